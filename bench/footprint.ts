@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';
 import type { ObjectPlan, Shape } from '../src/execution/plan.ts';
 import { createSchema } from '../src/graph/schema.ts';
-import { createPreparedOperations, footprintOf, type Prepared } from '../src/operations/documents.ts';
+import { footprintOf, type Prepared, PreparedOperations } from '../src/operations/documents.ts';
 import { batches, resolvers } from '../src/resolvers/resolvers.ts';
 import { entities } from '../src/resolvers/schema.ts';
 import { table } from './race/table.ts';
@@ -58,7 +58,7 @@ function prepared(text: string, name: string): { readonly prepared: Prepared; re
   const document = parse(text);
   const operation = getOperationAST(document, name) ?? getOperationAST(document);
   if (!operation) throw new Error(`There is no operation in ${text}.`);
-  const operations = createPreparedOperations(schema);
+  const operations = new PreparedOperations(schema);
   const made = operations.prepare({ text, operationName: name, document, operation, variables: {} }, 'known');
   const ready = made.with({});
   if (ready !== null) compile(ready.plan.root);

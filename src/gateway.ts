@@ -10,18 +10,18 @@ import { createHeldNames, createNameLists, createRefusedNames, notingNames } fro
 import { prefixedNames, printSdl } from './graph/federation.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
-import { admitted, createAdmission, createOverloaded, type GatewayLoad } from './operations/admission.ts';
+import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
 import { AnswersTable } from './operations/answers.ts';
 import { byApollo } from './operations/apollo.ts';
-import { createPreparedOperations, openTrusted } from './operations/documents.ts';
-import { createExecution, ran } from './operations/execution.ts';
+import { openTrusted, PreparedOperations } from './operations/documents.ts';
+import { Execution, ran } from './operations/execution.ts';
 import { received } from './operations/forms.ts';
 import {
   type CallerHeaders,
   createCallers,
   createPersisted,
-  createPlainRequests,
   type GatewayRequest,
+  PlainRequests,
   type TrustedDocument,
   UNPROVEN,
 } from './operations/requests.ts';
@@ -156,9 +156,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           onProblem: (problem) => observer.problem(problem, 'trusted documents'),
         });
   const callerOf = createCallers(tenants);
-  const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
+  const admission = new Admission({ maxOperations, unproven: UNPROVEN, takenMemory });
   const overloaded = createOverloaded(maxOperations);
-  const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
   const answers = new AnswersTable({
     ...observed,
@@ -174,11 +173,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     config,
     schema,
     persisted,
-    plainRequests: createPlainRequests(persisted),
-    listed,
-    operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
+    plainRequests: new PlainRequests(persisted),
+    operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
     answers,
-    execution: createExecution({ ...observed, ...config, schema, price, learned }),
+    execution: new Execution({ ...observed, ...config, schema, price, learned }),
   };
   const apollo = await byApollo(stage);
   const answered = answers.answering(ran(apollo.handle, openRun, stage));
@@ -361,7 +359,7 @@ function composeRuns(
       tenantCache,
       learned,
       hasPlenty: ledger.hasPlenty,
-      keyRefusal: (tenant) => gate.refusal(tenant),
+      gate,
       heldNames: createHeldNames(cacheParts, learned),
       now: clock.now,
       steadyNow: now,

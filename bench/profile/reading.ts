@@ -3,12 +3,14 @@
  * without HTTP: `npm run bench:profile -- reading`. No two bodies have the same bytes, and each step is repeated in runs
  * of its own, of which the least counts: a machine that is shared makes some slower, none faster.
  */
+
+import { taken } from '../../src/async/turns.ts';
 import { parseExactly } from '../../src/exact-json.ts';
 import { createCommonTexts } from '../../src/figures/entries.ts';
 import { isDeep } from '../../src/nesting.ts';
 import { ReceivedBody } from '../../src/service/exchange.ts';
 import { toldFailure } from '../../src/service/failures.ts';
-import { textOf } from '../../src/service/json.ts';
+import { parsedByRows, type Read, textOf } from '../../src/service/json.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
 import { listIn, metaIn } from '../../src/service/records/envelope.ts';
 import { decodeObservations } from '../../src/service/records/observations.ts';
@@ -42,7 +44,8 @@ interface Sent {
 
 type Step = readonly [name: string, run: (sent: Sent) => unknown];
 
-const lastOf = new Map<ReceivedBody, Buffer>();
+const lastOf = new Map<ReceivedBody, Read>();
+const NONE = Buffer.alloc(0);
 const common = createCommonTexts();
 
 const stepsFor = (target: string): readonly Step[] => {
@@ -52,11 +55,12 @@ const stepsFor = (target: string): readonly Step[] => {
       ? (body) => decodeCountries(body, route)
       : (body) => decodeObservations(body, route, 0).rows;
   return [
-    ['is it the last one?', ({ received }) => received.equals(lastOf.get(received) ?? Buffer.alloc(0))],
+    ['is it the last one?', ({ received }) => received.equals(lastOf.get(received)?.bytes ?? NONE)],
     ['bytes (copy)', ({ received }) => received.copy()],
     ['text', ({ bytes }) => textOf(bytes)],
     ['parse: JSON.parse alone', ({ text }) => JSON.parse(text)],
     ['parse: parseExactly', ({ text }) => parseExactly(text)],
+    ['parse: by rows', ({ received, bytes }) => taken(parsedByRows(lastOf.get(received) as Read, bytes))],
     ['nesting', ({ body }) => isDeep(body)],
     ['told failure', ({ body }) => toldFailure(body)],
     ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
@@ -65,8 +69,18 @@ const stepsFor = (target: string): readonly Step[] => {
     [
       'all of it, in a row',
       ({ received }) => {
-        const body = parseExactly(textOf(received.copy()));
+        const bytes = received.copy();
+        const body = parseExactly(textOf(bytes));
         if (isDeep(body) || toldFailure(body) !== null) throw new Error('The body is not as it should be.');
+        return decode(body);
+      },
+    ],
+    [
+      'all of it, by rows',
+      ({ received }) => {
+        const read = taken(parsedByRows(lastOf.get(received) as Read, received.copy()));
+        const body = read === undefined ? parseExactly(textOf(received.copy())) : read.body;
+        if (toldFailure(body) !== null) throw new Error('The body is not as it should be.');
         return decode(body);
       },
     ],
@@ -81,9 +95,10 @@ async function bodiesOf(upstream: Upstream, target: string): Promise<Sent[]> {
     const pieces: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += 65_536) pieces.push(bytes.subarray(at, at + 65_536));
     const received = new ReceivedBody(pieces);
-    lastOf.set(received, sent.at(-1)?.bytes ?? bytes);
     const text = textOf(bytes);
-    sent.push({ received, bytes, text, body: parseExactly(text) });
+    const body = parseExactly(text);
+    lastOf.set(received, sent.at(-1) ?? { bytes, body });
+    sent.push({ received, bytes, text, body });
   }
   return sent;
 }

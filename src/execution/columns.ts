@@ -68,12 +68,10 @@ export abstract class Column<S extends Shape = Shape> implements Values {
   abstract valueAt(slot: number): unknown;
   /**
    * Makes the values ready, in steps.
-   * @param oddityOf tells the outcome of odd values below one selection
+   * @param errors takes those of odd values
    */
-  abstract build(oddityOf: OddityOf): Steps<void>;
+  abstract build(errors: FieldErrors): Steps<void>;
 }
-
-type OddityOf = (objects: ObjectColumn) => Oddity;
 
 /** Leaves from a resolver. */
 class LeafColumn extends Column<LeafShape> {
@@ -107,6 +105,7 @@ export class ObjectColumn extends Column {
   /** Columns by the fields' places in the plan. */
   readonly columns: (Column | undefined)[];
   #built: (object | null)[] = [];
+  #builder: ObjectBuilder | undefined;
 
   constructor(shape: Shape, holder: Holder, plan: ObjectPlan, objects: (object | null)[]) {
     super(shape, holder);
@@ -127,13 +126,18 @@ export class ObjectColumn extends Column {
     return this.#built[slot];
   }
 
-  *build(oddityOf: OddityOf): Steps<void> {
+  get builder(): ObjectBuilder {
+    this.#builder ??= this.plan.builder;
+    return this.#builder;
+  }
+
+  *build(errors: FieldErrors): Steps<void> {
     const { objects, columns } = this;
-    for (const column of columns) if (column !== undefined) yield* column.build(oddityOf);
+    for (const column of columns) if (column !== undefined) yield* column.build(errors);
     const build: ObjectBuilder['build'] = objects.some((object) => object !== null)
-      ? this.plan.builder.build
+      ? this.builder.build
       : () => ({});
-    const odd = oddityOf(this);
+    const odd: Oddity = (index, slot, value) => this.#odd(errors, index, slot, value);
     const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
       const object = objects[slot] as object | null;
@@ -141,6 +145,18 @@ export class ObjectColumn extends Column {
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
     this.#built = built;
+  }
+
+  /** The outcome of a property that doesn't go into the answer as it is. */
+  #odd(errors: FieldErrors, index: number, slot: number, value: unknown): unknown {
+    if (value == null) return null;
+    const field = this.plan.fields[index] as FieldPlan;
+    try {
+      return serialized(field, value);
+    } catch (error) {
+      errors.add(field, error, new FieldHolder(this, field), slot);
+      return null;
+    }
   }
 }
 
@@ -205,8 +221,8 @@ export class ListColumn extends Column<ListShape> implements Holder {
     return values;
   }
 
-  *build(oddityOf: OddityOf): Steps<void> {
-    yield* (this.items as Column).build(oddityOf);
+  *build(errors: FieldErrors): Steps<void> {
+    yield* (this.items as Column).build(errors);
     for (let slot = 0; slot < this.#isNull.length; slot += 1) {
       this.#built.push(this.#itemsOf(slot));
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
@@ -268,8 +284,8 @@ class AbstractColumn extends Column<AbstractShape> implements Holder {
     return this.#chosen[slot]?.valueAt(slot) ?? null;
   }
 
-  *build(oddityOf: OddityOf): Steps<void> {
-    for (const objects of this.byType.values()) yield* objects.build(oddityOf);
+  *build(errors: FieldErrors): Steps<void> {
+    for (const objects of this.byType.values()) yield* objects.build(errors);
   }
 
   above(slot: number): Position {
@@ -408,28 +424,6 @@ export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof Own
     if (parent === 0) return this.#asked.findIndex((object) => object !== null);
     this.#slots ??= this.#asked.flatMap((object, slot) => (object === null ? [] : slot));
     return this.#slots[parent] as number;
-  }
-}
-
-/**
- * The `info` of a batch resolver whose parents are of several runs: the parents of each run come after those of the one
- * before.
- */
-export class PooledInfo extends TogetherInfo {
-  readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
-
-  constructor(infos: readonly (readonly [info: TogetherInfo, parents: number])[]) {
-    super(...(infos[0] as [TogetherInfo, number])[0].given);
-    this.#infos = infos;
-  }
-
-  override pathOf(parent: number): ResponsePath {
-    let before = 0;
-    for (const [info, parents] of this.#infos) {
-      if (parent < before + parents) return info.pathOf(parent - before);
-      before += parents;
-    }
-    return super.pathOf(parent);
   }
 }
 
@@ -643,7 +637,7 @@ export class Completion {
     const { plan } = objects;
     if (plan.countedLength > 0) this.#parts.onList?.(itemsIn(plan.countedLength * objects.objects.length));
     this.#parts.observer?.objects(objects);
-    const isPlain = objects.objects.some((object) => object !== null) ? plan.builder.isPlain : null;
+    const isPlain = objects.objects.some((object) => object !== null) ? objects.builder.isPlain : null;
     for (let slot = 0; isPlain !== null && slot < objects.objects.length; slot += 1) {
       const object = objects.objects[slot] as object | null;
       if (object !== null && !isPlain(object)) this.#checkProperties(objects, object, slot);
@@ -679,7 +673,7 @@ export class Completion {
  * Serializes a property that is there.
  * @throws if it is an error, or its type refuses it
  */
-export function serialized({ shape }: FieldPlan, value: unknown): unknown {
+function serialized({ shape }: FieldPlan, value: unknown): unknown {
   if (value instanceof Error) throw value;
   return (shape as LeafShape).leaf.serialize(value);
 }

@@ -460,11 +460,11 @@ function requireKey(schema: GraphQLSchema): void {
   }
 }
 
-function checkKey({ caller, keyRefusal }: GraphContext): void {
+function checkKey({ caller, gate }: GraphContext): void {
   if (!hasBearerKey(caller.authorization)) {
     throw new Failure('UNAUTHENTICATED', 'This field needs a key: send `Authorization: Bearer <API_KEY>`.');
   }
-  const refusal = keyRefusal?.() ?? null;
+  const refusal = gate?.refusal(caller.tenant) ?? null;
   if (refusal !== null) throw refusal.with({ route: undefined });
 }
 

@@ -5,11 +5,13 @@ import { operationTypeIn } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
 import { forgetAnswer, keepAnswer, keptAnswer } from './kept-answers.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
+import { isLong, shownOf } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
 import { loadSchema } from './schema.ts';
 import { send, sendInParts } from './send.ts';
 import { createStore } from './store.ts';
 import { trustedIdOf } from './trusted.ts';
+import { nextTurn } from './turns.ts';
 
 export interface Exchange {
   readonly operation: Operation;
@@ -174,7 +176,7 @@ async function run(
     };
     gathered = null;
     keep(tab, shown);
-    next(exchange.answer);
+    next(shownOf(exchange.answer, length));
   };
   const onAbort = () => {
     clearTimeout(timer);
@@ -213,7 +215,9 @@ async function* arrivalsOf(
       isRefused = answer.data === undefined;
       if (isRefused) break;
       const drawn = { query: needed.query, data: answer.data };
+      if (isLong(arrival.length)) await nextTurn();
       const written = { ...answer, data: needed.asWritten(answer.data) };
+      if (isLong(arrival.length)) await nextTurn();
       yield { ...arrival, exchange: { operation, answer: written, drawn } };
     }
     if (!isRefused) return;

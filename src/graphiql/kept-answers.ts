@@ -5,7 +5,7 @@ import { kept } from './kept.ts';
 /** Characters of an answer that is kept: browsers give a page five million in all. */
 const MAX_KEPT = 600_000;
 
-type Kept = Pick<Exchange, 'operation' | 'answer' | 'drawn' | 'at'>;
+type Kept = Pick<Exchange, 'operation' | 'answer' | 'drawn' | 'at' | 'length'>;
 
 const nameOf = (tab: string) => `answer:${tab}`;
 
@@ -17,7 +17,7 @@ export function keepAnswer(tab: string, { operation, answer, drawn, at, partly, 
   }
   // The data that is drawn has all that was written.
   const { data: _, ...rest } = answer;
-  kept.write(nameOf(tab), { operation, answer: rest, drawn, at } satisfies Kept);
+  kept.write(nameOf(tab), { operation, answer: rest, drawn, at, length } satisfies Kept);
 }
 
 export function forgetAnswer(tab: string): void {
@@ -28,7 +28,7 @@ export function forgetAnswer(tab: string): void {
 export function keptAnswer(tab: string): Exchange | null {
   const found = kept.read<Kept>(nameOf(tab));
   if (typeof found?.operation?.query !== 'string' || typeof found.drawn?.query !== 'string') return null;
-  const { operation, answer, drawn, at } = found;
+  const { operation, answer, drawn, at, length } = found;
   const needed =
     drawn.query === operation.query ? null : withNeededFields(operation.query, operation.operationName);
   const data = needed === null ? drawn.data : needed.asWritten(drawn.data);
@@ -39,7 +39,7 @@ export function keptAnswer(tab: string): Exchange | null {
     drawn,
     at,
     partly: null,
-    length: null,
+    length,
     before: null,
   };
 }

@@ -15,6 +15,8 @@ export interface Look {
   readonly measure: 'value' | 'index' | 'difference' | 'percent';
   /** The year of reference; null for the first that there is. */
   readonly base: number | null;
+  /** The year of a ranking or a map; null for the latest figures. */
+  readonly year: number | null;
 }
 
 export const PLAIN: Look = {
@@ -24,6 +26,7 @@ export const PLAIN: Look = {
   isLog: false,
   measure: 'value',
   base: null,
+  year: null,
 };
 
 /** How the answer of a tab is shown: its pictures by their keys. */

@@ -1,9 +1,11 @@
 import type { Answer, Arrival } from './answer.ts';
 import { apiKey } from './api-key.ts';
+import { isLong } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
 import { noteRefusal } from './refusal.ts';
 import { ENDPOINT } from './settings.ts';
 import { trustedIdOf } from './trusted.ts';
+import { nextTurn } from './turns.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -82,6 +84,7 @@ async function read(
   if (response === null) return { answer: notReached(), length: 0 };
   const text = await response.text().catch(() => '');
   const { length } = text;
+  if (isLong(length)) await nextTurn();
   try {
     return { answer: JSON.parse(text) as Answer, length };
   } catch {

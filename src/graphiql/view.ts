@@ -10,6 +10,10 @@ export const side = createStore<Side>(kept.read('side') ?? 'answer');
 /** Whether the right side has the whole page. */
 export const isWide = createStore(kept.read('wide') === true);
 
+/** Whether somebody has said which side to show: until then, it is the picture where there is one. */
+export const isSideChosen = createStore(kept.read('chosen') === true);
+
+isSideChosen.subscribe(() => kept.write('chosen', isSideChosen.get()));
 side.subscribe(() => kept.write('side', side.get()));
 isWide.subscribe(() => kept.write('wide', isWide.get()));
 

@@ -7,7 +7,7 @@ import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/
 import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { FieldTraces } from '../wings/federation/field-traces.ts';
-import { mayReadSchema, readsSchemaAlone } from './documents.ts';
+import { readsSchemaAlone } from './documents.ts';
 import { ChangedRequest, type GatewayRequest, type PlainRequest, provenBy } from './requests.ts';
 import { dataIn, entityTag, type GatewayResponse, tagged, toldErrors, writeBody } from './responses.ts';
 import {
@@ -15,7 +15,6 @@ import {
   eventOf,
   type Handle,
   type Incoming,
-  isLasting,
   type OperationEvent,
   type OperationOutcome,
   type OperationRun,
@@ -178,7 +177,7 @@ export class AnswersTable implements Shrinkable {
 
   /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
   keep(
-    { question }: PlainRequest,
+    { question, mayReadSchema }: PlainRequest,
     { body, data, operation, extensions }: WrittenAnswer,
     run: OperationRun,
   ): void {
@@ -186,7 +185,7 @@ export class AnswersTable implements Shrinkable {
     const { bill, context, errors, fieldTrace, freshUntilMs, generation } = run;
     const { tenant } = context.caller;
     if (answersMaxBytes === 0) return;
-    if (readsSchemaAlone(operation)) {
+    if (mayReadSchema && readsSchemaAlone(operation)) {
       if (errors?.length !== 0 || fieldTrace !== null) return;
       const event = { ...eventOf(bill, operation, []), name: null, repeated: true };
       const answer = new StoredAnswer(body, data, event);
@@ -216,9 +215,9 @@ export class AnswersTable implements Shrinkable {
   }
 
   /** Finds a kept answer; at once, if nobody else can know more of the key. */
-  #find({ params, question }: PlainRequest, tenant: Tenant): PromiseOrValue<KeptAnswer | null> {
+  #find({ question, mayReadSchema }: PlainRequest, tenant: Tenant): PromiseOrValue<KeptAnswer | null> {
     const { tenantCache } = this.#parts;
-    const schemaAnswer = mayReadSchema(params.text) ? this.#ofSchema.get(question) : undefined;
+    const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
     if (schemaAnswer !== undefined) return schemaAnswer;
     const name = `${tenant.digest}\n${question}`;
     const found = this.#holding(name, tenant);
@@ -279,7 +278,7 @@ export class AnswersTable implements Shrinkable {
     });
     shared.add(incoming.request);
     this.#inFlight.set(name, shared);
-    shared.ran = run({ ...incoming, request: new SharedRequest(incoming.request, shared) });
+    shared.ran = run({ ...incoming, request: new ChangedRequest(incoming.request, {}, shared) });
     try {
       return (await shared.ran).response;
     } finally {
@@ -301,8 +300,34 @@ export class AnswersTable implements Shrinkable {
     const answer = shared.answer(ran.run);
     // An answer that no plan has written is Apollo's answer to one request.
     if (answer === null) return alone(run, incoming);
-    return answerAlike(answer, { incoming, plain, startedAtMs }, ran.run, this.#parts);
+    return this.#answerAlike(answer, ran.run, incoming, plain, startedAtMs);
   }
+
+  /** Answers a request that has joined a run, and reports its event. */
+  #answerAlike(
+    { status, data, errors, extensions, event, stored }: SharedAnswer,
+    run: OperationRun,
+    { request, trace }: Incoming,
+    { params, contentType }: PlainRequest,
+    startedAtMs: number,
+  ): GatewayResponse {
+    const { now, onOperation } = this.#parts;
+    const durationMs = now() - startedAtMs;
+    if (trace !== undefined) describeOperation(trace, event);
+    onOperation({ ...event, durationMs, requestId: request.requestId });
+    const headers = new Map([['content-type', contentType]]);
+    setRunHeaders(headers, status, run, this.#parts);
+    headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
+    const body = stored?.body ?? writeBody(data, toldErrors(errors, request.requestId), extensions);
+    const response = { status, headers, body, ...(stored && { encoded: stored.encoded }) };
+    return tagged(request, params.isPersisted, response, errors, stored?.tag ?? (() => ''));
+  }
+}
+
+/** Tells if an answer was made of fresh held answers alone. */
+function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
+  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
+  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
 }
 
 async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
@@ -368,20 +393,6 @@ class SharedRun {
   }
 }
 
-/** A request as its run sees it: given up when nobody waits for the run any more. */
-class SharedRequest extends ChangedRequest {
-  readonly #shared: SharedRun;
-
-  constructor(request: GatewayRequest, shared: SharedRun) {
-    super(request, {});
-    this.#shared = shared;
-  }
-
-  override get signal(): AbortSignal {
-    return this.#shared.signal;
-  }
-}
-
 function sharedAnswer(run: OperationRun): SharedAnswer | null {
   const { written, errors } = run;
   if (written === null || errors === null) return null;
@@ -395,32 +406,4 @@ function sharedAnswer(run: OperationRun): SharedAnswer | null {
 /** Makes the bill of a request that has joined: it has sent nothing, and shares the calls of the run. */
 function sharedBill(bill: Bill): Bill {
   return { ...shown(bill), calls: 0, byRoute: {}, shared: bill.shared + bill.calls };
-}
-
-/** One request that has joined a run. */
-interface Joined {
-  readonly incoming: Incoming;
-  readonly plain: PlainRequest;
-  /** The time at which it came, in milliseconds. */
-  readonly startedAtMs: number;
-}
-
-/** Answers a request that has joined a run, and reports its event. */
-function answerAlike(
-  { status, data, errors, extensions, event, stored }: SharedAnswer,
-  { incoming: { request, trace }, plain, startedAtMs }: Joined,
-  run: OperationRun,
-  parts: AnswersParts,
-): GatewayResponse {
-  const durationMs = parts.now() - startedAtMs;
-  if (trace !== undefined) describeOperation(trace, event);
-  parts.onOperation({ ...event, durationMs, requestId: request.requestId });
-  const headers = new Map([['content-type', plain.contentType]]);
-  setRunHeaders(headers, status, run, parts);
-  headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
-  const { body, encoded } = stored ?? {
-    body: writeBody(data, toldErrors(errors, request.requestId), extensions),
-  };
-  const response = { status, headers, body, ...(encoded && { encoded }) };
-  return tagged(request, plain.params.isPersisted, response, errors, stored?.tag ?? (() => ''));
 }

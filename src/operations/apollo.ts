@@ -28,7 +28,6 @@ import { limitRules, listRefusal } from '../graph/limits.ts';
 import { TOO_DEEP } from '../nesting.ts';
 import {
   type Explanation,
-  mayReadSchema,
   type PlannedOperation,
   readsSchemaAlone,
   type ValidOperation,
@@ -39,6 +38,8 @@ import {
   forApollo,
   hasText,
   isDeepRequest,
+  isExplained,
+  mayReadSchema,
   type PersistedTexts,
   type PlainRequests,
   PREFLIGHTED_HEADERS,
@@ -94,6 +95,8 @@ interface ByApolloParts extends PreparedParts {
 interface ApolloContext {
   readonly passed: {
     readonly run: OperationRun;
+    /** True if the client wants the plan instead of the answer. */
+    readonly isExplained: boolean;
     /** The operation, with its plan; null if there is nothing to run. */
     planned: PlannedOperation | null;
   };
@@ -121,7 +124,11 @@ export async function byApollo(
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
     const { method, headers: given, search, body: content } = forApollo(request);
-    const passed: ApolloContext['passed'] = { run, planned: null };
+    const passed: ApolloContext['passed'] = {
+      run,
+      isExplained: isExplained(request),
+      planned: null,
+    };
     const {
       status = 200,
       headers,
@@ -149,7 +156,8 @@ export async function byApollo(
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
     if (plain !== null && written !== null) {
       const isKnown = parts.operations.find(plain.params, run.context.caller.flow) !== undefined;
-      if (isKnown || readsSchemaAlone(written.operation)) answers.keep(plain, written, run);
+      if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
+        answers.keep(plain, written, run);
     }
     return tagged(request, !hasText(request), response, run.errors, () =>
       entityTag(written?.data ?? ['null']),
@@ -260,7 +268,7 @@ function runningPlugin(
           // ahead of its timers.
           await yieldToEventLoop(caller);
           await yieldToEventLoop(caller);
-          if (run.isExplained) explained = await parts.execution.explain(valid, coerced, run);
+          if (passed.isExplained) explained = await parts.execution.explain(valid, coerced, run);
           else passed.planned = await plannedFor(valid, run, parts);
         },
         async didEncounterErrors({ errors }) {

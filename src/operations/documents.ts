@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import type { Learned } from '../plan/learned.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
 import { createLru, type Shrinkable, shrinkTo } from '../store/lru.ts';
 import {
@@ -118,13 +119,6 @@ export interface PlannedOperation {
   readonly bound: Bound;
 }
 
-export interface PreparedOperations extends Shrinkable {
-  /** Finds an operation that was found valid before. */
-  find(asked: AskedText, flow: string): Prepared | undefined;
-  /** Prepares a valid operation, and keeps it ready if it has come before. */
-  prepare(valid: ValidOperation, flow: string): Prepared;
-}
-
 /**
  * Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told. Other
  * keys have the share below.
@@ -135,57 +129,63 @@ const UNPROVEN_SHARE = 1 / 8;
 /** Operations that are remembered to have come before. */
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
-/**
- * @param listed sizes that the service's own lists have shown: operations are bounded by them
- * @param maxBytes of the operations that are kept ready
- */
-export function createPreparedOperations(
-  schema: GraphQLSchema,
-  listed: () => ListSizes = () => DOCUMENTED,
-  maxBytes = MAX_BYTES,
-): PreparedOperations {
-  const tables = {
-    proven: createTable('proven', maxBytes),
-    unproven: createTable('unproven', maxBytes * UNPROVEN_SHARE),
-  };
-  const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
+/** Operations that were found valid, and are kept ready if they come again. */
+export class PreparedOperations implements Shrinkable {
+  readonly #schema: GraphQLSchema;
+  readonly #learned: Learned | null;
+  readonly #proven: OperationsTable;
+  readonly #unproven: OperationsTable;
 
-  return {
-    find({ text, operationName }, flow) {
-      const name = nameOf(text, operationName);
-      const known = tables.proven.ready.get(name);
-      if (known !== undefined) return known.prepared;
-      const entry = tables.unproven.ready.get(name);
-      if (entry !== undefined && flow !== UNPROVEN) tables.proven.ready.set(name, entry);
-      return entry?.prepared;
-    },
-    prepare({ text, operationName, document, operation }, flow) {
-      const prepared = prepareOperation(schema, document, operation, listed);
-      const { seen, ready } = tables[flow === UNPROVEN ? 'unproven' : 'proven'];
-      const name = nameOf(text, operationName);
-      const digest = hash('sha1', name);
-      if (tables.proven.seen.has(digest) || tables.unproven.seen.has(digest))
-        ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
-      else seen.set(digest, true);
-      return prepared;
-    },
-    shrink(share) {
-      shrinkTo(tables.proven.ready, share);
-      shrinkTo(tables.unproven.ready, share);
-    },
-  };
+  /**
+   * @param learned knows the sizes that the service's own lists have shown: operations are bounded by them
+   * @param maxBytes of the operations that are kept ready
+   */
+  constructor(schema: GraphQLSchema, learned: Learned | null = null, maxBytes = MAX_BYTES) {
+    this.#schema = schema;
+    this.#learned = learned;
+    this.#proven = createTable('proven', maxBytes);
+    this.#unproven = createTable('unproven', maxBytes * UNPROVEN_SHARE);
+  }
+
+  /** Finds an operation that was found valid before. */
+  find(asked: AskedText, flow: string): Prepared | undefined {
+    const name = nameOf(asked);
+    const known = this.#proven.ready.get(name);
+    if (known !== undefined) return known.prepared;
+    const entry = this.#unproven.ready.get(name);
+    if (entry !== undefined && flow !== UNPROVEN) this.#proven.ready.set(name, entry);
+    return entry?.prepared;
+  }
+
+  /** Prepares a valid operation, and keeps it ready if it has come before. */
+  prepare({ text, operationName, document, operation }: ValidOperation, flow: string): Prepared {
+    const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
+    const { seen, ready } = flow === UNPROVEN ? this.#unproven : this.#proven;
+    const name = nameOf({ text, operationName });
+    const digest = hash('sha1', name);
+    if (this.#proven.seen.has(digest) || this.#unproven.seen.has(digest))
+      ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
+    else seen.set(digest, true);
+    return prepared;
+  }
+
+  shrink(share: number): void {
+    shrinkTo(this.#proven.ready, share);
+    shrinkTo(this.#unproven.ready, share);
+  }
 }
 
-interface KeptOperation {
-  readonly prepared: Prepared;
-  readonly bytes: number;
+function nameOf({ text, operationName }: AskedText): string {
+  return `${operationName ?? ''}\n${text}`;
 }
+
+type OperationsTable = ReturnType<typeof createTable>;
 
 /** Makes a table. Operations are kept ready from their second use on: most that are made up are never seen again. */
 function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
-    ready: new LRUCache<string, KeptOperation>({
+    ready: new LRUCache<string, { readonly prepared: Prepared; readonly bytes: number }>({
       maxSize: Math.max(1, Math.round(maxBytes)),
       sizeCalculation: ({ bytes }) => bytes,
     }),
@@ -204,7 +204,7 @@ function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  listed: () => ListSizes,
+  learned: Learned | null,
 ): Prepared {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
@@ -222,7 +222,7 @@ function prepareOperation(
   }
 
   function boundFor(planned: PlannedFor, variables: PlannedOperation['variables']): Bound {
-    const sizes = listed();
+    const sizes = learned === null ? DOCUMENTED : sizesOf(learned);
     const { plan, bounded } = planned;
     const isSame = bounded?.sizes.countries === sizes.countries && bounded.sizes.metrics === sizes.metrics;
     if (bounded !== null && isSame) return bounded.bound;
@@ -246,21 +246,16 @@ function prepareOperation(
   return prepared;
 }
 
+function sizesOf({ listed }: Learned): ListSizes {
+  return { countries: listed.countries.size, metrics: listed.metrics.size };
+}
+
 function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['variables']): SelectionScope {
   return { schema, fragments, variableValues: { ...variables } };
 }
 
 /** Fields of the root that read the schema, and one that reads nothing. */
 const SCHEMA_FIELDS = /^(__schema|__type|_service)$/;
-
-/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
-export function mayReadSchema(text: string): boolean {
-  return (
-    text.includes('__schema') ||
-    text.includes('_service') ||
-    (text.includes('__type') && /__type(?!name)/.test(text))
-  );
-}
 
 /** Tells if an operation reads the schema and nothing else. */
 export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boolean {

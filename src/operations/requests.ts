@@ -120,7 +120,8 @@ export interface GatewayRequest {
 }
 
 /**
- * A request as the stages behind one see it if that changes part of it. The signal is read only if somebody listens.
+ * A request as the stages behind one see it if that changes part of it. The signal, its own or another's, is read only if
+ * somebody listens.
  */
 export class ChangedRequest implements GatewayRequest {
   readonly method: string;
@@ -129,7 +130,7 @@ export class ChangedRequest implements GatewayRequest {
   readonly body: unknown;
   readonly requestId: string | undefined;
   readonly isBatched: boolean;
-  readonly #whole: GatewayRequest;
+  readonly #signalled: { readonly signal: AbortSignal };
 
   constructor(
     whole: GatewayRequest,
@@ -139,6 +140,7 @@ export class ChangedRequest implements GatewayRequest {
       readonly body?: unknown;
       readonly isBatched?: boolean;
     },
+    signalled: { readonly signal: AbortSignal } = whole,
   ) {
     this.method = whole.method;
     this.headers = changes.headers ?? whole.headers;
@@ -146,11 +148,11 @@ export class ChangedRequest implements GatewayRequest {
     this.body = 'body' in changes ? changes.body : whole.body;
     this.requestId = whole.requestId;
     this.isBatched = changes.isBatched ?? whole.isBatched ?? false;
-    this.#whole = whole;
+    this.#signalled = signalled;
   }
 
   get signal() {
-    return this.#whole.signal;
+    return this.#signalled.signal;
   }
 }
 
@@ -363,6 +365,15 @@ function isDeepParam(text: string | null): boolean {
   }
 }
 
+/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
+export function mayReadSchema(text: string): boolean {
+  return (
+    text.includes('__schema') ||
+    text.includes('_service') ||
+    (text.includes('__type') && /__type(?!name)/.test(text))
+  );
+}
+
 /** Tells if the client wants the plan instead of the answer. */
 export function isExplained({ headers }: GatewayRequest): boolean {
   return headers['x-explain'] === '1';
@@ -373,33 +384,37 @@ export interface PlainRequest {
   readonly params: OperationParams;
   /** Names the operation with its variables: two requests of one name ask for the same. */
   readonly question: string;
+  readonly mayReadSchema: boolean;
   readonly contentType: string;
-}
-
-export interface PlainRequests {
-  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
-  read(request: GatewayRequest, caller: Caller): PlainRequest | null;
-  /** Learns the type of content that Apollo answers an `Accept` header with. */
-  learn(accepts: string, contentType: string): void;
 }
 
 /** Kinds of `Accept` headers whose type of content is remembered. */
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
 
-export function createPlainRequests(persisted: PersistedTexts): PlainRequests {
-  const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
-  return {
-    read(request, { flow }) {
-      const contentType = contentTypes.get(request.headers.accept ?? '');
-      if (contentType === undefined || isExplained(request)) return null;
-      const params = paramsIn(request, persisted, flow !== UNPROVEN);
-      if (params === null) return null;
-      const { text, operationName = '', variables } = params;
-      return { params, question: `${operationName}\n${JSON.stringify(variables)}\n${text}`, contentType };
-    },
-    learn(accepts, contentType) {
-      if (accepts.length <= MAX_ACCEPT_CHARACTERS) contentTypes.set(accepts, contentType);
-    },
-  };
+/** Reads requests that nobody needs to interpret. */
+export class PlainRequests {
+  readonly #persisted: PersistedTexts;
+  /** Types of content by `Accept` headers. */
+  readonly #contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
+
+  constructor(persisted: PersistedTexts) {
+    this.#persisted = persisted;
+  }
+
+  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
+  read(request: GatewayRequest, { flow }: Caller): PlainRequest | null {
+    const contentType = this.#contentTypes.get(request.headers.accept ?? '');
+    if (contentType === undefined || isExplained(request)) return null;
+    const params = paramsIn(request, this.#persisted, flow !== UNPROVEN);
+    if (params === null) return null;
+    const { text, operationName = '', variables } = params;
+    const question = `${operationName}\n${JSON.stringify(variables)}\n${text}`;
+    return { params, question, mayReadSchema: mayReadSchema(text), contentType };
+  }
+
+  /** Learns the type of content that Apollo answers an `Accept` header with. */
+  learn(accepts: string, contentType: string): void {
+    if (accepts.length <= MAX_ACCEPT_CHARACTERS) this.#contentTypes.set(accepts, contentType);
+  }
 }

@@ -2,7 +2,6 @@ import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import type { Failure } from '../errors.ts';
 import type { TextPieces } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
@@ -21,13 +20,14 @@ import {
   type Sending,
   type Waits,
 } from '../service/call.ts';
+import type { CallGate } from '../service/gate.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import { type GatewayRequest, isExplained, type PlainRequest } from './requests.ts';
+import type { GatewayRequest, PlainRequest } from './requests.ts';
 import { type Extensions, type GatewayResponse, VARIES } from './responses.ts';
 
 /** An operation and its cost, for all who get the same answer. */
@@ -69,8 +69,6 @@ export interface OperationRun {
   readonly requestId: string | undefined;
   /** The `Accept` header. */
   readonly accepts: string;
-  /** True if the client wants the plan instead of the answer. */
-  readonly isExplained: boolean;
   /** The delivery of an answer that may come in parts; null if it comes whole. */
   readonly delivery: Delivery | null;
   /** Generation of the entries that were held for the key when the request came. */
@@ -115,12 +113,6 @@ export function extensionsOf({ bill, context: { warnings }, fieldTrace }: Operat
  */
 export function shown(bill: Bill): Bill {
   return { ...bill, naive: Math.max(bill.naive, bill.calls) };
-}
-
-/** Tells if an answer was made of fresh held answers alone. */
-export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
-  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
-  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
 }
 
 export function eventOf(
@@ -310,7 +302,7 @@ interface OpenRunParts {
   readonly tenantCache: TenantCache;
   /** Null if they are off. */
   readonly fieldTraces: FieldTraces | null;
-  readonly keyRefusal: (tenant: Tenant) => Failure | null;
+  readonly gate: CallGate;
   readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   readonly now: () => number;
   readonly steadyNow: () => number;
@@ -358,7 +350,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         hasPlenty: parts.hasPlenty,
         heldNames: parts.heldNames,
         maxListItems: config.maxListItems,
-        keyRefusal: () => parts.keyRefusal(caller.tenant),
+        gate: parts.gate,
         quota() {
           run.isLasting = false;
           return quota(caller.tenant);
@@ -374,7 +366,6 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       startedAtMs,
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
-      isExplained: isExplained(request),
       delivery,
       errors: null,
       written: null,

@@ -194,8 +194,8 @@ const observation: BatchResolver<
   ObservationRecord | null
 > = (countries, { metricKey, maxAge }, context, info) => {
   checkMetricKey(metricKey);
-  const codes = countries.map(({ code }) => code);
   const maxAgeMs = maxAgeMsOf(maxAge);
+  const codes = countries.map(({ code }) => code);
   const derived = derivedOf(info);
   const path = () => info.path;
   const known = namesOfFigures('metrics', context, path, [metricKey]);

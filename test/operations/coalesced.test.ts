@@ -159,7 +159,12 @@ describe('a run that several wait for', () => {
       ask() {
         const client = new AbortController();
         const request = { method: 'POST', headers: {}, search: '', body: {}, signal: client.signal };
-        const plain = { params, question: params.text, contentType: 'application/json' };
+        const plain = {
+          params,
+          question: params.text,
+          mayReadSchema: false,
+          contentType: 'application/json',
+        };
         const caller = { tenant: tenantOf('key'), flow: 'key', authorization: null };
         void handle({ request, caller, plain, delivery: null });
         return client;

@@ -1,7 +1,7 @@
 import { getOperationAST, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graph/schema.ts';
-import { createPreparedOperations } from '../../src/operations/documents.ts';
+import { PreparedOperations } from '../../src/operations/documents.ts';
 import { createPersisted, UNPROVEN } from '../../src/operations/requests.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
 import { entities } from '../../src/resolvers/schema.ts';
@@ -13,7 +13,7 @@ const MB = 1024 * 1024;
 const flowOf = (isProven: boolean) => (isProven ? 'known' : UNPROVEN);
 
 function open() {
-  const operations = createPreparedOperations(schema);
+  const operations = new PreparedOperations(schema);
   return {
     /** Has an operation come so many times. */
     use(text: string, isProven: boolean, times = 2) {
@@ -23,7 +23,7 @@ function open() {
       const valid = { text, operationName: undefined, document, operation, variables: {} };
       for (let i = 0; i < times; i += 1) operations.prepare(valid, flowOf(isProven));
     },
-    shrink: operations.shrink,
+    shrink: (share: number) => operations.shrink(share),
     isKept: (text: string, isProven = true) =>
       operations.find({ text, operationName: undefined }, flowOf(isProven)) !== undefined,
   };

@@ -8,8 +8,8 @@ import { paper } from '../view.ts';
 import { Warnings } from '../warnings.tsx';
 import { listsIn } from './answer-lists.ts';
 import { AnswerTable } from './answer-table.tsx';
-import { figuresIn } from './figures.ts';
-import { MAX_PICTURES, type Picture, picturesOf } from './picture.ts';
+import { usePictures } from './drawable.ts';
+import { MAX_PICTURES, type Picture } from './picture.ts';
 import { PictureView } from './picture-view.tsx';
 import './chart.css';
 
@@ -21,12 +21,25 @@ export default function ChartPane() {
 }
 
 function Answer({ exchange }: { readonly exchange: Exchange }) {
-  const { operation, answer } = exchange;
-  const { query, operationName } = operation;
-  const own = useMemo(() => picturesIn(exchange), [exchange]);
+  const { answer } = exchange;
+  const own = usePictures(exchange);
   const { before } = exchange;
-  const isFailed = own.length === 0 && (answer.errors ?? []).length > 0;
-  const earlier = useMemo(() => (isFailed && before !== null ? picturesIn(before) : []), [isFailed, before]);
+  const isFailed = own?.length === 0 && (answer.errors ?? []).length > 0;
+  const earlier = usePictures(isFailed ? before : null);
+  if (own === null || earlier === null) return <p role="status">Looking for figures …</p>;
+  return <Found exchange={exchange} own={own} earlier={earlier} />;
+}
+
+interface FoundProps {
+  readonly exchange: Exchange;
+  readonly own: readonly Picture[];
+  /** Those of the run before, where this one failed. */
+  readonly earlier: readonly Picture[];
+}
+
+function Found({ exchange, own, earlier }: FoundProps) {
+  const { operation, answer, before } = exchange;
+  const { query, operationName } = operation;
   const pictures = own.length > 0 ? own : earlier;
   const [{ isTable: wantsTable }, change] = useTabLook();
   const isTable = wantsTable || pictures.length === 0;
@@ -65,10 +78,6 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
       {isTable ? <AnswerTable lists={lists} /> : <Pictures pictures={pictures} />}
     </div>
   );
-}
-
-function picturesIn({ operation: { variables, operationName }, drawn }: Exchange): readonly Picture[] {
-  return picturesOf(figuresIn(drawn.query, variables ?? {}, operationName, drawn.data));
 }
 
 /** A dozen pictures at the most; where there are more, those that somebody asks for come first. */
