@@ -100,7 +100,7 @@ export interface Sending {
   readonly caller: Caller;
   readonly signal: AbortSignal;
   /** The deadline of an operation: started before it first waits, so that its signal aborts when the time is over. */
-  readonly deadline?: Pick<Deadline, 'start'>;
+  readonly deadline?: Deadline;
   /** The bill that counts answers that took no request. */
   readonly bill: Bill;
   /** Counts the time of waits. */

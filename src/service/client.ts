@@ -74,7 +74,7 @@ interface RetriedParts {
   readonly retries: number;
   /** Retries of all calls together. */
   readonly budget: RetryBudget;
-  readonly outage: Pick<Outage, 'note'>;
+  readonly outage: Outage;
   /** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
@@ -194,7 +194,7 @@ interface UpstreamParts {
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly retries: number;
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly clock: Clock;
   /** The clock by which ages are told; see `steadied`. */
   readonly steadyNow?: () => number;
   readonly tenantCache: TenantCache;

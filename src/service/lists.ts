@@ -368,7 +368,7 @@ function conditional(sending: Sending, held: HeldAnswer | undefined): Sending {
   return etag === null ? sending : { ...sending, headers: { ...sending.headers, 'if-none-match': etag } };
 }
 
-function heldOf({ caching }: Pick<Endpoint, 'caching'>, { status, body, headers }: Answer): HeldAnswer {
+function heldOf({ caching }: Endpoint<never>, { status, body, headers }: Answer): HeldAnswer {
   const etag = caching === 'http' ? (headers.etag ?? null) : null;
   return { status: status === 404 ? 404 : 200, body, allowedMs: null, etag };
 }

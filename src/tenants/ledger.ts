@@ -465,7 +465,7 @@ export interface KeyLimits {
 /** Lists the rest of the limits of the first so many tenants of which anything was named. */
 export function recentLimits(
   tenants: Iterable<AccountHolder>,
-  ledger: Pick<Ledger, 'limits'>,
+  ledger: Ledger,
   most: number,
 ): readonly KeyLimits[] {
   const recent: KeyLimits[] = [];

@@ -12,7 +12,6 @@ import {
   type Lease,
   type LeaseState,
   type Leases,
-  type LeaseTerms,
   onceFetched,
 } from '../store/backing.ts';
 import type { Store } from '../store/store.ts';
@@ -316,7 +315,7 @@ interface Wanted {
 interface InFlightParts {
   readonly leases: Leases;
   readonly cache: TenantCache;
-  readonly clock: Pick<Clock, 'sleep' | 'after'>;
+  readonly clock: Clock;
   /** The longest that anybody waits for others, in milliseconds. */
   readonly maxWaitMs: number;
 }
@@ -455,7 +454,8 @@ interface TakenLeases {
   readonly leased: Lease;
 }
 
-interface Terms extends Pick<LeaseTerms, 'isWhole'> {
+interface Terms {
+  readonly isWhole: boolean;
   /** Names that others were at before, with the state in which they are once these have fetched them. */
   readonly seen: ReadonlyMap<string, HeldState>;
 }
