@@ -4,7 +4,7 @@ export interface GraphError {
   readonly extensions?: Readonly<Record<string, unknown>> & { readonly code?: string };
 }
 
-/** What of an answer isn't whole, as `extensions.warnings` tells it. */
+/** A part of an answer that isn't whole, as `extensions.warnings` tells it. */
 export interface Warning {
   readonly code: string;
   readonly message: string;

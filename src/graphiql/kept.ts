@@ -2,7 +2,7 @@ import { forTheSession } from './origin-storage.ts';
 
 const PREFIX = 'country-graph:kept:';
 
-/** What a page that is loaded again goes on with, in the same tab of the browser. The key is kept elsewhere, if at all. */
+/** State that a page goes on with when it is loaded again in the same tab of the browser. The key is kept elsewhere, if at all. */
 export const kept = {
   /** @returns what was written under the name; null where nothing was, or it can't be read */
   read<T>(name: string): T | null {

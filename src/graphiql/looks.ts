@@ -2,16 +2,16 @@ import { shownTab } from './exchange.ts';
 import { kept } from './kept.ts';
 import { createStore, useStore } from './store.ts';
 
-/** How somebody has a picture drawn. */
+/** Choices of somebody for one picture. */
 export interface Look {
   /** Names of lines that have a colour before all others, the last one chosen first. */
   readonly highlight: readonly string[];
   /** Codes of countries, or keys of indicators, that are taken out. */
   readonly removed: readonly string[];
-  /** As what it is drawn; null as what it is by itself. */
+  /** The form that it is drawn in; null for the one that it has by itself. */
   readonly kind: string | null;
   readonly isLog: boolean;
-  /** What the values are set against: nothing, or the value of `base`. */
+  /** The way that values are set against that of `base`; `value` for none. */
   readonly measure: 'value' | 'index' | 'difference' | 'percent';
   /** The year of reference; null for the first that there is. */
   readonly base: number | null;
@@ -29,7 +29,7 @@ export const PLAIN: Look = {
   year: null,
 };
 
-/** How the answer of a tab is shown: its pictures by their keys. */
+/** Choices for the answer of a tab: its pictures by their keys. */
 export interface TabLook {
   readonly isTable: boolean;
   readonly pictures: Readonly<Record<string, Partial<Look>>>;
@@ -45,7 +45,7 @@ export function setTabLook(tab: string, look: TabLook): void {
   looks.set({ ...looks.get(), [tab]: look });
 }
 
-/** How the tab that is shown has its answer drawn, and a way to change that. */
+/** Returns the choices for the tab that is shown, and a way to change them. */
 export function useTabLook(): readonly [TabLook, (change: Partial<TabLook>) => void] {
   const tab = useStore(shownTab);
   const look = useStore(looks)[tab] ?? UNTOUCHED;

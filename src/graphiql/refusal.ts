@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { createStore } from './store.ts';
 
-/** What the service said of the key when it refused it; null while it hasn't. */
+/** The words of the service when it refused the key; null while it hasn't. */
 export const refusal = createStore<string | null>(null);
 
 const CODES: ReadonlySet<unknown> = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);

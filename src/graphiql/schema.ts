@@ -25,7 +25,7 @@ function isIntrospection(data: unknown): data is IntrospectionQuery {
   return typeof data === 'object' && data !== null && '__schema' in data;
 }
 
-/** Of what may be asked, what people come for. */
+/** Root fields that people come for. */
 const FIRST = [
   'countries',
   'country',
@@ -37,7 +37,7 @@ const FIRST = [
   'source',
 ];
 
-/** Of the rest, what is about this gateway, or for programs. */
+/** Root fields that are about this gateway, or for programs. */
 const LAST = ['ticker', 'quota', 'platformVersion', 'health', 'node', 'nodes'];
 
 /** The place of a root field among the others: figures and lists first. */

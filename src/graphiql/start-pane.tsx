@@ -106,7 +106,7 @@ function Questions() {
   );
 }
 
-/** In place of all that, where a link brought the operation: people who follow one come for its answer. */
+/** Stands in place of all that, where a link brought the operation: people who follow one come for its answer. */
 function Followed() {
   const { run } = useGraphiQLActions();
   return (
@@ -175,7 +175,7 @@ function Price() {
 
 const UNPRICED = "The service behind this counts calls. This operation can't be priced as it stands.";
 
-/** What an operation would take; null where that can't be told. */
+/** Asks what an operation would take; null where that can't be told. */
 async function explained(operation: Operation, signal: AbortSignal): Promise<Explained | null> {
   // There is nothing to ask while somebody writes, nor of a subscription.
   if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;

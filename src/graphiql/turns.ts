@@ -1,4 +1,4 @@
-/** How long work goes on before others have their turn, in milliseconds. */
+/** Time that work goes on before others have their turn, in milliseconds. */
 const TURN_MS = 20;
 
 /** The next turn of the page, after what waits for it. */

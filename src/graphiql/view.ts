@@ -10,7 +10,7 @@ export const side = createStore<Side>(kept.read('side') ?? 'answer');
 /** Whether the right side has the whole page. */
 export const isWide = createStore(kept.read('wide') === true);
 
-/** Whether somebody has said which side to show: until then, it is the picture where there is one. */
+/** True once somebody has said which side to show: until then, it is the picture where there is one. */
 export const isSideChosen = createStore(kept.read('chosen') === true);
 
 isSideChosen.subscribe(() => kept.write('chosen', isSideChosen.get()));
@@ -22,7 +22,7 @@ const narrow = matchMedia('(max-width: 700px)');
 /** Below this a pane at the left takes the room of the answer. As in the style sheet. */
 const medium = matchMedia('(max-width: 1000px)');
 
-/** Whether the page is being printed. */
+/** Matches while the page is being printed. */
 export const paper = matchMedia('print');
 
 if (narrow.matches && kept.read('side') === null) side.set('query');

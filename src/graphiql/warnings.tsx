@@ -11,7 +11,7 @@ import { Words } from './words.tsx';
 /** Names that a button offers in place of one that nothing is known of. */
 const MAX_OFFERED = 3;
 
-/** What the last answer warns of: it is right as far as it goes, and not whole. */
+/** The warnings of the last answer: it is right as far as it goes, and not whole. */
 export function Warnings() {
   const exchange = useStore(lastExchange);
   const all = exchange?.answer.extensions?.warnings ?? [];

@@ -151,13 +151,21 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   let stepEnd = STEP_BYTES;
   let at = afterSpace(bytes, start.at);
   for (let row = 0; bytes[at] === OPEN_OBJECT; row += 1) {
-    let end = endOfSame(last.bytes, known.places, row, bytes, at);
-    if (end > 0) items.push(known.items[row]);
-    else {
-      end = endOfObject(bytes, at);
+    const { [2 * row]: from = 0, [2 * row + 1]: to = 0 } = known.places;
+    let end = at + to - from;
+    if (to > 0 && end < bytes.length && bytes.compare(last.bytes, from, to, at, end) === 0) {
+      items.push(known.items[row]);
+    } else {
       changed += 1;
-      if (end < 0 || changed > CHANGED_FIRST + row / 2) return undefined;
-      items.push(parsedRow(bytes, at, end));
+      if (changed > CHANGED_FIRST + row / 2) return undefined;
+      // Mostly it is as long as it was. If that isn't so, it is no JSON up to there.
+      let item = isEndOfRow(bytes, end) ? parsedRow(bytes, at, end) : undefined;
+      if (item === undefined) {
+        end = endOfObject(bytes, at);
+        item = end < 0 ? undefined : parsedRow(bytes, at, end);
+      }
+      if (item === undefined) return undefined;
+      items.push(item);
     }
     places.push(at, end);
     at = afterSpace(bytes, end);
@@ -202,12 +210,8 @@ function afterSpace(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Returns the end of a row that has the same bytes as one of the last body; -1 if it hasn't. */
-function endOfSame(last: Buffer, places: readonly number[], row: number, bytes: Buffer, at: number): number {
-  const [from, to] = [places[2 * row], places[2 * row + 1]];
-  if (from === undefined || to === undefined) return -1;
-  const end = at + to - from;
-  return end < bytes.length && bytes.compare(last, from, to, at, end) === 0 ? end : -1;
+function isEndOfRow(bytes: Buffer, at: number): boolean {
+  return bytes[at - 1] === CLOSE_OBJECT && (bytes[at] === COMMA || bytes[at] === CLOSE_LIST);
 }
 
 /** Returns the end of an object by its brackets; -1 if it has none. */
@@ -226,12 +230,16 @@ function endOfObject(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** @throws SyntaxError if it is no JSON, or no row that is read by itself */
+/** Parses an object; undefined if it is no JSON, or too long or too deep for a row. */
 function parsedRow(bytes: Buffer, from: number, to: number): unknown {
-  const row = to - from > STEP_BYTES ? null : parseExactly(bytes.toString('utf8', from, to));
-  if (row === null || isDeep(row, MAX_NESTING - 2))
-    throw new SyntaxError('The row is too long, or too deep.');
-  return row;
+  if (to - from > STEP_BYTES) return undefined;
+  try {
+    const row = parseExactly(bytes.toString('utf8', from, to));
+    return isDeep(row, MAX_NESTING - 2) ? undefined : row;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
 }
 
 /**

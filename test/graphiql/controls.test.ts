@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('from a fresh browser', () => {
     await expect.poll(() => lines.count()).toBe(4);
     expect(await page.locator('.legend li').allInnerTexts()).toContain('South Africa');
     expect(await written(page)).toContain('["KE", "NG", "GH", "ZA"]');
-    // What is held isn't asked for again.
+    // Figures that are held aren't asked for again.
     const asked = program.requests();
     expect(asked).toHaveLength(1);
     expect(asked[0]).toContain('ZA');

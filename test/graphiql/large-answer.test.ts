@@ -9,7 +9,7 @@ const { open } = scenesOfGraphiql();
 const ALL =
   '{ countries { code name observations(latest: true) { indicator { key name } value year unit } } }';
 
-/** How long the page may do nothing else. */
+/** Time that the page may do nothing else. */
 const MAX_BLOCK_MS = 100;
 
 /** A machine that has others to serve takes longer at times: the best of so many counts. */

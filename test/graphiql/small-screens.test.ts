@@ -51,7 +51,7 @@ const overlaps = (page: Page) =>
     return found;
   }, BLOCKS);
 
-/** Whether a thing can be scrolled to, and is touched where it stands then. */
+/** Tells if a thing can be scrolled to, and is touched where it stands then. */
 async function isReached(what: Locator): Promise<boolean> {
   await what.scrollIntoViewIfNeeded({ timeout: 5_000 });
   return what.evaluate((element) => {

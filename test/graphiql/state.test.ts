@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium)('a page that is loaded again', () => {
     await page.getByRole('button', { name: 'Narrow' }).click();
     await side(page, 'Answer');
     await expect.poll(() => answered(page)).toContain('"countries"');
-    // What pictures need besides is no part of it.
+    // Fields that pictures need besides are no part of it.
     expect(await answered(page)).not.toContain('locationName');
     expect(program.requests()).toEqual([]);
     expect(scene.problems).toEqual([]);

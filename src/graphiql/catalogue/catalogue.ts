@@ -13,7 +13,7 @@ export interface Indicator {
   readonly sources: readonly { readonly key: string }[] | null;
 }
 
-/** What an indicator is found by. */
+/** The words that an indicator is found by. */
 export const searchedIndicator = ({ key, name, unit, category }: Indicator): Searched => ({
   name: `${key} ${name ?? ''}`,
   about: `${unit ?? ''} ${category ?? ''}`,

@@ -14,7 +14,7 @@ type Position = Parameters<
 
 interface Entry {
   readonly name: string;
-  /** What people look for: what a thing is called as often as its key. */
+  /** The words that people look for: the name of a thing as often as its key. */
   readonly found: string;
   readonly about: string;
 }
@@ -44,7 +44,7 @@ export function useCompletion(): void {
     );
     const command = monaco.editor.registerCommand(COMMAND, (_, named: Named) => {
       void load(named).then(() => {
-        // What has come is what was asked for.
+        // Opens the list again: it has come now.
         const editor = [queryEditor, variableEditor].find((one) => one.hasTextFocus());
         editor?.trigger(COMMAND, 'editor.action.triggerSuggest', {});
       });

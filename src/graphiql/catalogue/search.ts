@@ -61,7 +61,7 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   work: ['employment', 'labour'],
 };
 
-/** How well a word is found; the lower, the better. */
+/** Costs of a word by the place where it is found; the lower, the better. */
 const IN_NAME = 0;
 const BEGINS_NAME = 1;
 const BEGINS_ABOUT = 4;

@@ -33,7 +33,7 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
 interface FoundProps {
   readonly exchange: Exchange;
   readonly own: readonly Picture[];
-  /** Those of the run before, where this one failed. */
+  /** Pictures of the run before, where this one failed. */
   readonly earlier: readonly Picture[];
 }
 

@@ -25,7 +25,7 @@ interface ControlsProps {
   readonly change: (change: Partial<Look>) => void;
 }
 
-/** How a picture is drawn: all of it is made of figures that are there, and takes no call. */
+/** Choices of how a picture is drawn: all are made of figures that are there, and take no call. */
 export function Controls({ picture, look, shown, canBeMap, change }: ControlsProps) {
   const isLines = picture.kind === 'lines';
   const kinds = isLines

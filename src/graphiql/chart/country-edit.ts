@@ -5,7 +5,7 @@ import { variablesIn } from '../variables.ts';
 const LISTS: ReadonlySet<string> = new Set(['codes', 'countryCodes']);
 const SINGLE: ReadonlySet<string> = new Set(['code', 'countryCode']);
 
-/** How an operation takes one more country: in a list that it has, or in place of the only one. */
+/** A way for an operation to take one more country: in a list that it has, or in place of the only one. */
 export interface CountryEdit {
   readonly how: 'add' | 'replace';
   /** The operation with the country. */

@@ -11,10 +11,10 @@ interface Finding {
   rest: Promise<readonly Picture[]> | null;
 }
 
-/** By what is drawn: several look at one answer. */
+/** Keyed by what is drawn: several look at one answer. */
 const findings = new WeakMap<Exchange['drawn'], Finding>();
 
-/** What can be drawn of an answer. A short one is looked through at once, a long one turn by turn. */
+/** Finds the pictures of an answer. A short one is looked through at once, a long one turn by turn. */
 function findingOf({ operation: { variables, operationName }, drawn }: Exchange): Finding {
   let finding = findings.get(drawn);
   if (finding === undefined) {
@@ -33,7 +33,7 @@ function* stepsOf(
   return yield* pictureSteps(yield* figureSteps(query, variables, operationName, data));
 }
 
-/** What can be drawn of an answer, once all of it has been looked through. */
+/** Resolves to the pictures of an answer, once all of it has been looked through. */
 export function picturesIn(exchange: Exchange): Promise<readonly Picture[]> {
   const finding = findingOf(exchange);
   if (finding.found !== null) return Promise.resolve(finding.found);
@@ -44,7 +44,7 @@ export function picturesIn(exchange: Exchange): Promise<readonly Picture[]> {
   return finding.rest;
 }
 
-/** The same for a page that shows it; null until then. */
+/** Does the same for a page that shows it; null until then. */
 export function usePictures(exchange: Exchange | null): readonly Picture[] | null {
   const finding = useMemo(() => (exchange === null ? null : findingOf(exchange)), [exchange]);
   const [, setReady] = useState<Finding | null>(null);

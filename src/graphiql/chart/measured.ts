@@ -47,7 +47,7 @@ function unitOf(measure: Look['measure'], year: number, unit: string): string {
   return measure === 'percent' ? `percent more or less than in ${year}` : `${unit}, difference from ${year}`;
 }
 
-/** Of each line the figure of a year, or the latest. */
+/** Takes of each line the figure of a year, or the latest. */
 export function rankingOf(picture: LinesPicture, year: number | null): BarsPicture {
   const figures = picture.lines.flatMap(({ points }) => {
     const there = points.flatMap(({ figure }) => (figure === null ? [] : [figure]));

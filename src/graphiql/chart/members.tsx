@@ -3,7 +3,7 @@ import type { Look } from '../looks.ts';
 import type { Figure } from './figures.ts';
 import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
 
-/** What a picture is of: countries, or the indicators of one. */
+/** A subject of a picture: a country, or an indicator of one. */
 export interface Member {
   /** Code of a country, or key of an indicator. */
   readonly key: string;

@@ -92,7 +92,7 @@ function canMap(picture: Picture): boolean {
   return (picture.kind === 'bars' ? picture : rankingOf(picture, null)).map !== null;
 }
 
-/** As what a picture is drawn: as somebody wants it, where that can be. */
+/** Decides the form of a picture: the one that somebody wants, where that can be. */
 function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Shown {
   if (kind === 'map' && canBeMap) return 'map';
   if (picture.kind === 'lines') return kind === 'bars' || kind === 'multiples' ? kind : 'lines';

@@ -7,7 +7,7 @@ import { fullNumber } from './numbers.ts';
 export interface Look {
   readonly width: number;
   readonly colours: Colours;
-  /** Whether equal lengths are equal ratios, of values that are all above zero. */
+  /** True if equal lengths are equal ratios, of values that are all above zero. */
   readonly isLog?: boolean;
 }
 

@@ -3,7 +3,7 @@ export interface Shared {
   readonly query: string;
   /** JSON as written, or empty. */
   readonly variables: string;
-  /** What is seen of the answer, as text; left out where that is as it is by itself. */
+  /** The view of the answer, as text; left out where that is as it is by itself. */
   readonly seen?: string | undefined;
 }
 

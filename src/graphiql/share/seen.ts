@@ -1,7 +1,7 @@
 import { type Look, looks, PLAIN, setTabLook, type TabLook } from '../looks.ts';
 import { isSideChosen, isWide, type Side, side } from '../view.ts';
 
-/** What somebody sees of an answer, as a link carries it. It has no room for a key. */
+/** The view that somebody has of an answer, as a link carries it. It has no room for a key. */
 export interface Seen {
   readonly side: Side;
   readonly isWide: boolean;
@@ -31,7 +31,7 @@ export function see(tab: string, seen: Seen): void {
   setTabLook(tab, seen.look);
 }
 
-/** As text; empty where everything is as it is by itself. */
+/** Writes it as text, without what is as it is by itself. */
 export function seenAsText(seen: Seen): string {
   const { isTable, pictures } = seen.look;
   const changed = Object.entries(pictures).flatMap(([key, look]) => {
@@ -49,7 +49,7 @@ export function seenAsText(seen: Seen): string {
   return JSON.stringify(parts);
 }
 
-/** What a text of a link says; null where it says nothing that can be read. Others wrote it: nothing of it is taken on trust. */
+/** Reads the view of a link; null where it can't be read. Others wrote it: nothing of it is taken on trust. */
 export function seenOf(text: string): Seen | null {
   let told: unknown;
   try {
