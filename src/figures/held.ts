@@ -6,6 +6,7 @@ import { billStale, type Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import { isBetterOld } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
 import type { ObservationEntry, Outcome } from './entries.ts';
@@ -403,32 +404,44 @@ interface AskedLately {
 
 export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts): Prefetch {
   let count = 0;
-  const byKey = new LRUCache<string, LRUCache<string, AskedLately>>({
-    max: MAX_KEYS,
-    dispose(asked) {
-      count -= asked.size;
-    },
-  });
+  const askedBy = createObjectMemo<LRUCache<string, AskedLately> | undefined>('asked lately');
+  /** Tenants that have asked for any, the one that did the longest ago first. */
+  const askers = new Set<Tenant>();
+
+  function forgetOne(): void {
+    for (const tenant of askers) {
+      count -= askedBy.of(tenant)?.size ?? 0;
+      askedBy.put(tenant, undefined);
+      askers.delete(tenant);
+      return;
+    }
+  }
+
+  function askedOf(tenant: Tenant): LRUCache<string, AskedLately> {
+    askers.delete(tenant);
+    askers.add(tenant);
+    const known = askedBy.of(tenant);
+    if (known !== undefined) return known;
+    if (askers.size > MAX_KEYS) forgetOne();
+    const asked = new LRUCache<string, AskedLately>({ max: MAX_DEMANDS });
+    askedBy.put(tenant, asked);
+    return asked;
+  }
 
   return {
     wanted(tenant, demand, checkedAtMs, nowMs) {
       const { mode, countryCode, metricKey, years } = demand;
       // Some years alone are asked for only if whole series take more calls: they go along with none.
       if (years !== null) return;
-      let asked = byKey.get(tenant.digest);
-      if (asked === undefined) {
-        asked = new LRUCache({ max: MAX_DEMANDS });
-        byKey.set(tenant.digest, asked);
-      }
+      const asked = askedOf(tenant);
       count -= asked.size;
       const whole = demandFor(mode, countryCode, metricKey);
       asked.set(demand.key, { demand: whole, askedAtMs: nowMs, checkedAtMs });
       count += asked.size;
-      // Drops the demands of the key that asked the longest ago.
-      if (count > maxAskedLately) byKey.pop();
+      if (count > maxAskedLately) forgetOne();
     },
     brought(tenant, demands) {
-      const asked = byKey.get(tenant.digest);
+      const asked = askedBy.of(tenant);
       for (const demand of demands) {
         const known = asked?.peek(demand.key);
         if (known !== undefined) known.checkedAtMs = now();
@@ -439,7 +452,7 @@ export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: Fi
       const going: Demand[] = [];
       const fetched = new Set(demands.map(({ key }) => key));
       const mode = new Set(demands.map(({ mode }) => mode));
-      for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(tenant.digest)?.entries() ?? []) {
+      for (const [key, { demand, askedAtMs, checkedAtMs }] of askedBy.of(tenant)?.entries() ?? []) {
         const isWanted = nowMs - askedAtMs <= ttlMs;
         const isAgeing = nowMs - checkedAtMs > ttlMs * AGEING_SHARE;
         if (isWanted && isAgeing && mode.has(demand.mode) && !fetched.has(key)) going.push(demand);

@@ -1,4 +1,4 @@
-import { Cancellation, untilAborted } from '../async/cancellation.ts';
+import { untilAborted } from '../async/promises.ts';
 import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
@@ -26,7 +26,7 @@ interface Request {
 
 /** Demands that were sent together, and the requests that wait for some of them. */
 interface Batch {
-  readonly ends: Cancellation;
+  readonly ends: AbortController;
   /** The request whose operation is billed if nobody else pays. */
   readonly first: Request;
   readonly requests: Set<Request>;
@@ -200,7 +200,7 @@ function onceForEach(
 
 function openBatch(first: Request): Batch {
   const trace = first.sending.trace?.begin('batch');
-  return { ends: new Cancellation(), first, requests: new Set(), trace };
+  return { ends: new AbortController(), first, requests: new Set(), trace };
 }
 
 function faultOf(error: unknown): Error {
@@ -234,7 +234,7 @@ function sendingOf(batch: Batch): Sending {
     caller: first.sending.caller,
     bill: first.sending.bill,
     payer: sharedPayer(() => payersOf(batch)),
-    signal: ends,
+    signal: ends.signal,
     trace: batch.trace,
     waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
     onLeftOut(rows) {

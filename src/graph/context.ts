@@ -9,7 +9,7 @@ import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue
 import type { CountryRecord } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { TickerRecord } from '../service/records/reference.ts';
-import type { QuotaRecord } from '../tenants/tenant.ts';
+import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { LiveWarning, Warnings } from '../warnings.ts';
 
 /**

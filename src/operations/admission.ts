@@ -1,5 +1,4 @@
 import { getHeapStatistics } from 'node:v8';
-import type { CancelSignal } from '../async/cancellation.ts';
 import { inSlice, type Job, mayBeginAtOnce, type PromiseOrValue } from '../async/turns.ts';
 import { errorBody } from '../errors.ts';
 import { openBill } from '../service/call.ts';
@@ -120,7 +119,7 @@ export class Admission {
   }
 
   /** Returns null once the operation may begin: from then on it is under way until it leaves. */
-  enter(flow: string, request: { readonly signal: CancelSignal }): PromiseOrValue<AdmissionRefusal | null> {
+  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null> {
     const nowMs = this.#parts.now();
     const lane = this.#laneOf(flow);
     this.#lookAtHeap(nowMs);
@@ -210,7 +209,7 @@ export class Admission {
     this.#forgetIdle(lane);
   }
 
-  #wait(lane: Lane, signal: CancelSignal, nowMs: number): Promise<AdmissionRefusal | null> {
+  #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
     this.load.waiting += 1;

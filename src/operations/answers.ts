@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type TextPieces } from '../execution/run.ts';
 import type { Bill } from '../service/call.ts';
@@ -354,7 +353,7 @@ class SharedRun {
   readonly groups = new InGroups();
   readonly #waiting: GatewayRequest[] = [];
   #left = 0;
-  #ends: Cancellation | undefined;
+  #ends: AbortController | undefined;
   #answer: SharedAnswer | null = null;
 
   constructor(sinceMs: number, close: () => void) {
@@ -368,15 +367,15 @@ class SharedRun {
   }
 
   /** Aborts when all requests have left. Made only if somebody listens. */
-  get signal(): CancelSignal {
+  get signal(): AbortSignal {
     if (this.#ends === undefined) {
-      this.#ends = new Cancellation();
+      this.#ends = new AbortController();
       for (const request of this.#waiting) this.#listenTo(request, this.#ends);
     }
-    return this.#ends;
+    return this.#ends.signal;
   }
 
-  #listenTo({ signal }: GatewayRequest, ends: Cancellation): void {
+  #listenTo({ signal }: GatewayRequest, ends: AbortController): void {
     const onLeave = () => {
       this.#left += 1;
       if (this.#left < this.#waiting.length) return;

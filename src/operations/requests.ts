@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { CancelSignal } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
 import { isDeep, isDeepOperation } from '../nesting.ts';
 import type { Caller } from '../service/call.ts';
@@ -113,7 +112,7 @@ export interface GatewayRequest {
   /** The parsed JSON body; empty for GET. */
   readonly body: unknown;
   /** Aborts when the client leaves. */
-  readonly signal: CancelSignal;
+  readonly signal: AbortSignal;
   /** Names the request in the log and in errors: up to 128 characters that JSON needn't escape. */
   readonly requestId?: string | undefined;
   /** True if other operations came by the same request, at the same time. */
@@ -131,7 +130,7 @@ export class ChangedRequest implements GatewayRequest {
   readonly body: unknown;
   readonly requestId: string | undefined;
   readonly isBatched: boolean;
-  readonly #signalled: { readonly signal: CancelSignal };
+  readonly #signalled: { readonly signal: AbortSignal };
 
   constructor(
     whole: GatewayRequest,
@@ -141,7 +140,7 @@ export class ChangedRequest implements GatewayRequest {
       readonly body?: unknown;
       readonly isBatched?: boolean;
     },
-    signalled: { readonly signal: CancelSignal } = whole,
+    signalled: { readonly signal: AbortSignal } = whole,
   ) {
     this.method = whole.method;
     this.headers = changes.headers ?? whole.headers;

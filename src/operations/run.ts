@@ -21,7 +21,8 @@ import {
   type Waits,
 } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
-import type { QuotaRecord, Tenant } from '../tenants/tenant.ts';
+import type { QuotaRecord } from '../tenants/ledger.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import { createWarnings } from '../warnings.ts';

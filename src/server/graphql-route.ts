@@ -1,6 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { errorBody, excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { isDeepJson, TOO_DEEP } from '../nesting.ts';
@@ -121,7 +120,7 @@ class ReceivedRequest implements GatewayRequest {
   readonly body: unknown;
   readonly requestId: string;
   readonly #reply: FastifyReply;
-  #signal: Cancellation | undefined;
+  #signal: AbortSignal | undefined;
 
   constructor({ method, headers, url, body, id }: FastifyRequest, reply: FastifyReply) {
     const query = url.indexOf('?');
@@ -134,7 +133,7 @@ class ReceivedRequest implements GatewayRequest {
   }
 
   /** Made only if somebody may listen: most answers are there at once. */
-  get signal(): CancelSignal {
+  get signal(): AbortSignal {
     this.#signal ??= goneSignal(this.#reply);
     return this.#signal;
   }
@@ -215,13 +214,13 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
  * Returns a signal that aborts when the client leaves before it has its answer. Fastify's own `request.signal` listens
  * to the request, which counts as closed once its body is read.
  */
-function goneSignal(reply: FastifyReply): Cancellation {
-  const gone = new Cancellation();
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
   if (reply.raw.destroyed) gone.abort();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  return gone;
+  return gone.signal;
 }
 
 function refuse(

@@ -2,7 +2,6 @@
  * A request to the metered service as a value. It is planned, priced, compared, shared and refused in this form,
  * and only `http.ts` ever sends one.
  */
-import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import type { Stopwatch, Trace } from '../async/trace.ts';
 import type { Job } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
@@ -99,9 +98,9 @@ export interface Caller extends Job {
 /** The payer of a call, and the end of the demand for it. */
 export interface Sending {
   readonly caller: Caller;
-  readonly signal: CancelSignal;
+  readonly signal: AbortSignal;
   /** The deadline of an operation: started before it first waits, so that its signal aborts when the time is over. */
-  readonly deadline?: Pick<Deadline, 'start'>;
+  readonly deadline?: Deadline;
   /** The bill that counts answers that took no request. */
   readonly bill: Bill;
   /** Counts the time of waits. */
@@ -241,12 +240,12 @@ interface DeadlineParts {
   readonly timeoutMs: number;
   readonly now: () => number;
   /** The request, with the signal that aborts when the client leaves; it is only asked for if somebody waits. */
-  readonly request: { readonly signal: CancelSignal };
+  readonly request: { readonly signal: AbortSignal };
 }
 
 /** The parts that a started deadline listens to. */
 interface Started {
-  readonly client: CancelSignal;
+  readonly client: AbortSignal;
   readonly onLeave: () => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -257,7 +256,7 @@ interface Started {
  */
 export class Deadline {
   readonly #parts: DeadlineParts;
-  readonly #ends = new Cancellation();
+  readonly #ends = new AbortController();
   #started: Started | undefined;
   #isOver = false;
 
@@ -266,8 +265,8 @@ export class Deadline {
   }
 
   /** Aborts once the deadline has been started; with a Failure as its reason if the time is over. */
-  get signal(): CancelSignal {
-    return this.#ends;
+  get signal(): AbortSignal {
+    return this.#ends.signal;
   }
 
   /** Starts the deadline, since the operation is about to wait: from now on the signal tells when it is given up. */
@@ -292,7 +291,7 @@ export class Deadline {
   }
 }
 
-function endLate(ends: Cancellation, timeoutMs: number): void {
+function endLate(ends: AbortController, timeoutMs: number): void {
   const message = `The operation took longer than the ${timeoutMs} ms that it may (OPERATION_TIMEOUT_MS), and this had not come by then. Ask again later, or for less at once.`;
   ends.abort(new Failure('OPERATION_TIMEOUT', message));
 }

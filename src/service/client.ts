@@ -1,5 +1,5 @@
-import { Cancellation, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
+import { untilAborted } from '../async/promises.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
 import { type Lookups, TransientMap } from '../store/lru.ts';
@@ -27,7 +27,7 @@ import { rateLimited } from './pacing.ts';
 /** A call under way that several operations may wait for. */
 interface SharedCall {
   readonly answer: Promise<Answer>;
-  readonly ends: Cancellation;
+  readonly ends: AbortController;
   /** The payers, one entry for each operation that waits. */
   readonly waiting: Payer[];
 }
@@ -41,10 +41,10 @@ export function coalesced(next: Send): Send {
   const inFlight = new TransientMap<SharedCall>();
 
   function send(name: string, call: Call, sending: Sending): SharedCall {
-    const ends = new Cancellation();
+    const ends = new AbortController();
     const waiting = [sending.payer];
     const payer = sharedPayer(() => waiting);
-    const shared = { answer: next(call, { ...sending, payer, signal: ends }), ends, waiting };
+    const shared = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
     inFlight.set(name, shared);
     return shared;
   }
@@ -74,7 +74,7 @@ interface RetriedParts {
   readonly retries: number;
   /** Retries of all calls together. */
   readonly budget: RetryBudget;
-  readonly outage: Pick<Outage, 'note'>;
+  readonly outage: Outage;
   /** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
@@ -194,7 +194,7 @@ interface UpstreamParts {
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly retries: number;
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly clock: Clock;
   /** The clock by which ages are told; see `steadied`. */
   readonly steadyNow?: () => number;
   readonly tenantCache: TenantCache;
@@ -204,7 +204,7 @@ interface UpstreamParts {
   /** The fetches under way of gateways that share the store. */
   readonly inFlight: InFlight;
   readonly freshness: Freshness;
-  /** Sees every answer go by. */
+  /** Sees the answers of lists and records go by. */
   readonly remembering: (next: Send) => Send;
   readonly onAttempt: (attempt: Attempt) => void;
   /** Called with the milliseconds that a call has waited for a minute window. */
@@ -243,8 +243,8 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const watched = parts.isTraced ? tracedCalls(patient) : patient;
   const routes = parts.optionalRoutes;
   const there = routes?.size ? absentRoutes(watched, { routes, now: steadyNow }) : watched;
-  const send = parts.remembering(coalesced(there));
-  const ask = cached(send, {
+  const send = coalesced(there);
+  const ask = cached(parts.remembering(send), {
     tenantCache: parts.tenantCache,
     freshness: parts.freshness,
     now: steadyNow,

@@ -10,7 +10,6 @@ import {
   createZstdDecompress,
 } from 'node:zlib';
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from 'undici';
-import type { CancelSignal } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
 
 /** Connections to the service that are open at once; calls beyond wait for one. */
@@ -260,7 +259,7 @@ interface ExchangeParts {
   readonly timeoutMs: number;
   /** Bytes, unpacked, after which a body is given up; after those of an error's body, it counts as none. */
   readonly maxBytes: { readonly body: number; readonly error: number };
-  readonly signal: CancelSignal;
+  readonly signal: AbortSignal;
   /**
    * Called when a connection is there and the request is about to be written; an error that it throws keeps the request
    * back.

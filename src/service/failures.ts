@@ -27,7 +27,7 @@ const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
  * Tells if a 404 says that the thing that a call asked for is missing: by its name (`country not found: xx`), or by its
  * kind (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
  */
-export function namesAsked({ route, target }: Pick<Call, 'route' | 'target'>, body: unknown): boolean {
+export function namesAsked({ route, target }: Call, body: unknown): boolean {
   const { detail } = (body ?? {}) as { readonly detail?: unknown };
   if (typeof detail !== 'string' || detail === '') return false;
   // Words with a slash in them repeat the address.

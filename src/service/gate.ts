@@ -1,4 +1,4 @@
-import { untilAborted } from '../async/cancellation.ts';
+import { untilAborted } from '../async/promises.ts';
 import { Failure } from '../errors.ts';
 import { type KeyPauses, Pause, PUBLIC, type RoutePauses, type Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';

@@ -1,10 +1,16 @@
 import CachePolicy from 'http-cache-semantics';
-import { mapValue, type PromiseOrValue } from '../async/turns.ts';
+import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import { createObjectMemo, type Lookups } from '../store/lru.ts';
 import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
-import { ALONE, type InFlight, NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
+import {
+  ALONE,
+  type CacheEntry,
+  type InFlight,
+  NO_TENANT_CACHE,
+  type TenantCache,
+} from '../tenants/tenant-cache.ts';
 import {
   type Answer,
   billStale,
@@ -109,7 +115,9 @@ export function cached(send: Send, parts: CachedParts): Ask {
     const kept = isHeld ? tenantCache : mayBeHeld ? inFlight.cache : null;
     const reading = isHeld ? heldRecords(endpoint, params, call, tenant, tenantCache) : null;
     sending.waits?.store.timing(reading);
-    return mapValue(reading, (held) => {
+    return reading instanceof Promise ? reading.then(serve) : serve(reading);
+
+    function serve(held: HeldRecords<Result> | null): PromiseOrValue<Result | null> {
       if (held === null || !tenantCache.isAccepted(tenant)) return fetch(held);
       const freshMs = freshMsOf(held);
       if (now() - held.atMs >= freshMs) return fetch(held);
@@ -118,7 +126,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
       sending.onHeld?.(held.atMs + freshMs);
       onHeld?.(call);
       return recordsIn(held, call);
-    });
+    }
 
     type Result = ReturnType<(typeof endpoint)['decode']>;
 
@@ -248,12 +256,14 @@ export function held<Params, Result>(
   const call = makeCall(endpoint, params);
   return (tenant) => {
     if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
-    return mapValue(heldRecords(endpoint, params, call, tenant, tenantCache), (found) => {
+    const listOf = (found: HeldRecords<Result> | null): HeldList<Result> | null => {
       if (found === null || found.records === null) return null;
       const { records, atMs, answer } = found;
       const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
       return now() < freshUntilMs ? { records, freshUntilMs } : null;
-    });
+    };
+    const found = heldRecords(endpoint, params, call, tenant, tenantCache);
+    return found instanceof Promise ? found.then(listOf) : listOf(found);
   };
 }
 
@@ -272,8 +282,7 @@ export function heldRecords<Params, Result>(
   tenant: Tenant,
   tenantCache: TenantCache,
 ): PromiseOrValue<HeldRecords<Result> | null> {
-  const name = nameOf(call);
-  return mapValue(tenantCache.readOne<HeldAnswer>(tenant, name), (held) => {
+  const decodedIn = (held: CacheEntry<HeldAnswer> | undefined): HeldRecords<Result> | null => {
     if (held === undefined || !isAnswer(held.value)) return null;
     const { value: answer, atMs } = held;
     try {
@@ -282,7 +291,9 @@ export function heldRecords<Params, Result>(
     } catch {
       return null;
     }
-  });
+  };
+  const held = tenantCache.readOne<HeldAnswer>(tenant, nameOf(call));
+  return held instanceof Promise ? held.then(decodedIn) : decodedIn(held);
 }
 
 function isAnswer(value: HeldAnswer): boolean {
@@ -357,7 +368,7 @@ function conditional(sending: Sending, held: HeldAnswer | undefined): Sending {
   return etag === null ? sending : { ...sending, headers: { ...sending.headers, 'if-none-match': etag } };
 }
 
-function heldOf({ caching }: Pick<Endpoint, 'caching'>, { status, body, headers }: Answer): HeldAnswer {
+function heldOf({ caching }: Endpoint<never>, { status, body, headers }: Answer): HeldAnswer {
   const etag = caching === 'http' ? (headers.etag ?? null) : null;
   return { status: status === 404 ? 404 : 200, body, allowedMs: null, etag };
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../async/clock.ts';
-import type { PromiseOrValue } from '../async/turns.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { CallQueue, Tenant, WaitingCall } from '../tenants/tenant.ts';
@@ -22,45 +21,34 @@ const MAX_IN_FLIGHT = 8;
  */
 function createTurns({ ledger, clock, onMinuteWait }: PacingParts) {
   /**
-   * Takes a turn; at once if there is nothing to wait for, as mostly.
+   * Takes a turn.
    * @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason
    */
-  function takeTurn(queue: CallQueue, sending: Sending): PromiseOrValue<void> {
-    const trying = tryTurn(queue, sending);
-    if (trying !== true) return untilTaken(trying, queue, sending);
-  }
-
-  async function untilTaken(trying: Promise<boolean>, queue: CallQueue, sending: Sending): Promise<void> {
-    let isTaken = await trying;
-    while (!isTaken) isTaken = await tryTurn(queue, sending);
-  }
-
-  /**
-   * Tries once, and waits for the place or window that is lacking before the next time.
-   * @returns true if the turn was taken
-   */
-  function tryTurn(queue: CallQueue, sending: Sending): true | Promise<boolean> {
+  async function takeTurn(queue: CallQueue, sending: Sending): Promise<void> {
     const { tenant } = sending.caller;
-    sending.signal.throwIfAborted();
-    const opensAtMs = ledger.opensAtMs(tenant);
-    const nowMs = clock.now();
-    if (opensAtMs > Math.max(nowMs, sending.waitDeadlineMs)) throw ledger.refusal(tenant);
-    if (opensAtMs > nowMs) return minuteOpen(queue, sending, opensAtMs);
-    const isFull = queue.inFlight >= (ledger.isDoubtful(tenant) ? 1 : MAX_IN_FLIGHT);
-    if (isFull) return queued(queue.forPlace, sending).then(notTaken);
-    sending.beforeLeaving?.();
-    const taken = ledger.take(tenant);
-    queue.inFlight += 1;
-    return taken === true ? true : takenLater(queue, taken);
+    for (;;) {
+      sending.signal.throwIfAborted();
+      const opensAtMs = ledger.opensAtMs(tenant);
+      const nowMs = clock.now();
+      if (opensAtMs > Math.max(nowMs, sending.waitDeadlineMs)) throw ledger.refusal(tenant);
+      if (opensAtMs > nowMs) await minuteOpen(queue, sending, opensAtMs);
+      else if (queue.inFlight >= (ledger.isDoubtful(tenant) ? 1 : MAX_IN_FLIGHT))
+        await queued(queue.forPlace, sending);
+      else {
+        sending.beforeLeaving?.();
+        const taking = ledger.take(tenant);
+        queue.inFlight += 1;
+        if (taking === true || (await takenLater(queue, taking))) return;
+      }
+    }
   }
 
-  async function minuteOpen(queue: CallQueue, sending: Sending, opensAtMs: number): Promise<false> {
+  async function minuteOpen(queue: CallQueue, sending: Sending, opensAtMs: number): Promise<void> {
     const sinceMs = clock.now();
     await queued(queue.forMinute, sending, (wakeAll) => {
       clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
     });
     onMinuteWait?.(clock.now() - sinceMs);
-    return false;
   }
 
   /** Waits for the store. If other gateways were faster, the ledger knows by then for how long there is no room. */
@@ -83,8 +71,6 @@ function createTurns({ ledger, clock, onMinuteWait }: PacingParts) {
 
   return { takeTurn, freePlace };
 }
-
-const notTaken = () => false;
 
 /**
  * Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all.
@@ -125,8 +111,9 @@ export function rateLimited(next: Send, parts: PacingParts): Send {
     const { tenant } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
     try {
-      const turn = queue === null ? leaveAtOnce(sending) : takeTurn(queue, sending);
-      if (turn instanceof Promise) await turn;
+      sending.signal.throwIfAborted();
+      if (queue === null) sending.beforeLeaving?.();
+      else await takeTurn(queue, sending);
     } catch (error) {
       reservation.release();
       throw error;
@@ -188,11 +175,6 @@ export function rateLimited(next: Send, parts: PacingParts): Send {
 function queueOf(tenant: Tenant): CallQueue {
   tenant.queue ??= { inFlight: 0, forPlace: [], forMinute: [] };
   return tenant.queue;
-}
-
-function leaveAtOnce({ signal, beforeLeaving }: Sending): void {
-  signal.throwIfAborted();
-  beforeLeaving?.();
 }
 
 /** Cuts the text of a 429 to a length that is read in no time: the figures stand at its beginning. */

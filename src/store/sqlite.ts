@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '../config.ts';
 import {
+  type Adapter,
   awayState,
   type Backing,
   type CounterSnapshot,
@@ -223,7 +224,10 @@ function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
 }
 
 /** The part of a store that is asked of one file. */
-interface OpenedFile extends Pick<Backing, 'adapter' | 'clear' | 'first'> {
+interface OpenedFile {
+  readonly adapter: Adapter;
+  clear(prefix: string): Promise<void>;
+  first(name: string, value: string): Promise<string>;
   readonly sharedCounters: SharedCounters;
   readonly leases: Leases;
   close(): void;

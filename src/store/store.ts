@@ -420,7 +420,6 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
   // A value that can't be written as text is a fault too. If nobody listens for it, Keyv throws it at the writer.
   keyv.on('error', options.onFault);
   const named = isInHub(options.url) ? (key: string) => key : (key: string) => NAMESPACE + key;
-  const { peek } = backing;
   return {
     async getMany(keys) {
       const values = await keyv.getMany(keys.map(named));
@@ -428,7 +427,8 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
       const latestMs = now() + AHEAD_MS;
       return values.map((value) => (isFromAhead(value, latestMs) ? undefined : value));
     },
-    peek: peek && ((key) => peek(named(key))),
+    // Held as objects in this process alone, where names stand as they are.
+    peek: backing.peek,
     isAllHere: backing.holdsObjects,
     async setMany(entries, ttlMs) {
       await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type CancelSignal, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
+import { untilAborted } from '../async/promises.ts';
 import type { Config } from '../config.ts';
 import type { Failure } from '../errors.ts';
 import { heldBounds } from '../memory-budget.ts';
@@ -12,7 +12,6 @@ import {
   type Lease,
   type LeaseState,
   type Leases,
-  type LeaseTerms,
   onceFetched,
 } from '../store/backing.ts';
 import type { Store } from '../store/store.ts';
@@ -68,32 +67,6 @@ export interface CacheEntry<Value> {
   readonly atMs: number;
 }
 
-/**
- * The service's last word on each key. Gateways that share a store share that too: each read from the store brings the
- * others' knowledge.
- */
-interface KeyStatuses {
-  /** Takes over the store's word on a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
-  learn(tenant: Tenant, stored: unknown): number;
-  /** Reads the store's word on a key. */
-  lookUp(tenant: Tenant): Promise<void>;
-  /** Returns the name in the store. */
-  nameOf(tenant: Tenant): string;
-  isAccepted(tenant: Tenant): boolean;
-  refusal(tenant: Tenant): Failure | null;
-  accept(tenant: Tenant): void;
-  /**
-   * Refuses the key. `wasAccepted`: it was accepted before. `isStored` settles once the store has the refusal, and
-   * others have heard of it.
-   */
-  refuse(
-    tenant: Tenant,
-    refusal: Failure,
-  ): { readonly wasAccepted: boolean; readonly isStored: Promise<void> };
-  /** Returns a number that changes with each new generation of the key or of all. */
-  generation(tenant: Tenant): number;
-}
-
 interface TenantCacheParts {
   readonly store: Store;
   readonly tenants: Tenants;
@@ -108,7 +81,11 @@ interface TenantCacheParts {
 /** Interval at which the store is told that a key is still accepted, as a share of the time for which that counts. */
 const WRITING_SHARE = 0.1;
 
-function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts): KeyStatuses {
+/**
+ * The service's last word on each key. Gateways that share a store share that too: each read from the store brings the
+ * others' knowledge.
+ */
+function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts) {
   const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
   function write(tenant: Tenant): Promise<void> {
@@ -117,6 +94,7 @@ function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts):
     return store.setMany([{ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } }], holdMs);
   }
 
+  /** Takes over the store's word on a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
   function learn(tenant: Tenant, stored: unknown): number {
     if (!isInstants(stored)) return tenant.refusedAtMs;
     if (stored.acceptedAtMs > 0) tenant.prove();
@@ -129,24 +107,26 @@ function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts):
   return {
     learn,
     nameOf,
-    async lookUp(tenant) {
+    async lookUp(tenant: Tenant) {
       const [stored] = await store.getMany([nameOf(tenant)]);
       learn(tenant, stored);
     },
-    isAccepted(tenant) {
+    isAccepted(tenant: Tenant) {
       if (tenant === PUBLIC) return true;
       const { acceptedAtMs, refusedAtMs } = tenant;
       return acceptedAtMs > refusedAtMs && now() - acceptedAtMs <= authTtlMs;
     },
-    refusal: ({ acceptedAtMs, refusedAtMs, refusal }) => (refusedAtMs >= acceptedAtMs ? refusal : null),
-    accept(tenant) {
+    refusal: ({ acceptedAtMs, refusedAtMs, refusal }: Tenant) =>
+      refusedAtMs >= acceptedAtMs ? refusal : null,
+    accept(tenant: Tenant) {
       const isNews = tenant.acceptedAtMs <= tenant.refusedAtMs;
       tenant.acceptedAtMs = Math.max(now(), tenant.refusedAtMs + 1);
       tenant.refusal = null;
       tenant.prove();
       if (isNews || now() - tenant.writtenAtMs >= authTtlMs * WRITING_SHARE) void write(tenant);
     },
-    refuse(tenant, refusal) {
+    /** Refuses the key. `isStored` settles once the store has the refusal, and others have heard of it. */
+    refuse(tenant: Tenant, refusal: Failure) {
       const wasAccepted = tenant.acceptedAtMs > tenant.refusedAtMs;
       tenant.refusedAtMs = Math.max(now(), tenant.acceptedAtMs);
       tenant.refusal = refusal;
@@ -157,7 +137,7 @@ function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts):
       const told = store.news?.tell({ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } });
       return { wasAccepted, isStored: Promise.all([told, write(tenant)]).then(() => {}) };
     },
-    generation: (tenant) => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
+    generation: (tenant: Tenant) => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
   };
 }
 
@@ -322,7 +302,7 @@ interface Wanted {
   /** The digest of its owner. */
   readonly group: string;
   readonly names: readonly string[];
-  readonly signal: CancelSignal;
+  readonly signal: AbortSignal;
   /** Fetches names; calls that come at the same time in this process share it. */
   fetch(names: readonly string[]): Promise<void>;
   /**
@@ -335,7 +315,7 @@ interface Wanted {
 interface InFlightParts {
   readonly leases: Leases;
   readonly cache: TenantCache;
-  readonly clock: Pick<Clock, 'sleep' | 'after'>;
+  readonly clock: Clock;
   /** The longest that anybody waits for others, in milliseconds. */
   readonly maxWaitMs: number;
 }
@@ -474,7 +454,8 @@ interface TakenLeases {
   readonly leased: Lease;
 }
 
-interface Terms extends Pick<LeaseTerms, 'isWhole'> {
+interface Terms {
+  readonly isWhole: boolean;
   /** Names that others were at before, with the state in which they are once these have fetched them. */
   readonly seen: ReadonlyMap<string, HeldState>;
 }
@@ -496,7 +477,7 @@ async function untilOver(
   group: string,
   names: readonly string[],
   untilMs: number,
-  signal: CancelSignal,
+  signal: AbortSignal,
   { leases, clock }: InFlightParts,
 ): Promise<void> {
   let away = names;

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Cancellation } from '../../src/async/cancellation.ts';
 import { AnswersTable } from '../../src/operations/answers.ts';
 import type { Incoming, RanOperation } from '../../src/operations/run.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
@@ -158,8 +157,8 @@ describe('a run that several wait for', () => {
         nowMs += ms;
       },
       ask() {
-        const client = new Cancellation();
-        const request = { method: 'POST', headers: {}, search: '', body: {}, signal: client };
+        const client = new AbortController();
+        const request = { method: 'POST', headers: {}, search: '', body: {}, signal: client.signal };
         const plain = {
           params,
           question: params.text,

@@ -3,7 +3,6 @@ import { Agent, get, request } from 'node:http';
 import { connect } from 'node:net';
 import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { CancelSignal } from '../../src/async/cancellation.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { createLog } from '../../src/server/log.ts';
@@ -676,6 +675,6 @@ describe('GraphiQL', () => {
   });
 });
 
-function aborted(signal: CancelSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', resolve));
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }

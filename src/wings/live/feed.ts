@@ -1,5 +1,4 @@
 import { Mutex } from 'async-mutex';
-import { Cancellation } from '../../async/cancellation.ts';
 import type { Clock } from '../../async/clock.ts';
 import { Failure } from '../../errors.ts';
 import { NONE_NAMED, namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
@@ -10,8 +9,8 @@ import { etlStatus, indicators } from '../../service/endpoints.ts';
 import { type Ask, heldRecords } from '../../service/lists.ts';
 import type { SourceRecord } from '../../service/records/catalogue.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
-import type { Ledger } from '../../tenants/ledger.ts';
-import type { QuotaRecord, Tenant } from '../../tenants/tenant.ts';
+import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
+import type { Tenant } from '../../tenants/tenant.ts';
 import type { TenantCache } from '../../tenants/tenant-cache.ts';
 import { timeIn } from '../../times.ts';
 import type { LiveWarning } from '../../warnings.ts';
@@ -196,7 +195,7 @@ class Feed {
   readonly #sources = new SourceWatch();
   readonly #inboxes = new Set<AnyInbox>();
   readonly #allowance = new Allowance();
-  readonly #ends = new Cancellation();
+  readonly #ends = new AbortController();
   #caller: Caller;
   readonly #turn = new Mutex();
   /** Subscriptions that begin in the next turn. */
@@ -289,7 +288,7 @@ class Feed {
   }
 
   #errandOf({ caller }: Join): Errand {
-    return openErrand(caller, this.#ends, this.#parts, this.#parts.waitMs);
+    return openErrand(caller, this.#ends.signal, this.#parts, this.#parts.waitMs);
   }
 
   #admit(inbox: AnyInbox, { bill }: Errand): void {
@@ -339,7 +338,7 @@ class Feed {
   /** Looks at the sources once, and follows it up. */
   async #round(): Promise<void> {
     if (this.#inboxes.size === 0) return;
-    const errand = openErrand(this.#caller, this.#ends, this.#parts);
+    const errand = openErrand(this.#caller, this.#ends.signal, this.#parts);
     const told = new Set<AnyInbox>();
     try {
       await this.#renew(errand, told);
@@ -444,7 +443,7 @@ class Feed {
 
   /** Pauses for a failure; if it is one of the key, ends all. A minute that is spent is soon over. */
   #fail(error: unknown): void {
-    if (this.#ends.aborted) return;
+    if (this.#ends.signal.aborted) return;
     if (!(error instanceof Failure)) this.#parts.onFault(error, 'live');
     const failure =
       error instanceof Failure

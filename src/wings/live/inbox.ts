@@ -1,4 +1,3 @@
-import type { CancelSignal } from '../../async/cancellation.ts';
 import type { Clock } from '../../async/clock.ts';
 import type { Failure } from '../../errors.ts';
 import type { ObservationClient } from '../../figures/client.ts';
@@ -46,7 +45,7 @@ export interface Errand {
  * @param ends aborts if the feed is given up
  * @param waitMs milliseconds that it may wait for the next minute window
  */
-export function openErrand(caller: Caller, ends: CancelSignal, parts: ErrandParts, waitMs = 0): Errand {
+export function openErrand(caller: Caller, ends: AbortSignal, parts: ErrandParts, waitMs = 0): Errand {
   const { observations, maxUpstreamCalls, timeoutMs, steadyNow: now } = parts;
   const bill = openBill();
   const deadline = new Deadline({ startedAtMs: now(), timeoutMs, now, request: { signal: ends } });

@@ -2,7 +2,6 @@ import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { Cancellation } from '../../async/cancellation.ts';
 import type { Live } from '../../gateway.ts';
 import { hasSeveralKeys, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
 import { beginSubscription, Idleness, type LiveTransport } from './stream.ts';
@@ -40,7 +39,7 @@ interface SocketConnection extends Record<PropertyKey, unknown> {
   readonly request: IncomingMessage;
   readonly socket: WebSocket;
   readonly requestId: string;
-  readonly gone: Cancellation;
+  readonly gone: AbortController;
   readonly idleness: Idleness;
   /** The key that its client gives; null until it has. */
   authorization: string | null;
@@ -67,7 +66,7 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
       request,
       socket,
       requestId,
-      gone: new Cancellation(),
+      gone: new AbortController(),
       idleness: new Idleness(IDLE_MS, () => socket.close(CLOSING.goingAway, 'There is no subscription')),
       authorization: null,
     };
@@ -149,9 +148,9 @@ function hooksOf({ live }: LiveSocketsParts): ServerOptions<Record<string, unkno
       return false;
     },
     async onSubscribe({ extra }, id, { query, operationName, variables }) {
-      const { authorization, idleness, gone: signal, requestId: socketId } = extra;
+      const { authorization, idleness, gone, requestId: socketId } = extra;
       const requestId = `${socketId}/${id}`.slice(0, MAX_REQUEST_ID);
-      const request = { query, operationName, variables, requestId, signal, authorization };
+      const request = { query, operationName, variables, requestId, signal: gone.signal, authorization };
       const began = await beginSubscription(live, request, { idleness });
       if ('errors' in began) return began.errors;
       const args = { ...began.args };

@@ -9,7 +9,6 @@ import {
   type RequestParams,
   type Response as StreamResponse,
 } from 'graphql-sse';
-import { Cancellation } from '../../async/cancellation.ts';
 import { errorBody, type FailureCode } from '../../errors.ts';
 import type { Live } from '../../gateway.ts';
 import { copyHeaders, isBearer } from '../../server/http.ts';
@@ -129,7 +128,7 @@ const RESULT = 'event: next';
 
 /** The results on their way to one reader: the next is made once it has taken the last. */
 class Outflow {
-  readonly gone = new Cancellation();
+  readonly gone = new AbortController();
   readonly idleness: Idleness;
   #results = 0;
   readonly #waiting: (() => void)[] = [];
@@ -150,7 +149,7 @@ class Outflow {
   }
 
   readonly empty = async () => {
-    while (this.#results > 0 && !this.gone.aborted) {
+    while (this.#results > 0 && !this.gone.signal.aborted) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   };
@@ -290,7 +289,7 @@ async function begin(
   const authorization = raw.headers.authorization ?? null;
   const began = await beginSubscription(
     live,
-    { query, operationName, variables, requestId: raw.id, signal: outflow.gone, authorization },
+    { query, operationName, variables, requestId: raw.id, signal: outflow.gone.signal, authorization },
     { idleness: outflow.idleness, ready: outflow.empty, onResult: outflow.add },
   );
   return 'errors' in began ? { data: null, errors: began.errors } : began.results;

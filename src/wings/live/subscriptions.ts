@@ -14,7 +14,6 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import { Cancellation, type CancelSignal } from '../../async/cancellation.ts';
 import type { Config } from '../../config.ts';
 import { Failure } from '../../errors.ts';
 import type { LiveEvent } from '../../graph/context.ts';
@@ -147,7 +146,7 @@ export class SubscriptionPlaces {
     work: () => Promise<Result>,
   ): Promise<Result> {
     // It isn't given up with the client that it was taken for, since others wait for it too.
-    taken.admitted ??= Promise.resolve(this.#admission.enter(flow, { signal: new Cancellation() }));
+    taken.admitted ??= Promise.resolve(this.#admission.enter(flow, { signal: new AbortController().signal }));
     const { admitted } = taken;
     taken.beginners += 1;
     try {
@@ -201,7 +200,7 @@ export interface LiveRequest {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
   readonly requestId: string;
   /** Aborts when the client leaves before the subscription has begun. */
-  readonly signal: CancelSignal;
+  readonly signal: AbortSignal;
 }
 
 /** Results as they are sent: a subscription's client reads them one after the other. */
@@ -381,7 +380,7 @@ class EventResults implements LiveResults {
   readonly #parts: EventResultsParts;
   readonly #read: ReadOperation;
   readonly #events: AsyncIterator<unknown>;
-  readonly #ends = new Cancellation();
+  readonly #ends = new AbortController();
   readonly #total = openBill();
   /** Calls that are on no event's bill as yet. */
   #unbilled: FeedBill;
@@ -439,7 +438,7 @@ class EventResults implements LiveResults {
   /** Resolves the fields of an event, as an operation of its own: bounded and billed like one. */
   async #resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
     const { request, caller, onFault, config } = this.#parts;
-    const run = openRunOf({ ...request, signal: this.#ends }, caller, this.#parts);
+    const run = openRunOf({ ...request, signal: this.#ends.signal }, caller, this.#parts);
     try {
       mergeBill(run.bill, this.#unbilled);
       mergeBill(run.bill, event.bill);

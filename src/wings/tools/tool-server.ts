@@ -7,7 +7,6 @@ import {
   McpError,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { CancelSignal } from '../../async/cancellation.ts';
 import { excerpt, FAILURES, type FailureCode, type FailureFields } from '../../errors.ts';
 import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
@@ -22,7 +21,7 @@ interface ToolQuestion {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Headers beside those that each question has. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly signal: CancelSignal;
+  readonly signal: AbortSignal;
   readonly requestId?: string | undefined;
 }
 
