@@ -1,7 +1,7 @@
 import type { Failure, FailureCode } from '../errors.ts';
 import type { Effort } from '../loaders/effort.ts';
-import { createLoaders, type Loaders, type LoadersParts } from '../loaders/loaders.ts';
-import type { BatchGate } from '../loaders/observations.ts';
+import { createLoaders, type Loaders } from '../loaders/loaders.ts';
+import type { BatchGate, LoadersParts } from '../loaders/observations.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Bill, Caller } from '../service/call.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';

@@ -9,8 +9,7 @@ import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
 import { CountedEffort } from '../loaders/effort.ts';
-import type { LoadersParts } from '../loaders/loaders.ts';
-import { createBatchGate } from '../loaders/observations.ts';
+import { createBatchGate, type LoadersParts } from '../loaders/observations.ts';
 import {
   type Bill,
   type Caller,

@@ -9,7 +9,7 @@ import {
   pairsOf,
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
-import { covered, type FetchPairs, openNameSearch, planned } from '../../src/figures/planned.ts';
+import { covered, planned } from '../../src/figures/planned.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
@@ -17,14 +17,14 @@ import type { ObservationRecord } from '../../src/service/records/observations.t
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
-import { partsWith } from './parts.ts';
+import { openNameSearch, partsWith } from './parts.ts';
 
 const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
 
 /** Demands over a next stage that settles pairs as it is told to. */
 async function plan(demands: readonly Demand[], settle: (wanted: PairsToFetch) => void, overfetchRows = 0) {
   const asked: { mode: Mode; pairs: string[] }[] = [];
-  const next: FetchPairs = async (wanted) => {
+  const next: Parameters<typeof planned>[0] = async (wanted) => {
     if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(keyOf) });
     settle(wanted);
     return NONE_WHOLE;
