@@ -251,8 +251,8 @@ function byMode(demands: readonly Demand[]): WantedByMode {
 function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
   const key = keyOf(pair);
   const demands = wanted.get(key) ?? [];
-  if (years === null || demands.length === 0) return demands;
-  const isAnswered = (demand: Demand) => demand.years !== null && covers(years, demand.years);
+  // A plan may bring some years of a series by themselves, and the whole of it in place of its latest figure.
+  const isAnswered = ({ years: own }: Demand) => years === null || (own !== null && covers(years, own));
   wanted.set(
     key,
     demands.filter((demand) => !isAnswered(demand)),
