@@ -24,7 +24,7 @@ function mappers(): Record<string, string> {
   const found: Record<string, string> = {};
   const files = [
     'src/graph/context.ts',
-    'src/tenants/ledger.ts',
+    'src/tenants/tenant.ts',
     ...globSync('src/{service/records,wings/extra}/*.ts').sort(),
   ];
   for (const file of files) {

@@ -1,16 +1,16 @@
 /**
  * `npm run bench:check`: whether an operation of the race has come to cost more than `bench/baseline.json` says, in
- * upstream calls and in bytes allocated, neither of which depends on how fast the machine is. With `--update` it
+ * upstream calls, in bytes allocated and in source that runs, none of which depends on how fast the machine is. With `--update` it
  * writes that file anew.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Baseline, type CheckedMode, compare } from './check/baseline.ts';
+import { type Baseline, type CheckedMode, compare, type Figures } from './check/baseline.ts';
 import { lineOf, startChild } from './race/child.ts';
 import { startUpstream } from './race/service.ts';
 import { table } from './race/table.ts';
 
 const FILE = 'bench/baseline.json';
-const MODES: readonly CheckedMode[] = ['cold', 'warm', 'repeated'];
+const MODES: readonly CheckedMode[] = ['cold', 'same-bytes', 'warm', 'repeated'];
 
 /**
  * The optimising compilers stay out of it: which allocations they do away with changes by a fifth from run to run with
@@ -26,10 +26,22 @@ const NODE_ARGS = [
   '--max-semi-space-size=128',
 ];
 
-/** All rows in one mode, over a service of its own. */
+/** All rows in one mode, over a service of its own, which sends other bytes each time, but in the mode of the same bytes. */
 async function measure(mode: CheckedMode): Promise<Baseline['figures']> {
-  await using upstream = await startUpstream();
-  const args = [...NODE_ARGS, 'bench/check/counts.ts', mode, upstream.url];
+  const figures = await counted(mode, []);
+  const characters = await counted(mode, ['--import', './bench/check/coverage.ts'], 'characters');
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, each]) => [name, { ...each, ...characters[name] } as Figures]),
+  );
+}
+
+async function counted(
+  mode: CheckedMode,
+  preloads: readonly string[],
+  ...what: readonly string[]
+): Promise<Readonly<Record<string, Partial<Figures>>>> {
+  await using upstream = await startUpstream(undefined, mode === 'same-bytes' ? 'same' : 'changing');
+  const args = [...NODE_ARGS, ...preloads, 'bench/check/counts.ts', mode, upstream.url, ...what];
   await using child = startChild({ args, core: mode === 'cold' ? 0 : 1 });
   const [, figures = ''] = await lineOf(child, /^figures (.*)$/);
   return JSON.parse(figures);
@@ -41,12 +53,13 @@ const measured: Baseline = {
 };
 console.log(
   table(
-    ['per operation', 'calls', 'ten at once', 'bytes'],
-    Object.entries(measured.figures).map(([name, { calls, callsAtOnce, bytes }]) => [
+    ['per operation', 'calls', 'ten at once', 'bytes', 'characters'],
+    Object.entries(measured.figures).map(([name, { calls, callsAtOnce, bytes, characters }]) => [
       name,
       String(calls),
       String(callsAtOnce),
       bytes.toLocaleString('en-US'),
+      characters.toLocaleString('en-US'),
     ]),
   ),
 );

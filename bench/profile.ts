@@ -1,8 +1,9 @@
 /**
  * `npm run bench:profile -- <row> <mode>`: where ours spends its time in one row of the race, under load. Start and
- * warm-up are not in the profile.
+ * warm-up are not in the profile. `npm run bench:profile -- reading`: what each step of reading a body takes, alone.
  */
 import { Command } from 'commander';
+import { profileReading } from './profile/reading.ts';
 import { installPeers } from './race/install.ts';
 import { profileRow, stagesOf } from './race/profiled.ts';
 import { ROWS } from './race/rows.ts';
@@ -14,14 +15,18 @@ const FUNCTIONS = 40;
 const PARTS = 15;
 
 const command: Command = new Command('bench:profile')
-  .argument('<row>', ROWS.map(({ letter, name }) => `${letter} ${name}`).join(', '))
-  .argument('<mode>', SERVERS.flatMap(({ mode }) => mode ?? []).join(', '))
+  .argument('<row>', ['reading, or a row:', ...ROWS.map(({ letter, name }) => `${letter} ${name}`)].join(' '))
+  .argument('[mode]', SERVERS.flatMap(({ mode }) => mode ?? []).join(', '))
   .option('--seconds <n>', 'how long', '5')
   .option('--warm-up <n>', 'seconds of load before that', '4')
   .option('--connections <n>', 'connections of the load', '32')
   .parse();
 const [letter, mode] = command.args;
 const { seconds, connections, warmUp } = command.opts<Record<'seconds' | 'connections' | 'warmUp', string>>();
+if (letter === 'reading') {
+  await profileReading();
+  process.exit();
+}
 const row = ROWS.find((each) => each.letter === letter || each.name === letter);
 const server = SERVERS.find((each) => each.mode === mode);
 if (row === undefined || server === undefined) command.error('There is no such row or mode.');

@@ -1,8 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { budgetOf, type Machine, thisMachine } from './memory-budget.ts';
+import { autoWorkers, budgetOf, MAX_WORKERS, type Machine, thisMachine } from './memory-budget.ts';
 
 const SQLITE = 'sqlite:';
 
@@ -110,12 +109,10 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .refine((n) => n >= least && n <= most, `must be from ${least} to ${most}`);
 
-const MAX_WORKERS = 64;
-
 const workers = z
   .string()
   .regex(/^(auto|\d+)$/, 'must be a whole number, or auto')
-  .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(text)))
+  .transform((text) => (text === 'auto' ? autoWorkers() : Number(text)))
   .refine((n) => n >= 1 && n <= MAX_WORKERS, `must be from 1 to ${MAX_WORKERS}, or auto`);
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
@@ -355,9 +352,9 @@ export function readConfig(
     const name = String(issue.path[0]);
     faults.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
   }
-  const { PORT: port, ADMIN_PORT: adminPort } = given;
+  const { PORT: port = '4000', ADMIN_PORT: adminPort } = given;
   // Both may be 0: each is given a free port then.
-  if (adminPort !== undefined && Number(adminPort) !== 0 && adminPort === (port ?? '4000'))
+  if (adminPort !== undefined && Number(adminPort) !== 0 && Number(adminPort) === Number(port))
     faults.push('ADMIN_PORT: must be another port than PORT');
   const unfit = sqliteFault(given.CACHE_URL ?? '');
   if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);

@@ -10,35 +10,23 @@ import { createHeldNames, createNameLists, createRefusedNames, notingNames } fro
 import { prefixedNames, printSdl } from './graph/federation.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
-import { admitted, createAdmission, createOverloaded, type GatewayLoad } from './operations/admission.ts';
-import {
-  coalesced,
-  createAnswerKeeping,
-  createResponseCache,
-  createSchemaAnswers,
-  repeated,
-} from './operations/answers.ts';
+import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
+import { AnswersTable } from './operations/answers.ts';
 import { byApollo } from './operations/apollo.ts';
-import { createPreparedOperations, openTrusted } from './operations/documents.ts';
-import { createExecution, prepared } from './operations/execution.ts';
+import { openTrusted, PreparedOperations } from './operations/documents.ts';
+import { Execution, ran } from './operations/execution.ts';
 import { received } from './operations/forms.ts';
 import {
   type CallerHeaders,
   createCallers,
   createPersisted,
   type GatewayRequest,
+  PlainRequests,
   type TrustedDocument,
   UNPROVEN,
 } from './operations/requests.ts';
 import type { GatewayResponse } from './operations/responses.ts';
-import {
-  createOpenRun,
-  createPlainRequests,
-  limitsTold,
-  type OperationEvent,
-  opened,
-  traced,
-} from './operations/run.ts';
+import { createOpenRun, type OperationEvent, traced } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
 import { createDryRun } from './price/dry-run.ts';
 import { createPricing } from './price/price.ts';
@@ -60,7 +48,7 @@ import {
   openTenantCache,
   type TenantCache,
 } from './tenants/tenant-cache.ts';
-import { type FieldTraces, openFieldTraces } from './wings/federation/field-traces.ts';
+import type { FieldTraces } from './wings/federation/field-traces.ts';
 import type { FeedParts } from './wings/live/feed.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
 
@@ -149,7 +137,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const held = { store, tenantCache, inFlight, tenants, lookups };
   const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
   const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
-  const fieldTraces = await openFieldTraces({ isOn: config.federatedTraces, names, now: clock.now });
+  const openFieldTraces = async () =>
+    (await import('./wings/federation/field-traces.ts')).openFieldTraces({ names, now: clock.now });
+  const fieldTraces = config.federatedTraces ? await openFieldTraces() : null;
   const { openRun, price, learned, feedParts } = composeRuns(service, {
     ...held,
     config,
@@ -166,39 +156,35 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           onProblem: (problem) => observer.problem(problem, 'trusted documents'),
         });
   const callerOf = createCallers(tenants);
-  const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
+  const admission = new Admission({ maxOperations, unproven: UNPROVEN, takenMemory });
   const overloaded = createOverloaded(maxOperations);
-  const caches = {
-    responseCache: createResponseCache({ tenantCache, maxBytes: config.answersMaxBytes, now: steadyNow }),
-    schemaAnswers: createSchemaAnswers(config.answersMaxBytes),
-  };
-  const maxRows = () => learned.maxRows;
-  const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
+  const answers = new AnswersTable({
+    ...observed,
+    ...config,
+    tenantCache,
+    fieldTraces,
+    lookups: lookups.answers,
+    admit: (next) => admitted(next, { admission, overloaded }),
+  });
   const stage = {
     ...observed,
     ...config,
     config,
     schema,
     persisted,
-    plainRequests: createPlainRequests(persisted),
-    listed,
-    operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
-    keeping: createAnswerKeeping(caches),
-    execution: createExecution({ ...observed, ...config, schema, price, maxRows }),
+    plainRequests: new PlainRequests(persisted),
+    operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
+    answers,
+    execution: new Execution({ ...observed, ...config, schema, price, learned }),
   };
   const apollo = await byApollo(stage);
-  const run = opened(prepared(apollo.handle, stage), { openRun });
-  const begun = admitted(coalesced(run, { ...observed, ...config, fieldTraces }), { admission, overloaded });
+  const answered = answers.answering(ran(apollo.handle, openRun, stage));
   const openLive = async () => {
     const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
     return { callerOf, subscriptions: openSubscriptions({ ...stage, openRun, admission, feedParts, names }) };
   };
   const live = config.subscriptions ? await openLive() : null;
-  const answered = limitsTold(
-    repeated(begun, { ...observed, ...caches, fieldTraces, lookups: lookups.answers }),
-    service.upstream.ledger,
-  );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
   let sdl: string | undefined;
 
@@ -212,7 +198,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     get trusted() {
       return persisted.trusted;
     },
-    handle: received(handle, { ...stage, callerOf, names }),
+    handle: await received(handle, { ...stage, callerOf, names, ledger: service.upstream.ledger }),
     refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();
@@ -226,7 +212,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {
-      for (const held of [store, caches.responseCache, stage.operations]) held?.shrink(share);
+      for (const held of [store, answers, stage.operations]) held?.shrink(share);
     },
     async stop() {
       persisted.stop();
@@ -290,7 +276,7 @@ function openService({
 interface RunsParts
   extends Omit<ServiceParts, 'upstreamUrl' | 'store' | 'optionalEndpoints' | 'link' | 'tracer'> {
   readonly schema: GraphQLSchema;
-  readonly fieldTraces: FieldTraces;
+  readonly fieldTraces: FieldTraces | null;
 }
 
 /** Makes the parts that operations run with, and are priced with: the same loaders and planner. */
@@ -373,7 +359,7 @@ function composeRuns(
       tenantCache,
       learned,
       hasPlenty: ledger.hasPlenty,
-      keyRefusal: (tenant) => gate.refusal(tenant),
+      gate,
       heldNames: createHeldNames({ ...cacheParts, outage }, learned),
       now: clock.now,
       steadyNow: now,

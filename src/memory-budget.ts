@@ -18,6 +18,14 @@ export function thisMachine(): Machine {
   return { limitBytes: limit > 0 && limit < totalBytes ? limit : null, totalBytes };
 }
 
+/** Processes beyond which a program has no use for more. */
+export const MAX_WORKERS = 64;
+
+/** Counts the workers of `auto`. */
+export function autoWorkers(processors = availableParallelism()): number {
+  return Math.min(processors, MAX_WORKERS);
+}
+
 /** Megabytes without which a process can't do: one that answers, and the one that supervises others. */
 const LEAST_MB = { answering: 192, supervising: 96 };
 
@@ -220,7 +228,7 @@ export function startOf(
   flags: readonly string[],
   machine: Machine = thisMachine(),
 ): { readonly flags: readonly string[]; readonly env: Readonly<Record<string, string>> } | null {
-  const workers = env.WORKERS === 'auto' ? availableParallelism() : Number(env.WORKERS) || 1;
+  const workers = env.WORKERS === 'auto' ? autoWorkers() : Number(env.WORKERS) || 1;
   // Faults of the settings are told once they are read.
   const budgetMb = Number(env.MEMORY_MB) || defaultBudgetMb(machine, workers);
   const wantedMb = semiSpaceMb(budgetMb / workers);

@@ -10,6 +10,8 @@ export interface Figures {
   readonly callsAtOnce: number;
   /** Bytes that the code as it is written allocates on the heap, to three digits. */
   readonly bytes: number;
+  /** Characters of source that run, to three digits: how often each part of the code does, by its length. */
+  readonly characters: number;
 }
 
 export interface Baseline {
@@ -26,13 +28,17 @@ export interface Comparison {
   readonly notes: readonly string[];
 }
 
-/** Share by which bytes may differ. Ten runs, half of them on a busy machine, did by 2.9 % in one row, else by 0.6 %. */
-const BYTES_TOLERANCE = 0.05;
+/** Figures that are nearly the same each time, and are another with another Node. */
+const NEARLY: ReadonlySet<keyof Figures> = new Set(['bytes', 'characters']);
+
+/** Share by which those may differ. Ten runs, half of them on a busy machine, did by 2.9 % in one row, else by 0.6 %. */
+const TOLERANCE = 0.05;
 
 const WHAT: Readonly<Record<keyof Figures, string>> = {
   calls: 'upstream calls per operation',
   callsAtOnce: 'upstream calls per operation, ten at once',
   bytes: 'bytes allocated per operation',
+  characters: 'characters of source run per operation',
 };
 
 export function compare(measured: Baseline, baseline: Baseline): Comparison {
@@ -41,7 +47,7 @@ export function compare(measured: Baseline, baseline: Baseline): Comparison {
   const isSameNode = majorOf(measured) === majorOf(baseline);
   if (!isSameNode) {
     notes.push(
-      `bytes are not compared: this is Node ${measured.node}, the baseline was made with ${baseline.node}`,
+      `bytes and characters are not compared: this is Node ${measured.node}, the baseline was made with ${baseline.node}`,
     );
   }
   for (const [name, figures] of Object.entries(measured.figures)) {
@@ -51,9 +57,9 @@ export function compare(measured: Baseline, baseline: Baseline): Comparison {
       continue;
     }
     for (const key of Object.keys(WHAT) as (keyof Figures)[]) {
-      if (key === 'bytes' && !isSameNode) continue;
+      if (NEARLY.has(key) && !isSameNode) continue;
       const change = figures[key] - before[key];
-      const allowed = key === 'bytes' ? before.bytes * BYTES_TOLERANCE : 0;
+      const allowed = NEARLY.has(key) ? before[key] * TOLERANCE : 0;
       if (Math.abs(change) <= allowed) continue;
       const line = (verb: string) =>
         `${name}: ${WHAT[key]} ${verb} by ${amount(change, before[key])}, from ${told(before[key])} to ${told(figures[key])}`;

@@ -1,4 +1,7 @@
-/** What each row costs in one mode of ours, without HTTP in front, in a process of its own: `counts.ts <mode> <url>`. */
+/**
+ * What each row costs in one mode of ours, without HTTP in front, in a process of its own: `counts.ts <mode> <url>` counts
+ * calls and bytes, and with `characters` as a third argument the source that runs, which slows the code down.
+ */
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway, type GatewayRequest, type GatewayResponse } from '../../src/gateway.ts';
 import { median } from '../race/load.ts';
@@ -15,16 +18,21 @@ const SAMPLE_OPERATIONS = 10;
 const AT_ONCE = 10;
 const ROUNDS_AT_ONCE = 3;
 
-const [mode, url = ''] = process.argv.slice(2);
+const [mode, url = '', what] = process.argv.slice(2);
 const server = SERVERS.find((each) => each.mode === mode);
 if (server === undefined) throw new Error(`There is no mode ${mode}.`);
 
-const measured: Record<string, Figures> = {};
-for (const row of ROWS) measured[`${row.letter} ${mode}`] = await figuresOf(row, server.env ?? {});
+const measured: Record<string, Partial<Figures>> = {};
+for (const row of ROWS) {
+  await using gateway = await openGateway(row, server.env ?? {});
+  measured[`${row.letter} ${mode}`] =
+    what === 'characters' ? await charactersOf(gateway, row) : await figuresOf(gateway, row);
+}
 console.log(`figures ${JSON.stringify(measured)}`);
 process.exit();
 
-async function figuresOf(row: Row, env: Readonly<Record<string, string>>): Promise<Figures> {
+/** A gateway that has answered a row so often that it knows what it ever will. */
+async function openGateway(row: Row, env: Readonly<Record<string, string>>) {
   const observer = {
     operation() {},
     attempt() {},
@@ -36,7 +44,22 @@ async function figuresOf(row: Row, env: Readonly<Record<string, string>>): Promi
   const { errors } = JSON.parse(String(await ask(gateway, requestOf(row))));
   if (errors !== undefined) throw new Error(`Row ${row.letter}, ${mode}: ${JSON.stringify(errors)}`);
   for (let i = 1; i < WARM_UP; i += 1) await ask(gateway, requestOf(row));
+  return Object.assign(gateway, { [Symbol.asyncDispose]: () => gateway.stop() });
+}
 
+async function charactersOf(gateway: Gateway, row: Row): Promise<Partial<Figures>> {
+  const { charactersRun } = await import('./coverage.ts');
+  const samples: number[] = [];
+  for (let i = 0; i < SAMPLES; i += 1) {
+    const requests = Array.from({ length: SAMPLE_OPERATIONS }, () => requestOf(row));
+    await charactersRun();
+    for (const request of requests) await ask(gateway, request);
+    samples.push((await charactersRun()) / SAMPLE_OPERATIONS);
+  }
+  return { characters: Number(median(samples).toPrecision(3)) };
+}
+
+async function figuresOf(gateway: Gateway, row: Row): Promise<Partial<Figures>> {
   const calls = [await callsTo(url)];
   const samples: number[] = [];
   for (let i = 0; i < SAMPLES; i += 1) samples.push(await bytesAllocated(gateway, row));
@@ -45,7 +68,6 @@ async function figuresOf(row: Row, env: Readonly<Record<string, string>>): Promi
     await Promise.all(Array.from({ length: AT_ONCE }, () => ask(gateway, requestOf(row))));
   }
   calls.push(await callsTo(url));
-  await gateway.stop();
 
   const [before = 0, alone = 0, atOnce = 0] = calls;
   return {

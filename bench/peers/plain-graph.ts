@@ -177,9 +177,9 @@ export function createRest(authorization: string) {
   };
 }
 
-type Rest = ReturnType<typeof createRest>;
+export type Rest = ReturnType<typeof createRest>;
 
-interface Pair {
+export interface Pair {
   readonly code: string;
   readonly metricKey: string;
 }
@@ -187,7 +187,7 @@ interface Pair {
 const pairKey = ({ code, metricKey }: Pair) => `${code} ${metricKey}`;
 
 /** The latest figures of all pairs: all their countries × all their metrics, in as many calls as the row limit needs. */
-async function latestOf(rest: Rest, pairs: readonly Pair[]): Promise<(Observation | null)[]> {
+export async function latestOf(rest: Rest, pairs: readonly Pair[]): Promise<(Observation | null)[]> {
   const codes = [...new Set(pairs.map(({ code }) => code))];
   const metricKeys = [...new Set(pairs.map(({ metricKey }) => metricKey))];
   const step = Math.max(1, Math.floor(MAX_ROWS / metricKeys.length));

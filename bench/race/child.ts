@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { cpus } from 'node:os';
 import { createInterface, type Interface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** Whether processes can be kept to a core of their own: the gateway to 0, service and load to 1. */
 export const isPinned = cpus().length > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0;
@@ -38,17 +40,18 @@ export interface Child {
 }
 
 export interface ChildOptions {
-  /** Arguments of Node. */
+  /** Node unless told. */
+  readonly program?: string;
   readonly args: readonly string[];
   /** Which one it is kept to, or which ones. */
   readonly core: number | readonly number[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A Node process of the race, in production mode. It is ended with its owner. */
-export function startChild({ args, core, env = {} }: ChildOptions): Child {
-  const pinning = isPinned ? ['-c', String(core), process.execPath] : [];
-  const child = spawn(isPinned ? 'taskset' : process.execPath, [...pinning, ...args], {
+/** A process of the race, in production mode. It is ended with its owner. */
+export function startChild({ program = process.execPath, args, core, env = {} }: ChildOptions): Child {
+  const pinning = isPinned ? ['-c', String(core), program] : [];
+  const child = spawn(isPinned ? 'taskset' : program, [...pinning, ...args], {
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -127,4 +130,40 @@ export async function startListening(options: ChildOptions): Promise<Listening> 
   const child = startChild({ ...options, env: { PORT: '0', ...options.env } });
   const [, url = ''] = await lineOf(child, / at (http\S+)$/);
   return { ...child, url, startMs: performance.now() - startedAt };
+}
+
+/** A program that doesn't tell where it is. */
+export interface Command {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly url: string;
+}
+
+const LOOK_MS = 10;
+const MOST_LOOKS = 2_000;
+
+/** Starts it and waits until it takes a connection. */
+export async function startSilent(
+  { url, ...command }: Command,
+  core: ChildOptions['core'],
+): Promise<Listening> {
+  const startedAt = performance.now();
+  const child = startChild({ ...command, core });
+  const { port } = new URL(url);
+  for (let look = 0; !(await takesConnections(Number(port))); look += 1) {
+    if (look === MOST_LOOKS || child.process.exitCode !== null)
+      throw new Error(`${command.program} does not listen at ${url}`);
+    await pause(LOOK_MS);
+  }
+  return { ...child, url, startMs: performance.now() - startedAt };
+}
+
+function takesConnections(port: number): Promise<boolean> {
+  return new Promise((told) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => told(true));
+    socket.on('connect', () => socket.destroy());
+    socket.on('error', () => told(false));
+  });
 }

@@ -62,7 +62,9 @@ interface Entrant extends Running {
 /** All servers in one row: started anew, their answers compared, then measured in turn, round after round. */
 export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult> {
   await using stack = new AsyncDisposableStack();
-  const entered = options.servers.filter(({ rows }) => rows === undefined || rows.includes(row.letter));
+  const entered = options.servers.filter(
+    ({ rows = row.letter, native }) => rows.includes(row.letter) && (native?.missing() ?? null) === null,
+  );
   const upstream = stack.use(await startUpstream(options.latency));
   const same = entered.some(({ sameBytes }) => sameBytes)
     ? stack.use(await startUpstream(options.latency, 'same'))

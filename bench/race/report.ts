@@ -14,6 +14,7 @@ import { SERVERS } from './servers.ts';
 import { measureSkewed, skewedSection } from './skewed.ts';
 import { measureStarts } from './starts.ts';
 import { heatTable, short, table } from './table.ts';
+import { tailcallMissing } from './tailcall.ts';
 import { measureWorkers, workersSection } from './workers.ts';
 
 const FILE = 'bench/REPORT.md';
@@ -110,8 +111,10 @@ process held over all its runs of the row.
 - Under each table stands the work that operations of ours share there. Peers and floors share none.
 - *mercurius-jit, yoga-dataloader, apollo-dataloader*: one schema and REST client, DataLoader per operation, one data
   call for all figures of an operation; nothing is held between operations. *apollo-naive*: a call a field.
+- *grafserv*: Grafserv and Grafast over the same REST client; plans in place of resolvers, one data call for all figures of an operation.
 - *mesh*: made from an OpenAPI document, run by Hive Gateway. It is asked in the shape of the REST service, so merging is
   done by whoever writes the operation.
+- *tailcall*: Tailcall 1.6.14, no Node program, asked as *mesh* is, with lists of metrics in the text; not among the peers of "best peer". ${tailcallMissing() ?? ''}
 - *parsing-floor*: no gateway; \`JSON.parse\` of the same bodies, picking, \`JSON.stringify\`, over \`node:http\` and undici. It is told what to pick.
 - *bare-proxy*: the work of row c by hand, without GraphQL. *static-bytes*: row c's answer from memory.`;
 }

@@ -1,18 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { type ChildOptions, type Listening, startListening } from './child.ts';
+import { type ChildOptions, type Command, type Listening, startListening, startSilent } from './child.ts';
 import { drawQuestions, FIRST_QUESTION, type Question } from './questions.ts';
 import type { Row } from './rows.ts';
 import { digestOf } from './settled.ts';
+import { tailcallCommand, tailcallMissing } from './tailcall.ts';
 
 /** What takes part in the race. */
 export interface Server {
   readonly name: string;
-  /** `floor` is no gateway: what the work costs without GraphQL, or without any work. */
-  readonly kind: 'ours' | 'peer' | 'floor';
+  /** `native` is a peer that is no Node program. `floor` is no gateway: what the work costs without GraphQL, or without any work. */
+  readonly kind: 'ours' | 'peer' | 'native' | 'floor';
   /** Mode of ours. */
   readonly mode?: Mode;
+  /** Arguments of Node. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Of one that is no Node program: how it is started, and the sentence why it can't be. */
+  readonly native?: {
+    readonly command: (upstreamUrl: string) => Promise<Command>;
+    readonly missing: () => string | null;
+  };
   /** Letters of the rows that it can answer; all unless told. */
   readonly rows?: string;
   /** A key of its own for each connection. */
@@ -105,6 +112,15 @@ export const BARE_PROXY = floor('bare-proxy');
 export const PARSING_FLOOR: Server = floor('parsing-floor', { rows: 'abcde' });
 export const STATIC_BYTES = floor('static-bytes', { oneQuestion: true });
 
+/** No Node program, so not what the fastest peer is taken from. */
+export const TAILCALL: Server = {
+  name: 'tailcall',
+  kind: 'native',
+  args: [],
+  native: { command: tailcallCommand, missing: tailcallMissing },
+  isPlain: true,
+};
+
 export const SERVERS: readonly Server[] = [
   OURS_COLD,
   OURS_COLD_KEYS,
@@ -112,10 +128,12 @@ export const SERVERS: readonly Server[] = [
   OURS_WARM,
   OURS_DEFAULT,
   MERCURIUS,
+  { ...peer('grafserv', 'grafserv'), env: { GRAPHILE_ENV: 'production' } },
   peer('yoga-dataloader', 'yoga-dataloader'),
   peer('apollo-dataloader', 'apollo-dataloader'),
   peer('apollo-naive', 'apollo-naive'),
   { ...peer('mesh', 'mesh'), isPlain: true },
+  TAILCALL,
   PARSING_FLOOR,
   BARE_PROXY,
   STATIC_BYTES,
@@ -135,9 +153,12 @@ export async function startServer(
     readonly core?: ChildOptions['core'];
   } = {},
 ): Promise<Running> {
+  const core = more.core ?? 0;
+  if (server.native)
+    return { server, child: await startSilent(await server.native.command(upstreamUrl), core) };
   const child = await startListening({
     args: [...(more.nodeArgs ?? []), ...server.args],
-    core: more.core ?? 0,
+    core,
     env: {
       [server.kind === 'ours' ? 'COUNTRY_DATA_URL' : 'UPSTREAM_URL']: upstreamUrl,
       ...server.env,

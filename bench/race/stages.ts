@@ -1,29 +1,34 @@
 import { type CpuProfile, fileOf, type ProfileNode, type SelfTime, sharesOf } from './self-times.ts';
 
-/** Where an operation spends its time, by the code that a sample was taken in, the innermost that is named here. */
-const STAGES: readonly (readonly [name: string, files: RegExp])[] = [
-  [
-    'find the run',
-    /^src\/(operations\/(repeated|response-cache|schema-answers|persisted|plain-requests|requests|callers|admi)|cache\/(proven|key-digest))/,
-  ],
-  ['open and close the run', /^src\/(operations|graph\/context)/],
+/**
+ * Where an operation spends its time, by the code that a sample was taken in: the innermost file that is named here, and
+ * function where one is. What stands in none of them counts for who called it.
+ */
+const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegExp])[] = [
+  ['body: is it the last one?', /^src\/service\/exchange/, /^equals$/],
+  ['body: bytes', /^src\/service\/exchange/, /^copy$/],
+  ['body: text', /^src\/service\/json/, /^(textOf|textsOf|withoutMark)$/],
+  ['body: parse', /^src\/(exact-json|service\/json)/],
+  ['body: nesting, told failure', /^src\/(nesting|service\/failures)/],
+  ['body: envelope', /^src\/service\/records\/envelope/, /^(listIn|soleListOf|metaIn|wholeListIn)$/],
+  ['body: records', /^src\/(service\/(records|lists)|periods|times|calendar)|zod/],
+  ['figures: entries', /^src\/figures\/(entries|held)/],
+  ['figures: pool', /^src\/figures\/(pool|planned|data-calls|fetch|client)/],
+  ['figures: other', /^src\/figures/],
   [
     'accept and answer (HTTP)',
     /^src\/server\/(?!metrics|log)|fastify|find-my-way|secure-json-parse|node:_http_(server|incoming|outgoing)|node:internal\/http/,
   ],
   ['log and metrics', /^src\/server\/(metrics|log)|prom-client|pino/],
-  ['keys and cache', /^src\/cache|lru-cache|keyv/],
-  ['quota', /^src\/(quota|upstream\/rate-limited)/],
-  ['pool and window', /^src\/observations\/(pool|queue|batch)/],
-  ['plan and cover', /^src\/(planner|observations\/(planned|covered|estimate|task))/],
-  ['figures: other stages', /^src\/observations/],
-  ['demands (DataLoader)', /^src\/loaders|dataloader/],
+  ['open and close the run', /^src\/(operations|gateway|graph\/context)/],
+  ['keys, quota, cache', /^src\/(store|tenants|price)|lru-cache|keyv/],
+  ['plan and cover', /^src\/plan/],
+  ['demands', /^src\/loaders|dataloader/],
   ['resolvers', /^src\/(resolvers|graph)/],
+  ['columns', /^src\/execution\/columns/],
   ['execution', /^src\/execution|graphql/],
-  ['parse the answer', /^src\/exact-json|^src\/upstream\/nesting/],
-  ['decode and check', /^src\/upstream\/records|zod/],
   ['undici', /undici|wasm:/],
-  ['call: other rings', /^src\/upstream|cockatiel/],
+  ['call: other rings', /^src\/service|cockatiel/],
   ['turns', /^src\/async/],
 ];
 
@@ -52,5 +57,7 @@ function ownStage(node: ProfileNode | undefined): string | undefined {
   const { functionName, url } = node.callFrame;
   if (functionName === '(garbage collector)') return 'garbage collection';
   const file = fileOf(url);
-  return STAGES.find(([, files]) => files.test(file))?.[0];
+  return STAGES.find(
+    ([, files, functions]) => files.test(file) && (functions?.test(functionName) ?? true),
+  )?.[0];
 }

@@ -1,31 +1,136 @@
 import type { GraphQLError, GraphQLResolveInfo } from 'graphql';
 import { toError } from 'graphql/jsutils/toError.js';
-import { type Job, mapValue, type PromiseOrValue, timeSliced } from '../async/turns.ts';
-import {
-  type Column,
-  FieldHolder,
-  type Holder,
-  ObjectColumn,
-  stringify,
-  type TextPieces,
-} from './columns.ts';
+import { type Job, mapValue, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
 import {
   ABSENT,
+  type Column,
   Completion,
   FieldErrors,
+  FieldHolder,
   type FieldInfo,
   type FieldTask,
+  type Holder,
   type Later,
-  PooledInfo,
+  ObjectColumn,
   type RunTask,
-  serialized,
   TogetherInfo,
-} from './completion.ts';
+} from './columns.ts';
 import type { BatchInfo, FieldPlan, ObjectPlan, Plan, Shape } from './plan.ts';
 import { handleRejections, isPromise, Scheduler } from './scheduler.ts';
 
+/**
+ * A text in pieces that follow one another. The engine gives a text beyond 128 KB pages of its own, which the system
+ * has to find and to clear: to join rows that are written already would take longer than to write them.
+ */
+export type TextPieces = readonly string[];
+
+/** Characters beyond which a piece is ended. */
+const PIECE_LENGTH = 32_768;
+
+/** Characters from which a text is a piece by itself: to copy it once more would not pay. */
+const LONG_TEXT = 4_096;
+
+export function lengthOf(text: TextPieces): number {
+  return text.reduce((sum, { length }) => sum + length, 0);
+}
+
+export function byteLengthOf(text: TextPieces): number {
+  return text.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+}
+
+/** Puts short texts together to pieces. */
+class PieceWriter {
+  readonly #pieces: string[] = [];
+  #texts: string[] = [];
+  #length = 0;
+
+  add(text: string): void {
+    if (text.length >= LONG_TEXT) {
+      this.#end();
+      this.#pieces.push(text);
+      return;
+    }
+    this.#texts.push(text);
+    this.#length += text.length;
+    if (this.#length >= PIECE_LENGTH) this.#end();
+  }
+
+  /** All that was added. */
+  pieces(): TextPieces {
+    this.#end();
+    return this.#pieces;
+  }
+
+  #end(): void {
+    if (this.#texts.length === 0) return;
+    this.#pieces.push(this.#texts.join(''));
+    this.#texts = [];
+    this.#length = 0;
+  }
+}
+
+/** Items that are written in one step, with those of the lists in them. */
+const STEP_ITEMS = 64;
+
+/** Items beyond which a value is written in steps. */
+const MAX_ITEMS = 4 * STEP_ITEMS;
+
+/** JSON of plain data; of long data, in pieces. */
+export function* written(value: unknown): Steps<TextPieces> {
+  if (!isLong(value)) return [JSON.stringify(value)];
+  const text = new PieceWriter();
+  yield* writeJson(value, text);
+  return text.pieces();
+}
+
+/** Writes JSON, in steps if there are many items; nothing if a value has none. */
+function* writeJson(value: unknown, text: PieceWriter): Steps<void> {
+  if (!isLong(value)) {
+    const short: string | undefined = JSON.stringify(value);
+    if (short !== undefined) text.add(short);
+  } else if (Array.isArray(value)) {
+    const ofFirst = itemsIn(value[0]);
+    text.add('[');
+    for (let start = 0, end = 0; start < value.length; start = end) {
+      if (start > 0) text.add(',');
+      end = Math.min(value.length, start + Math.ceil(STEP_ITEMS / (1 + ofFirst)));
+      if (end - start > 1) text.add(JSON.stringify(value.slice(start, end)).slice(1, -1));
+      else if (hasJson(value[start])) yield* writeJson(value[start], text);
+      else text.add('null');
+      yield;
+    }
+    text.add(']');
+  } else {
+    let before = '{';
+    for (const [key, member] of Object.entries(value as object)) {
+      if (!hasJson(member)) continue;
+      text.add(`${before}${JSON.stringify(key)}:`);
+      yield* writeJson(member, text);
+      before = ',';
+    }
+    text.add('}');
+  }
+}
+
+function hasJson(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'symbol' && typeof value !== 'function';
+}
+
+function isLong(value: unknown): boolean {
+  return itemsIn(value) > MAX_ITEMS;
+}
+
+/** Items of the lists in a value, roughly: each item of a list is taken to have as many in it as the first one. */
+function itemsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return value.length * (1 + itemsIn(value[0]));
+  let items = 0;
+  for (const key in value) items += itemsIn((value as Record<string, unknown>)[key]);
+  return items;
+}
+
 /** Objects of one run that a field is to be resolved for. */
-interface TogetherCall {
+export interface TogetherCall {
   readonly field: FieldPlan;
   readonly objects: readonly object[];
   readonly args: Record<string, unknown>;
@@ -34,80 +139,11 @@ interface TogetherCall {
 }
 
 /** Resolves a field for many objects. */
-type ResolveTogether = (call: TogetherCall) => readonly unknown[] | PromiseLike<readonly unknown[]>;
+export type ResolveTogether = (call: TogetherCall) => readonly unknown[] | PromiseLike<readonly unknown[]>;
 
 /** Resolves a field as soon as it is asked to. */
-const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
+export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
   field.definition.extensions.batch?.(objects, args, context, info as unknown as BatchInfo) ?? [];
-
-interface PooledCall {
-  readonly call: TogetherCall;
-  readonly settle: PromiseWithResolvers<readonly unknown[]>;
-}
-
-/**
- * Resolves a field for the objects of several runs together, as one run would: resolvers decide by all of them which
- * figures to ask for.
- */
-export class Pooled {
-  readonly #isAboutToAsk: () => boolean;
-  readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
-  #waiting = new Map<FieldPlan, PooledCall[]>();
-
-  /**
-   * @param isAboutToAsk true if some run hasn't come to its fields yet
-   * @param onPause called with a promise that settles once the waiting calls have been resolved
-   */
-  constructor(isAboutToAsk: () => boolean, onPause: ((goesOn: Promise<void>) => void) | undefined) {
-    this.#isAboutToAsk = isAboutToAsk;
-    this.#onPause = onPause;
-  }
-
-  readonly resolve: ResolveTogether = (call) => {
-    if (this.#waiting.size === 0) this.#onPause?.(new Promise((resolve) => this.#whenQuiet(resolve)));
-    const settle = Promise.withResolvers<readonly unknown[]>();
-    const others = this.#waiting.get(call.field);
-    if (others === undefined) this.#waiting.set(call.field, [{ call, settle }]);
-    else others.push({ call, settle });
-    return settle.promise;
-  };
-
-  #whenQuiet(goOn: () => void): void {
-    setImmediate(() => {
-      if (this.#isAboutToAsk()) {
-        this.#whenQuiet(goOn);
-        return;
-      }
-      const all = this.#waiting;
-      this.#waiting = new Map();
-      for (const calls of all.values()) resolveAll(calls);
-      goOn();
-    });
-  }
-}
-
-function resolveAll(calls: readonly PooledCall[]): void {
-  const [first] = calls as [PooledCall];
-  const objects = calls.flatMap(({ call }) => call.objects);
-  const info = new PooledInfo(calls.map(({ call }) => [call.info, call.objects.length]));
-  const give = (values: readonly unknown[]) => {
-    let next = 0;
-    for (const { call, settle } of calls) {
-      settle.resolve(values.slice(next, next + call.objects.length));
-      next += call.objects.length;
-    }
-  };
-  const fail = (error: unknown) => {
-    for (const { settle } of calls) settle.reject(error);
-  };
-  try {
-    const given = atOnce({ ...first.call, objects, info });
-    if ('then' in given) given.then(give, fail);
-    else give(given);
-  } catch (error) {
-    fail(error);
-  }
-}
 
 /** The outcome of an operation. */
 export interface Executed {
@@ -254,8 +290,7 @@ export class Run {
 
   text(): PromiseOrValue<Executed> {
     if (this.#parts.isDry) return this.#executed(['null']);
-    const made = mapValue(this.#build(), () => stringify(this.#value(), this.#job));
-    return mapValue(made, (data) => this.#executed(data));
+    return mapValue(timeSliced(this.#job, this.#make()), (data) => this.#executed(data));
   }
 
   /** True if nothing has come of it: a value is missing that may not be null. */
@@ -372,19 +407,10 @@ export class Run {
     else spread(given);
   }
 
-  /** Makes the objects of the answer. */
-  #build(): PromiseOrValue<void> {
-    const oddityOf = (objects: ObjectColumn) => (index: number, slot: number, value: unknown) => {
-      if (value == null) return null;
-      const field = objects.plan.fields[index] as FieldPlan;
-      try {
-        return serialized(field, value);
-      } catch (error) {
-        this.#errors.add(field, error, new FieldHolder(objects, field), slot);
-        return null;
-      }
-    };
-    return timeSliced(this.#job, (this.#root as Column).build(oddityOf));
+  /** Makes the objects of the answer, and their JSON. */
+  *#make(): Steps<TextPieces> {
+    yield* (this.#root as Column).build(this.#errors);
+    return yield* written(this.#value());
   }
 
   #executed(data: TextPieces): Executed {

@@ -462,22 +462,21 @@ interface Batching {
 /** @param next fetches the demands of several operations, on behalf of all of them */
 export function createObservationPool(next: Fetch, parts: FiguresParts): ObservationPool {
   /** The batching of each tenant, once it has fetched something: most operations take everything from held entries. */
-  const batchings = createObjectMemo<Batching>('batching');
+  const pooled = createObjectMemo<{ batching: Batching | null }>('pooled');
 
   return {
     join({ tenant }) {
+      const own = pooled.of(tenant) ?? { batching: null };
+      pooled.put(tenant, own);
       const batch = () => {
-        const known = batchings.of(tenant);
-        if (known !== undefined) return known;
-        const opened = openBatching(tenant, next, parts);
-        batchings.put(tenant, opened);
-        return opened;
+        own.batching ??= openBatching(tenant, next, parts);
+        return own.batching;
       };
       const self = {};
       const requests = new Set<Request>();
       let isHere = true;
       tenant.underWay += 1;
-      batchings.of(tenant)?.window.joined();
+      own.batching?.window.joined();
 
       return {
         async fetch(demands, sending, settle) {
@@ -529,16 +528,15 @@ export function createObservationPool(next: Fetch, parts: FiguresParts): Observa
           batch().window.expect(self);
         },
         forgo() {
-          batchings.of(tenant)?.window.arrived(self);
+          own.batching?.window.arrived(self);
         },
         leave() {
           if (!isHere) return;
           isHere = false;
           tenant.underWay -= 1;
-          const batching = batchings.of(tenant);
           if (requests.size > 0)
-            batching?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
-          batching?.window.arrived(self);
+            own.batching?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
+          own.batching?.window.arrived(self);
         },
       };
     },

@@ -1,14 +1,15 @@
-import type { Failure, FailureCode } from '../errors.ts';
+import type { FailureCode } from '../errors.ts';
 import type { Effort } from '../loaders/effort.ts';
 import { createLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { BatchGate, LoadersParts } from '../loaders/observations.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Bill, Caller } from '../service/call.ts';
+import type { CallGate } from '../service/gate.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { TickerRecord } from '../service/records/reference.ts';
-import type { QuotaRecord } from '../tenants/account.ts';
+import type { QuotaRecord } from '../tenants/tenant.ts';
 import { createWarnings, type LiveWarning, type Warnings } from '../warnings.ts';
 
 /**
@@ -142,17 +143,21 @@ export interface GraphContext {
   /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
-  /** Returns the failure by which the service has just refused the key; null if it hasn't. */
-  readonly keyRefusal?: (() => Failure | null) | undefined;
+  /** Knows if the service has just refused the key; left out while an operation is priced. */
+  readonly gate?: CallGate | undefined;
   /** The source of subscriptions' events; only there while a subscription begins. */
   readonly live?: LiveSources;
 }
 
-interface ContextParts extends LoadersParts, Pick<GraphContext, 'quota' | 'keyRefusal' | 'maxListItems'> {}
+interface ContextParts extends LoadersParts {
+  readonly quota: GraphContext['quota'];
+  readonly gate?: CallGate;
+  readonly maxListItems: number;
+}
 
 /** Puts together the means of one operation's resolvers. */
 export function openContext(parts: ContextParts): GraphContext {
-  const { sending, batchGate, effort, quota, keyRefusal, maxListItems } = parts;
+  const { sending, batchGate, effort, quota, gate, maxListItems } = parts;
   const { caller, bill } = sending;
   return {
     caller,
@@ -163,6 +168,6 @@ export function openContext(parts: ContextParts): GraphContext {
     warnings: createWarnings(),
     maxListItems,
     quota,
-    keyRefusal,
+    gate,
   };
 }

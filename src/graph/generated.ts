@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, ObservationChangeRecord, ObservationChangesRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord, GraphContext } from './context.ts';
-import type { QuotaRecord } from '../tenants/account.ts';
+import type { QuotaRecord } from '../tenants/tenant.ts';
 import type { HealthRecord, PlatformVersionRecord } from '../service/records/catalogue.ts';
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../service/records/countries.ts';
 import type { ObservationRecord, SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../service/records/observations.ts';

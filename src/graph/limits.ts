@@ -52,7 +52,7 @@ const streamOfListRule: ValidationRule = (context) => ({
 /** Rules for `@defer` and `@stream`, by the draft of the specification. */
 const deferralRules: readonly ValidationRule[] = [deferralLabelRule, streamOfListRule];
 
-export interface OperationLimits {
+interface OperationLimits {
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxRootFields: number;

@@ -271,7 +271,7 @@ const NODE = 'Node';
 // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
 type Batches = Readonly<Record<string, BatchResolver<any, any, any, any>>>;
 
-export interface SchemaParts {
+interface SchemaParts extends SubgraphParts {
   readonly resolvers: readonly Resolvers[];
   /** Resolvers of references that other subgraphs hold, by type. */
   readonly entities: Entities;
@@ -279,6 +279,10 @@ export interface SchemaParts {
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
   /** Stands in for the SDL of `schema/`, without that of `schema/extra`. */
   readonly sdl?: string;
+}
+
+/** The schema as routers see it. */
+export interface SubgraphParts {
   /** True if alpha-3 codes are a key of countries, too. */
   readonly subgraphIso3?: boolean;
   /** True if the interface `Node`, and each type that has it, has its identifier for a key. */
@@ -456,11 +460,11 @@ function requireKey(schema: GraphQLSchema): void {
   }
 }
 
-function checkKey({ caller, keyRefusal }: GraphContext): void {
+function checkKey({ caller, gate }: GraphContext): void {
   if (!hasBearerKey(caller.authorization)) {
     throw new Failure('UNAUTHENTICATED', 'This field needs a key: send `Authorization: Bearer <API_KEY>`.');
   }
-  const refusal = keyRefusal?.() ?? null;
+  const refusal = gate?.refusal(caller.tenant) ?? null;
   if (refusal !== null) throw refusal.with({ route: undefined });
 }
 

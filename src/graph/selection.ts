@@ -12,6 +12,7 @@ import {
   GraphQLIncludeDirective,
   type GraphQLNamedType,
   type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
@@ -45,6 +46,12 @@ declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** Calls that the field may make. */
     cost?: FieldCost;
+  }
+  interface GraphQLObjectTypeExtensions {
+    /** The type of the rows, if this is a connection. */
+    rowType?: GraphQLObjectType;
+    /** True if a reference to one is found by the object of its global identifier, since no lookup of `Query` is by key. */
+    isFoundById?: boolean;
   }
 }
 
@@ -96,7 +103,10 @@ function takeIn({ arguments: given = [] }: DirectiveNode, coordinate: string): U
   throw new TypeError(`${coordinate} says what is no cost: @${DIRECTIVE}(takes:) is one of ${[...TAKES]}.`);
 }
 
-/** Writes its cost on each field of a schema. Resolvers have to be there by now. */
+/**
+ * Writes its cost on each field of a schema, and on each type how its objects are found. Resolvers have to be there by
+ * now.
+ */
 export function writeCosts(schema: GraphQLSchema, said: SaidCosts): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
@@ -112,6 +122,28 @@ export function writeCosts(schema: GraphQLSchema, said: SaidCosts): void {
   const query = schema.getQueryType()?.getFields() ?? {};
   if (query._service !== undefined) write(query._service, 'NOTHING');
   if (query._entities !== undefined) write(query._entities, 'REFERENCED');
+  writeTypes(schema);
+}
+
+function writeTypes(schema: GraphQLSchema): void {
+  const union = schema.getType('_Entity');
+  const entities = isAbstractType(union) ? schema.getPossibleTypes(union) : [];
+  const lookups = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ astNode }) =>
+    astNode?.directives?.some(({ name }) => name.value === 'lookup'),
+  );
+  const found = new Set<unknown>(lookups.map(({ type }) => getNamedType(type)));
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    const rowType = rowTypeIn(type);
+    const isFoundById = entities.includes(type) && !found.has(type);
+    type.extensions = { ...type.extensions, isFoundById, ...(rowType && { rowType }) };
+  }
+}
+
+function rowTypeIn(type: GraphQLObjectType): GraphQLObjectType | null {
+  const rows = type.name.endsWith('Connection') ? type.getFields().nodes : undefined;
+  const rowType = rows === undefined ? undefined : getNamedType(rows.type);
+  return isObjectType(rowType) ? rowType : null;
 }
 
 function write(field: GraphQLField<unknown, unknown>, cost: FieldCost): void {
@@ -126,33 +158,12 @@ function unsaidCost({ resolve, extensions }: GraphQLField<unknown, unknown>): Fi
   return isRead && extensions.batch === undefined ? 'NOTHING' : 'UNSAID';
 }
 
-/**
- * Entities that no lookup of `Query` finds by key: a reference is found by the object of its global identifier.
- * @param schema schema with the costs of its fields
- */
-export function entitiesById(schema: GraphQLSchema): ReadonlySet<string> {
-  let names = byId.get(schema);
-  if (names === undefined) {
-    const union = schema.getType('_Entity');
-    const lookups = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ astNode }) =>
-      astNode?.directives?.some(({ name }) => name.value === 'lookup'),
-    );
-    const found = new Set(lookups.map(({ type }) => getNamedType(type).name));
-    const entities = isAbstractType(union) ? schema.getPossibleTypes(union) : [];
-    names = new Set(entities.map(({ name }) => name).filter((name) => !found.has(name)));
-    byId.set(schema, names);
-  }
-  return names;
-}
-
-const byId = new WeakMap<GraphQLSchema, ReadonlySet<string>>();
-
 function inCommon([first, ...others]: readonly FieldCost[]): FieldCost {
   return first !== undefined && others.every((cost) => cost === first) ? first : 'UNSAID';
 }
 
 /** The cost of a field. A field without a known cost may ask for anything. */
-export function costOf(field: Pick<GraphQLField<unknown, unknown>, 'extensions'> | undefined): FieldCost {
+export function costOf(field: GraphQLField<unknown, unknown> | undefined): FieldCost {
   return field?.extensions.cost ?? 'UNSAID';
 }
 
@@ -166,7 +177,7 @@ export function asksForFigures(field: GraphQLField<unknown, unknown>): boolean {
 export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): boolean {
   return (
     selects(document, schema, (cost) => cost === 'IDENTIFIED' || cost === 'UNSAID') ||
-    (selects(document, schema, (cost) => cost === 'REFERENCED') && namesAny(document, entitiesById(schema)))
+    (selects(document, schema, (cost) => cost === 'REFERENCED') && namesFoundById(document, schema))
   );
 }
 
@@ -198,49 +209,61 @@ function selects(
   return isFound;
 }
 
-/** True if a document names one of some types, as fragments on a type do. */
-function namesAny(document: DocumentNode, types: ReadonlySet<string>): boolean {
+/** True if a document names a type of entities that are found by their identifiers, as fragments on a type do. */
+function namesFoundById(document: DocumentNode, schema: GraphQLSchema): boolean {
   let isNamed = false;
   visit(document, {
     NamedType({ name }) {
-      isNamed ||= types.has(name.value);
+      const type = schema.getType(name.value);
+      isNamed ||= isObjectType(type) && type.extensions.isFoundById === true;
     },
   });
   return isNamed;
 }
 
 /** The part of `GraphQLResolveInfo` that a look at a selection needs. */
-export type SelectionScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
-
-/** A {@link SelectionScope} at a field. */
-export type FieldScope = SelectionScope & Pick<GraphQLResolveInfo, 'fieldNodes'>;
-
-/** Findings about selections, by their place and by the variables that decide which fields are skipped. */
-type Findings<Found> = WeakMap<object, WeakMap<object, Map<string, Found>>>;
-
-function findingsOf<Found>(all: Findings<Found>, place: object, variables: object): Map<string, Found> {
-  let byVariables = all.get(place);
-  if (byVariables === undefined) {
-    byVariables = new WeakMap();
-    all.set(place, byVariables);
-  }
-  let found = byVariables.get(variables);
-  if (found === undefined) {
-    found = new Map();
-    byVariables.set(variables, found);
-  }
-  return found;
+export interface SelectionScope {
+  readonly schema: GraphQLSchema;
+  readonly fragments: GraphQLResolveInfo['fragments'];
+  readonly variableValues: GraphQLResolveInfo['variableValues'];
 }
 
-/** Findings by the nodes of a field, which execution hands to each item of a list; then by type. */
-const selected: Findings<ReadonlySet<string>> = new WeakMap();
+/** A {@link SelectionScope} at a field. */
+export interface FieldScope extends SelectionScope {
+  readonly fieldNodes: readonly FieldNode[];
+}
+
+/** A field that brings rows, as a list or as a connection. */
+export interface RowsField extends FieldScope {
+  readonly returnType: GraphQLOutputType;
+}
+
+/**
+ * Remembers a finding about the selection of a field by the field's nodes. Our plans hand the same ones to each item of a
+ * list and to each run; `@skip` and `@include` are followed by then.
+ */
+export function perSelection<Scope extends FieldScope, Found>(
+  find: (field: Scope) => Found,
+): (field: Scope) => Found {
+  const findings = new WeakMap<Scope['fieldNodes'], Found>();
+  return (field) => {
+    let found = findings.get(field.fieldNodes);
+    if (found === undefined) {
+      found = find(field);
+      findings.set(field.fieldNodes, found);
+    }
+    return found;
+  };
+}
+
+const namesByType = perSelection(() => new Map<string, ReadonlySet<string>>());
 
 /**
  * Names of the fields selected directly on a field's result, if that is an object of the type. Fragments that apply to
  * it are looked into, each of them once; skipped fields are left out.
  */
 export function selectedFields(info: FieldScope, typeName: string): ReadonlySet<string> {
-  const byType = findingsOf(selected, info.fieldNodes, info.variableValues);
+  const byType = namesByType(info);
   let names = byType.get(typeName);
   if (names === undefined) {
     names = fieldsIn(info, typeName);
@@ -270,35 +293,22 @@ function fieldsIn(info: FieldScope, typeName: string): ReadonlySet<string> {
 
 /** The type of the rows of a connection; null for any other type. */
 export function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
-  if (!isObjectType(type) || !type.name.endsWith('Connection')) return null;
-  const rows = type.getFields().nodes;
-  const rowType = rows === undefined ? undefined : getNamedType(rows.type);
-  return isObjectType(rowType) ? rowType : null;
+  return (isObjectType(type) && type.extensions.rowType) || null;
 }
-
-/** Scopes by the nodes of the field of a connection, as above. */
-const rowScopes: WeakMap<object, WeakMap<object, FieldScope>> = new WeakMap();
 
 /**
  * The scope of the selection on the rows of a field: directly below it for a list, and below `nodes` and `edges` for a
  * connection.
  */
-export function scopeOfRows(info: FieldScope & Pick<GraphQLResolveInfo, 'returnType'>): FieldScope {
-  const type = getNamedType(info.returnType);
-  if (rowTypeOf(type) === null || !isObjectType(type)) return info;
-  let byVariables = rowScopes.get(info.fieldNodes);
-  if (byVariables === undefined) {
-    byVariables = new WeakMap();
-    rowScopes.set(info.fieldNodes, byVariables);
-  }
-  let scope = byVariables.get(info.variableValues);
-  if (scope === undefined) {
-    const { schema, fragments, variableValues } = info;
-    scope = { schema, fragments, variableValues, fieldNodes: rowNodesIn(info, type) };
-    byVariables.set(variableValues, scope);
-  }
-  return scope;
+export function scopeOfRows(info: RowsField): FieldScope {
+  const fieldNodes = rowNodes(info);
+  return fieldNodes === info.fieldNodes ? info : { ...scopeOf(info), fieldNodes };
 }
+
+const rowNodes = perSelection((info: RowsField): FieldScope['fieldNodes'] => {
+  const type = getNamedType(info.returnType);
+  return rowTypeOf(type) !== null && isObjectType(type) ? rowNodesIn(info, type) : info.fieldNodes;
+});
 
 function rowNodesIn(info: FieldScope, type: GraphQLObjectType): readonly FieldNode[] {
   const edges = type.getFields().edges;
@@ -324,8 +334,8 @@ export function nodesBelow(info: FieldScope, type: GraphQLObjectType): readonly 
   return [...collectSubfields(schema, fragments, variableValues, type, fieldNodes).values()].flat();
 }
 
-/** Findings by the fragments of a document; then by the name of one of them. */
-const leading: Findings<boolean> = new WeakMap();
+/** Findings by the fragments of a plan, which `@skip` and `@include` decide; then by the name of one of them. */
+const leading = new WeakMap<object, Map<string, boolean>>();
 
 /** True if a selection on a type can lead to demands for figures, as its text alone shows. */
 export function leadsToFigures(
@@ -351,7 +361,8 @@ function fragmentLeads(
   spread: FragmentSpreadNode,
   scope: SelectionScope,
 ): boolean {
-  const byName = findingsOf(leading, scope.fragments, scope.variableValues);
+  const byName = leading.get(scope.fragments) ?? new Map<string, boolean>();
+  leading.set(scope.fragments, byName);
   const name = spread.name.value;
   let leads = byName.get(name);
   if (leads === undefined) {
@@ -379,7 +390,7 @@ function fieldLeads(type: GraphQLCompositeType, node: FieldNode, scope: Selectio
 
 function conditionOf(
   selection: FragmentSpreadNode | InlineFragmentNode,
-  { fragments }: Pick<SelectionScope, 'fragments'>,
+  { fragments }: SelectionScope,
 ): NamedTypeNode | undefined {
   return selection.kind === Kind.FRAGMENT_SPREAD
     ? fragments[selection.name.value]?.typeCondition
@@ -388,7 +399,7 @@ function conditionOf(
 
 function selectionSetOf(
   selection: SelectionNode,
-  { fragments }: Pick<SelectionScope, 'fragments'>,
+  { fragments }: SelectionScope,
 ): SelectionSetNode | undefined {
   return selection.kind === Kind.FRAGMENT_SPREAD
     ? fragments[selection.name.value]?.selectionSet
@@ -399,10 +410,7 @@ function selectionSetOf(
  * True if `@skip` or `@include` leaves a selection out. A condition that is null doesn't: execution reports the error
  * in it.
  */
-export function isLeftOut(
-  selection: SelectionNode,
-  { variableValues }: Pick<SelectionScope, 'variableValues'>,
-): boolean {
+export function isLeftOut(selection: SelectionNode, { variableValues }: SelectionScope): boolean {
   if (!selection.directives?.length) return false;
   try {
     return (
@@ -475,21 +483,10 @@ export function marksAskedAhead<Result>(loading: Promise<Result>): Promise<Resul
   return loading;
 }
 
-/**
- * True by nodes of a field if the selection below it leads to figures. Execution hands the same nodes to each item of a
- * list.
- */
-const known = new WeakMap<readonly unknown[], boolean>();
-
-export function gatesBatch(info: GraphQLResolveInfo): boolean {
-  const { fieldNodes, returnType } = info;
-  let gates = known.get(fieldNodes);
-  if (gates === undefined) {
-    gates = fieldNodes.some((node) => leadsToFigures(getNamedType(returnType), node.selectionSet, info));
-    known.set(fieldNodes, gates);
-  }
-  return gates;
-}
+/** True if the selection below a field leads to figures. */
+export const gatesBatch = perSelection((info: RowsField): boolean =>
+  info.fieldNodes.some((node) => leadsToFigures(getNamedType(info.returnType), node.selectionSet, info)),
+);
 
 function isPromise(value: unknown): value is Promise<unknown> {
   return typeof (value as Promise<unknown> | null | undefined)?.then === 'function';

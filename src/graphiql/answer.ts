@@ -59,4 +59,6 @@ export interface Arrival {
   /** How many have come of the parts that it comes in. */
   readonly parts: number;
   readonly isLast: boolean;
+  /** Characters of the whole; null where it comes in parts. */
+  readonly length: number | null;
 }

@@ -3,12 +3,15 @@ import type { Answer, Arrival } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { operationTypeIn } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
+import { forgetAnswer, keepAnswer, keptAnswer } from './kept-answers.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
+import { isLong, shownOf } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
 import { loadSchema } from './schema.ts';
 import { send, sendInParts } from './send.ts';
 import { createStore } from './store.ts';
 import { trustedIdOf } from './trusted.ts';
+import { nextTurn } from './turns.ts';
 
 export interface Exchange {
   readonly operation: Operation;
@@ -19,6 +22,10 @@ export interface Exchange {
   readonly at: number;
   /** What is to be said of the parts of an answer that isn't whole; null once it is. */
   readonly partly: { readonly parts: number; readonly isStopped: boolean } | null;
+  /** Characters of the answer as it came; null where it came in parts. */
+  readonly length: number | null;
+  /** The last run before this one that went well; null where there was none. */
+  readonly before: Exchange | null;
 }
 
 /** The last operation that somebody ran in the tab that is shown, and its answer. */
@@ -26,18 +33,35 @@ export const lastExchange = createStore<Exchange | null>(null);
 
 /** By the tab that it was run in. */
 const exchanges = new Map<string, Exchange>();
-let shownTab = '';
+
+/** The tab of operations that is shown. */
+export const shownTab = createStore('');
 
 /** Has `lastExchange` be that of a tab, and forgets those of tabs that are closed. */
 export function showTab(id: string, open: readonly string[]): void {
-  shownTab = id;
-  for (const tab of exchanges.keys()) if (!open.includes(tab)) exchanges.delete(tab);
-  lastExchange.set(exchanges.get(id) ?? null);
+  shownTab.set(id);
+  for (const tab of exchanges.keys()) {
+    if (open.includes(tab)) continue;
+    exchanges.delete(tab);
+    forgetAnswer(tab);
+  }
+  const known = exchanges.get(id) ?? keptAnswer(id);
+  if (known !== null) exchanges.set(id, known);
+  lastExchange.set(known);
 }
 
 function keep(tab: string, exchange: Exchange): void {
   exchanges.set(tab, exchange);
-  if (tab === shownTab) lastExchange.set(exchange);
+  keepAnswer(tab, exchange);
+  if (tab === shownTab.get()) lastExchange.set(exchange);
+}
+
+/** The last run of a tab that went well: where the next one fails, its picture stays. */
+function goodRunOf(tab: string): Exchange | null {
+  const last = exchanges.get(tab) ?? null;
+  if (last === null) return null;
+  const { before, ...rest } = last;
+  return (last.answer.errors ?? []).length > 0 && before !== null ? before : { ...rest, before: null };
 }
 
 /** Sends what the editor runs, with the key of the key field unless the headers editor says otherwise. */
@@ -61,7 +85,7 @@ export const fetcher: Fetcher = (params, options) => {
 
 /** The events of a subscription as answers, until nobody looks any more. */
 function subscribed(operation: Operation, given: Readonly<Record<string, string>>) {
-  const tab = shownTab;
+  const tab = shownTab.get();
   const key = apiKey.get();
   const headers = { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...given };
   const documentId = trustedIdOf(operation.query);
@@ -84,7 +108,15 @@ function subscribed(operation: Operation, given: Readonly<Record<string, string>
         let data: unknown;
         let last: Answer | undefined;
         const show = (answer: Answer) => {
-          keep(tab, { operation, answer, drawn: { query, data }, at: Date.now(), partly: null });
+          keep(tab, {
+            operation,
+            answer,
+            drawn: { query, data },
+            at: Date.now(),
+            partly: null,
+            length: null,
+            before: null,
+          });
           next(answer);
         };
         listen({
@@ -126,18 +158,25 @@ async function run(
   signal: AbortSignal,
   next: (answer: Answer) => void,
 ): Promise<void> {
-  const tab = shownTab;
+  const tab = shownTab.get();
+  const before = goodRunOf(tab);
   let shown: Exchange | null = null;
   let gathered: Arrived | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const show = () => {
     timer = undefined;
     if (gathered === null) return;
-    const { exchange, parts, isLast } = gathered;
-    shown = { ...exchange, at: Date.now(), partly: isLast ? null : { parts, isStopped: false } };
+    const { exchange, parts, isLast, length } = gathered;
+    shown = {
+      ...exchange,
+      length,
+      before,
+      at: Date.now(),
+      partly: isLast ? null : { parts, isStopped: false },
+    };
     gathered = null;
     keep(tab, shown);
-    next(exchange.answer);
+    next(shownOf(exchange.answer, length));
   };
   const onAbort = () => {
     clearTimeout(timer);
@@ -153,7 +192,9 @@ async function run(
   show();
 }
 
-type Arrived = Omit<Arrival, 'answer'> & { readonly exchange: Omit<Exchange, 'at' | 'partly'> };
+type Arrived = Omit<Arrival, 'answer'> & {
+  readonly exchange: Pick<Exchange, 'operation' | 'answer' | 'drawn'>;
+};
 
 /**
  * Sends an operation with the fields that pictures of its figures need, and takes them out of the answer. Where the whole is
@@ -174,7 +215,9 @@ async function* arrivalsOf(
       isRefused = answer.data === undefined;
       if (isRefused) break;
       const drawn = { query: needed.query, data: answer.data };
+      if (isLong(arrival.length)) await nextTurn();
       const written = { ...answer, data: needed.asWritten(answer.data) };
+      if (isLong(arrival.length)) await nextTurn();
       yield { ...arrival, exchange: { operation, answer: written, drawn } };
     }
     if (!isRefused) return;

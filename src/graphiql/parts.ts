@@ -33,14 +33,14 @@ export async function* arrivalsIn(response: Response, signal?: AbortSignal): Asy
       answer = grownBy(answer, body);
       parts += 1;
       const isLast = body.hasNext === false;
-      yield { answer, parts, isLast };
+      yield { answer, parts, isLast, length: null };
       if (isLast) return;
     }
   } catch (error) {
     if (signal?.aborted === true) throw error;
   }
   const errors = [...(answer.errors ?? []), { message: CUT, extensions: { code: 'CUT_OFF' } }];
-  yield { answer: { ...answer, errors }, parts, isLast: true };
+  yield { answer: { ...answer, errors }, parts, isLast: true, length: null };
 }
 
 type MerosPart =

@@ -1,16 +1,19 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { type KeyboardEvent, lazy, Suspense, useEffect } from 'react';
+import { picturesIn } from './chart/drawable.ts';
 import { CostPane } from './cost-pane.tsx';
 import { ErrorsPane } from './errors-pane.tsx';
-import { type Exchange, lastExchange, showTab, titleOf } from './exchange.ts';
+import { type Exchange, lastExchange, shownTab, showTab, titleOf } from './exchange.ts';
 import { LiveBar } from './live-bar.tsx';
 import { isUnderWay, liveStatus } from './live-status.ts';
+import { LongAnswer, shownOf } from './long-answer.tsx';
 import { isComing, PartsBar } from './parts-bar.tsx';
 import { useScrollThrough } from './scroll-through.ts';
 import type { Settings } from './settings.ts';
 import { StartPane } from './start-pane.tsx';
 import { useStore } from './store.ts';
-import { isMedium, isWide, type Side, side, useNarrow } from './view.ts';
+import { toRun } from './tools.ts';
+import { isMedium, isSideChosen, isWide, type Side, side, useNarrow } from './view.ts';
 
 /** Charts and maps come with a library of their own, loaded when the pane is first opened. */
 const ChartPane = lazy(() => import('./chart/chart-pane.tsx'));
@@ -30,7 +33,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   const chosen = useStore(side);
   const narrow = useNarrow();
   const shown = chosen === 'query' && !narrow ? 'answer' : chosen;
-  const isBegun = useIsBegun();
+  const isBegun = useIsBegun() || exchange !== null;
   useScrollThrough();
   useEffect(() => {
     document.body.dataset.side = shown;
@@ -54,7 +57,8 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
       </div>
       <LiveBar />
       <PartsBar />
-      {!isBegun && (shown === 'answer' || shown === 'query') ? (
+      {shown === 'answer' && exchange !== null && <LongAnswer key={exchange.at} exchange={exchange} />}
+      {!isBegun && shown !== 'cost' && shown !== 'errors' ? (
         <div className="side-panel pane start">
           <StartPane settings={settings} />
         </div>
@@ -86,8 +90,19 @@ function useFollowedTab(): Exchange | null {
     document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [id, ids]);
   const exchange = useStore(lastExchange);
-  const { setVisiblePlugin } = useGraphiQLActions();
+  useRunWhenOpen(id);
+  usePictureFirst(exchange);
+  const { setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const responseEditor = useGraphiQL((state) => state.responseEditor);
+  const isEmpty = useGraphiQL((state) => (state.tabs[state.activeTabIndex]?.response ?? '') === '');
   const isFetching = useGraphiQL((state) => state.isFetching);
+  // An answer that was kept stands in no tab of GraphiQL yet.
+  useEffect(() => {
+    if (exchange === null || !isEmpty || isFetching || responseEditor === undefined) return;
+    const response = JSON.stringify(shownOf(exchange.answer, exchange.length), null, 2);
+    responseEditor.setValue(response);
+    updateActiveTabValues({ response });
+  }, [exchange, isEmpty, isFetching, responseEditor, updateActiveTabValues]);
   // What comes of a run is shown: where there is no room beside it, the operation and the panes give way.
   useEffect(() => {
     if (!isFetching) return;
@@ -95,6 +110,30 @@ function useFollowedTab(): Exchange | null {
     if (isMedium()) setVisiblePlugin(null);
   }, [isFetching, setVisiblePlugin]);
   return exchange;
+}
+
+/** Runs what was opened to be run, once its tab is shown. */
+function useRunWhenOpen(id: string): void {
+  const { run } = useGraphiQLActions();
+  const wanted = useStore(toRun);
+  const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
+  const shown = useStore(shownTab);
+  useEffect(() => {
+    if (wanted === null || wanted.query !== query || shown !== id) return;
+    toRun.set(null);
+    void run();
+  }, [wanted, query, shown, id, run]);
+}
+
+/** Shows the picture of what has come, where there is one and nobody has said what to show. */
+function usePictureFirst(exchange: Exchange | null): void {
+  useEffect(() => {
+    if (exchange === null || isSideChosen.get() || side.get() !== 'answer') return;
+    void picturesIn(exchange).then((pictures) => {
+      const isDrawn = pictures.some(({ kind }) => kind !== 'values');
+      if (isDrawn && !isSideChosen.get() && side.get() === 'answer') side.set('picture');
+    });
+  }, [exchange]);
 }
 
 /** Whether the answer's editor has, or is about to have, something to show. */
@@ -122,6 +161,7 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
     if (next === undefined) return;
     event.preventDefault();
     side.set(next.name);
+    if (next.name !== 'query') isSideChosen.set(true);
     document.getElementById(`side-${next.name}`)?.focus();
   };
   return (
@@ -135,7 +175,10 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
           className="side"
           aria-selected={name === shown}
           tabIndex={name === shown ? 0 : -1}
-          onClick={() => side.set(name)}
+          onClick={() => {
+            side.set(name);
+            if (name !== 'query') isSideChosen.set(true);
+          }}
         >
           {title}
           {name === 'errors' && errors > 0 && <span className="badge">{errors}</span>}

@@ -25,12 +25,39 @@ function isIntrospection(data: unknown): data is IntrospectionQuery {
   return typeof data === 'object' && data !== null && '__schema' in data;
 }
 
+/** Of what may be asked, what people come for. */
+const FIRST = [
+  'countries',
+  'country',
+  'observations',
+  'indicators',
+  'indicator',
+  'tickers',
+  'sources',
+  'source',
+];
+
+/** Of the rest, what is about this gateway, or for programs. */
+const LAST = ['ticker', 'quota', 'platformVersion', 'health', 'node', 'nodes'];
+
+/** The place of a root field among the others: figures and lists first. */
+function rankOf(name: string): number {
+  const first = FIRST.indexOf(name);
+  if (first >= 0) return first;
+  const last = LAST.indexOf(name);
+  return FIRST.length + (name.endsWith('Connection') ? LAST.length + 1 : last + 1);
+}
+
 /** Fields and types whose names begin with an underscore are for routers: they come last. */
 function orderly(data: IntrospectionQuery): IntrospectionQuery {
   const sorted = <T extends { readonly name: string }>(all: readonly T[]) =>
     all.toSorted((a, b) => Number(a.name.startsWith('_')) - Number(b.name.startsWith('_')));
-  const types = data.__schema.types.map((type) =>
-    type.kind === 'OBJECT' ? { ...type, fields: sorted(type.fields) } : type,
-  );
+  const root = data.__schema.queryType.name;
+  const types = data.__schema.types.map((type) => {
+    if (type.kind !== 'OBJECT') return type;
+    const fields =
+      type.name === root ? type.fields.toSorted((a, b) => rankOf(a.name) - rankOf(b.name)) : type.fields;
+    return { ...type, fields: sorted(fields) };
+  });
   return { __schema: { ...data.__schema, types: sorted(types) } };
 }

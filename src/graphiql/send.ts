@@ -1,9 +1,11 @@
 import type { Answer, Arrival } from './answer.ts';
 import { apiKey } from './api-key.ts';
+import { isLong } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
 import { noteRefusal } from './refusal.ts';
 import { ENDPOINT } from './settings.ts';
 import { trustedIdOf } from './trusted.ts';
+import { nextTurn } from './turns.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -18,7 +20,7 @@ export async function send(
 ): Promise<Answer> {
   const key = keyOf(headers);
   const response = await responseTo(operation, WHOLE, headers, signal);
-  const answer = response === null ? notReached() : await read(response);
+  const { answer } = await read(response);
   noteRefusal(key, answer);
   return answer;
 }
@@ -38,9 +40,9 @@ export async function* sendInParts(
       yield arrival;
     }
   } else {
-    const answer = response === null ? notReached() : await read(response);
+    const { answer, length } = await read(response);
     noteRefusal(key, answer);
-    yield { answer, parts: 1, isLast: true };
+    yield { answer, parts: 1, isLast: true, length };
   }
 }
 
@@ -76,15 +78,18 @@ async function responseTo(
   }
 }
 
-async function read(response: Response): Promise<Answer> {
+async function read(
+  response: Response | null,
+): Promise<{ readonly answer: Answer; readonly length: number }> {
+  if (response === null) return { answer: notReached(), length: 0 };
   const text = await response.text().catch(() => '');
+  const { length } = text;
+  if (isLong(length)) await nextTurn();
   try {
-    return JSON.parse(text) as Answer;
+    return { answer: JSON.parse(text) as Answer, length };
   } catch {
-    return noAnswer(
-      'NOT_GRAPHQL',
-      `What answered (status ${response.status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`,
-    );
+    const words = `What answered (status ${response.status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`;
+    return { answer: noAnswer('NOT_GRAPHQL', words), length };
   }
 }
 

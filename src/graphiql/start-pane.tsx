@@ -1,14 +1,16 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useState } from 'react';
+import type { Explained } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { operationTypeIn } from './chart/document.ts';
 import { nameIn } from './exchange.ts';
 import type { Operation } from './operation.ts';
 import { send } from './send.ts';
 import type { Settings } from './settings.ts';
+import { followed } from './share/followed.ts';
 import { useStore } from './store.ts';
 import { LESSONS } from './tabs.ts';
-import { useOpen } from './tools.ts';
+import { useAsk } from './tools.ts';
 import { variablesIn } from './variables.ts';
 import { side } from './view.ts';
 
@@ -23,42 +25,30 @@ const QUESTIONS: readonly { readonly lesson: string; readonly question: string }
   { lesson: 'Markets', question: 'What is listed on an exchange, and at what price?' },
 ];
 
+const ASKED = QUESTIONS.map((one) => ({
+  ...one,
+  query: LESSONS.find(({ name }) => name === one.lesson)?.query ?? '',
+}));
+
 /** What this is, what one may ask, and what it will cost, before the first operation of a tab is run. */
 export function StartPane({ settings: { demoKeys, trusted } }: { readonly settings: Settings }) {
-  const open = useOpen();
   const { run, setVisiblePlugin } = useGraphiQLActions();
+  const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
+  const isFollowed = useStore(followed) === query;
+  if (isFollowed) return <Followed />;
   return (
     <>
       <h2>What is this?</h2>
       <p>
         Country Graph answers questions about 54 African countries: figures over time, markets, governments,
-        and the sources of it all. The question stands in the editor, in GraphQL; the answer comes here, and
-        so do a picture of it, its cost and its errors.
+        and the sources of it all. Choose a question, or write one in GraphQL; the answer comes here, with a
+        picture of it, its cost and its errors.
         {demoKeys !== null && ' This is a sandbox: its figures are made up.'}
       </p>
-      <p>
-        <button type="button" className="primary" onClick={() => void run()}>
-          Run this operation
-        </button>{' '}
-        <span className="hint">or Ctrl-Enter in the editor</span>
-      </p>
-      <h2>What will it cost?</h2>
-      <Price />
-      <h2>What may I ask?</h2>
       {trusted === null ? (
         <>
-          <ul className="choices">
-            {QUESTIONS.map(({ lesson, question }) => (
-              <li key={lesson}>
-                <button
-                  type="button"
-                  onClick={() => open({ query: LESSONS.find(({ name }) => name === lesson)?.query ?? '' })}
-                >
-                  {question}
-                </button>
-              </li>
-            ))}
-          </ul>
+          <h2>What may I ask?</h2>
+          <Questions />
           <p>
             More of these: <PaneLink title="Lessons" />. Every indicator: <PaneLink title="Catalogue" />.
             Every field, and what it costs: <PaneLink title="Documentation Explorer" word="Docs" />. Point and
@@ -67,14 +57,69 @@ export function StartPane({ settings: { demoKeys, trusted } }: { readonly settin
         </>
       ) : (
         <p>
-          What stands in the list of{' '}
+          You may ask what stands in the list of{' '}
           <button type="button" className="link" onClick={() => setVisiblePlugin('Documents')}>
             Documents
           </button>
           : this gateway runs trusted documents alone, {trusted.length} in all.
         </p>
       )}
+      <h2>What stands in the editor</h2>
+      <p>
+        <button type="button" className="primary" onClick={() => void run()}>
+          Run this operation
+        </button>{' '}
+        <span className="hint">or Ctrl-Enter in the editor</span>
+      </p>
+      <Price />
     </>
+  );
+}
+
+/** Questions that are answered by one click, each with its price. */
+function Questions() {
+  const ask = useAsk();
+  const key = useStore(apiKey);
+  const [prices, setPrices] = useState<Readonly<Record<string, string>>>({});
+  useEffect(() => {
+    setPrices({});
+    if (key === '') return;
+    const leaving = new AbortController();
+    for (const { query, lesson } of ASKED) {
+      explained({ query }, leaving.signal).then(
+        (plan) => plan !== null && setPrices((known) => ({ ...known, [lesson]: callsOf(plan) })),
+        () => {},
+      );
+    }
+    return () => leaving.abort();
+  }, [key]);
+  return (
+    <ul className="choices questions">
+      {ASKED.map(({ lesson, question, query }) => (
+        <li key={lesson}>
+          <button type="button" onClick={() => ask({ query })}>
+            {question} {prices[lesson] !== undefined && <span className="cost">{prices[lesson]}</span>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** In place of all that, where a link brought the operation: people who follow one come for its answer. */
+function Followed() {
+  const { run } = useGraphiQLActions();
+  return (
+    <section aria-label="The link">
+      <h2>You have followed a link</h2>
+      <p>It brought the operation that stands in the editor, without a key. The answer comes here.</p>
+      <p>
+        <button type="button" className="primary" onClick={() => void run()}>
+          Run this operation
+        </button>
+      </p>
+      <Price />
+    </section>
   );
 }
 
@@ -130,15 +175,23 @@ function Price() {
 
 const UNPRICED = "The service behind this counts calls. This operation can't be priced as it stands.";
 
-async function price(operation: Operation, signal: AbortSignal): Promise<string> {
+/** What an operation would take; null where that can't be told. */
+async function explained(operation: Operation, signal: AbortSignal): Promise<Explained | null> {
   // There is nothing to ask while somebody writes, nor of a subscription.
-  if (operationTypeIn(operation.query, operation.operationName) !== 'query') return UNPRICED;
+  if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;
   const { extensions } = await send(operation, { 'x-explain': '1' }, signal);
-  const plan = extensions?.explain;
-  if (plan === undefined) return UNPRICED;
-  const calls = plan.calls === 1 ? '1 call' : `${plan.calls} calls`;
+  return extensions?.explain ?? null;
+}
+
+function callsOf({ calls }: Explained): string {
+  return calls === 0 ? 'no call' : calls === 1 ? '1 call' : `${calls} calls`;
+}
+
+async function price(operation: Operation, signal: AbortSignal): Promise<string> {
+  const plan = await explained(operation, signal);
+  if (plan === null) return UNPRICED;
   const saved = plan.naive > plan.calls ? `, instead of ${plan.naive} if each field fetched for itself` : '';
   return plan.calls === 0
     ? 'The service behind this counts calls. This operation takes none: all that it asks for is held.'
-    : `The service behind this counts calls. This operation takes ${calls}${saved}; asked again soon, none.`;
+    : `The service behind this counts calls. This operation takes ${callsOf(plan)}${saved}; asked again soon, none.`;
 }

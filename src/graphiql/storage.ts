@@ -1,4 +1,5 @@
 import { keepKey } from './api-key.ts';
+import { kept } from './kept.ts';
 import { forGood } from './origin-storage.ts';
 
 const PREFIX = 'graphiql:';
@@ -19,6 +20,7 @@ export const storage = {
   clear() {
     for (const name of forGood.names(PREFIX)) forGood.removeItem(name);
     keepKey('', false);
+    kept.clear();
   },
 };
 

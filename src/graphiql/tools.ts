@@ -1,5 +1,6 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useCallback } from 'react';
+import { createStore } from './store.ts';
 import { isMedium, isNarrow, side } from './view.ts';
 
 export interface Written {
@@ -26,6 +27,22 @@ export function useOpen(): (written: Written) => void {
       makeRoom();
     },
     [tabs, queryEditor, variableEditor, addTab, changeTab, makeRoom],
+  );
+}
+
+/** An operation that is run as soon as its tab is the one that is shown. */
+export const toRun = createStore<Written | null>(null);
+
+/** Opens an operation, runs it, and shows its picture. */
+export function useAsk(): (written: Written) => void {
+  const open = useOpen();
+  return useCallback(
+    (written) => {
+      open(written);
+      side.set('picture');
+      toRun.set(written);
+    },
+    [open],
   );
 }
 

@@ -1,13 +1,21 @@
 import { useSyncExternalStore } from 'react';
+import { kept } from './kept.ts';
 import { createStore } from './store.ts';
 
 /** What the right side shows of an operation; `query` is the operation itself, where there is no room for two sides. */
 export type Side = 'query' | 'answer' | 'picture' | 'cost' | 'errors';
 
-export const side = createStore<Side>('answer');
+export const side = createStore<Side>(kept.read('side') ?? 'answer');
 
 /** Whether the right side has the whole page. */
-export const isWide = createStore(false);
+export const isWide = createStore(kept.read('wide') === true);
+
+/** Whether somebody has said which side to show: until then, it is the picture where there is one. */
+export const isSideChosen = createStore(kept.read('chosen') === true);
+
+isSideChosen.subscribe(() => kept.write('chosen', isSideChosen.get()));
+side.subscribe(() => kept.write('side', side.get()));
+isWide.subscribe(() => kept.write('wide', isWide.get()));
 
 /** Below this there is room for one thing at a time. As in the style sheet. */
 const narrow = matchMedia('(max-width: 700px)');
@@ -17,7 +25,7 @@ const medium = matchMedia('(max-width: 1000px)');
 /** Whether the page is being printed. */
 export const paper = matchMedia('print');
 
-if (narrow.matches) side.set('query');
+if (narrow.matches && kept.read('side') === null) side.set('query');
 
 const listen = (listener: () => void) => {
   narrow.addEventListener('change', listener);

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { CancelSignal } from '../async/cancellation.ts';
-import { inSlice, type Job, mapValue, mayBeginAtOnce, type PromiseOrValue } from '../async/turns.ts';
+import { inSlice, type Job, mayBeginAtOnce, type PromiseOrValue } from '../async/turns.ts';
 import { errorBody } from '../errors.ts';
 import { openBill } from '../service/call.ts';
 import { type GatewayResponse, isModern } from './responses.ts';
@@ -20,25 +20,6 @@ export interface GatewayLoad {
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
 export type AdmissionRefusal = 'full' | 'late';
-
-/**
- * Decides when operations begin. As many are under way as the setting allows: of one key half of it, of all keys
- * without proof together a quarter. No more begin at once than leave the event loop free for others. The rest wait by
- * flow and begin in turn. An operation that finds too many waiting, or waits for too long, is refused before anything
- * is done.
- */
-export interface Admission {
-  /** Returns null once the operation may begin: from then on it is under way until it leaves. */
-  enter(flow: string, request: { readonly signal: CancelSignal }): PromiseOrValue<AdmissionRefusal | null>;
-  leave(flow: string): void;
-  /** Tells if so many of a flow are waiting that another one would be refused. */
-  isFull(flow: string): boolean;
-  /** True if a flow may be full. */
-  readonly isAnyFull: boolean;
-  /** Counts an operation that was refused unseen. */
-  turnAway(): void;
-  readonly load: GatewayLoad;
-}
 
 interface AdmissionParts {
   readonly maxOperations: number;
@@ -107,11 +88,13 @@ const HEAP_FULL = 0.85;
 const MEMORY_FULL = 0.98;
 const HEAP_LOOK_MS = 250;
 
-export function createAdmission(parts: AdmissionParts): Admission {
-  return new Gate(parts);
-}
-
-class Gate implements Admission {
+/**
+ * Decides when operations begin. As many are under way as the setting allows: of one key half of it, of all keys
+ * without proof together a quarter. No more begin at once than leave the event loop free for others. The rest wait by
+ * flow and begin in turn. An operation that finds too many waiting, or waits for too long, is refused before anything
+ * is done.
+ */
+export class Admission {
   readonly load = {
     underWay: 0,
     waiting: 0,
@@ -136,6 +119,7 @@ class Gate implements Admission {
     this.#parts = { now: () => performance.now(), heapShare: takenHeap, ...parts };
   }
 
+  /** Returns null once the operation may begin: from then on it is under way until it leaves. */
   enter(flow: string, request: { readonly signal: CancelSignal }): PromiseOrValue<AdmissionRefusal | null> {
     const nowMs = this.#parts.now();
     const lane = this.#laneOf(flow);
@@ -150,10 +134,12 @@ class Gate implements Admission {
     return 'full';
   }
 
+  /** True if a flow may be full. */
   get isAnyFull(): boolean {
     return this.load.waiting >= Math.min(LEAST_SHARE, this.#parts.maxOperations);
   }
 
+  /** Tells if so many of a flow are waiting that another one would be refused. */
   isFull(flow: string): boolean {
     const { maxOperations } = this.#parts;
     if (this.load.waiting >= maxOperations) return true;
@@ -161,6 +147,7 @@ class Gate implements Admission {
     return lane !== undefined && lane.queue.length >= mostWaiting(lane, this.#parts.now());
   }
 
+  /** Counts an operation that was refused unseen. */
   turnAway(): void {
     this.load.refused.full += 1;
   }
@@ -400,14 +387,16 @@ export function admitted(next: Handle, { admission, overloaded }: AdmittedParts)
     try {
       return await next(incoming);
     } finally {
-      onceOver(delivery, () => admission.leave(caller.flow));
+      if (delivery === null) admission.leave(caller.flow);
+      else onceOver(delivery, () => admission.leave(caller.flow));
     }
   }
 
   return (incoming) => {
     const { request, caller } = incoming;
-    return mapValue(admission.enter(caller.flow, request), (refusal) =>
-      refusal === null ? answer(incoming) : overloaded(request.headers.accept ?? '', request.requestId),
-    );
+    const answered = (refusal: AdmissionRefusal | null) =>
+      refusal === null ? answer(incoming) : overloaded(request.headers.accept ?? '', request.requestId);
+    const entered = admission.enter(caller.flow, request);
+    return entered instanceof Promise ? entered.then(answered) : answered(entered);
   };
 }

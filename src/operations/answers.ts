@@ -1,34 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
-import { mapValue, type PromiseOrValue } from '../async/turns.ts';
-import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
+import type { PromiseOrValue } from '../async/turns.ts';
+import { byteLengthOf, type TextPieces } from '../execution/run.ts';
 import type { Bill } from '../service/call.ts';
 import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { FieldTraces } from '../wings/federation/field-traces.ts';
-import { mayReadSchema, readsSchemaAlone } from './documents.ts';
-import { ChangedRequest, type GatewayRequest, type OperationParams, provenBy } from './requests.ts';
-import {
-  dataIn,
-  type Extensions,
-  entityTag,
-  type GatewayResponse,
-  tagged,
-  toldErrors,
-  writeBody,
-} from './responses.ts';
+import { readsSchemaAlone } from './documents.ts';
+import { ChangedRequest, type GatewayRequest, type PlainRequest, provenBy } from './requests.ts';
+import { dataIn, entityTag, type GatewayResponse, tagged, toldErrors, writeBody } from './responses.ts';
 import {
   describeOperation,
   eventOf,
-  extensionsOf,
   type Handle,
   type Incoming,
-  isLasting,
   type OperationEvent,
+  type OperationOutcome,
   type OperationRun,
-  type PlainRequest,
   type RanOperation,
   rounded,
   secondsUntil,
@@ -71,58 +61,35 @@ function pause(): Promise<void> {
   return setImmediate().then(() => setImmediate());
 }
 
-/** An answer that took no call, as bytes. It answers the same question again, as long as all of it is fresh. */
-interface StoredAnswer {
+/** An answer without errors, as bytes. It answers the same question again. */
+class StoredAnswer {
   readonly body: Buffer;
-  /** See {@link entityTag}. */
-  readonly tag: () => string;
   /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
-  readonly encoded: Map<string, Promise<Buffer>>;
-  /** Milliseconds since the epoch until which all of it is known to hold; 0 if that isn't known, or it isn't whole. */
-  readonly freshUntilMs: number;
-  readonly event: Omit<OperationEvent, 'durationMs' | 'requestId'>;
+  readonly encoded = new Map<string, Promise<Buffer>>();
+  readonly event: OperationOutcome;
+  readonly #dataBytes: number;
+  #tag: string | undefined;
+
+  /** @param data as it stands in the body */
+  constructor(body: string | Buffer, data: TextPieces, event: StoredAnswer['event']) {
+    this.body = typeof body === 'string' ? Buffer.from(body) : body;
+    this.event = event;
+    this.#dataBytes = byteLengthOf(data);
+  }
+
+  /** See {@link entityTag}. */
+  readonly tag = (): string => {
+    this.#tag ??= entityTag(dataIn(this.body, this.#dataBytes));
+    return this.#tag;
+  };
 }
 
-/** The question that an answer belongs to. */
-interface Question extends Omit<OperationParams, 'isPersisted'> {
-  readonly tenant: Tenant;
-}
-
-/** Names a question: two questions of one name ask for the same thing. */
-function questionName({ tenant, operationName, text, variables }: Question): string {
-  return `${tenant.digest}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
-}
-
-interface ResponseCache extends Shrinkable {
-  /** Returns the answer that still holds; at once, if nobody else can know more of the key. */
-  find(question: Question): PromiseOrValue<StoredAnswer | null>;
-  /**
-   * @param answer with `data` as it stands in the body, and `isWhole` if it lacks nothing
-   * @param freshUntilMs when the first of all entries that were read for it is past its time, in milliseconds since the
-   * epoch
-   * @param generation of the entries that were held for the key before anything was read
-   */
-  keep(
-    question: Question,
-    answer: {
-      readonly body: string | Buffer;
-      readonly data: TextPieces;
-      readonly event: StoredAnswer['event'];
-      readonly isWhole: boolean;
-    },
-    freshUntilMs: number,
-    generation: number,
-  ): void;
-}
-
-interface ResponseCacheParts {
-  readonly tenantCache: TenantCache;
-  readonly maxBytes: number;
-  readonly now: () => number;
-}
-
+/** An answer that holds for a while. */
 interface KeptAnswer {
   readonly answer: StoredAnswer;
+  /** Instant until which it holds, in milliseconds since the epoch. */
+  readonly untilMs: number;
+  /** The same, as far as all of the answer is known to hold: 0 if it isn't whole. */
   readonly freshUntilMs: number;
   /**
    * Generation of the entries that were held for the key when the answer was made: once a newer one is, the answer may
@@ -133,173 +100,37 @@ interface KeptAnswer {
 
 /** Share of the body that compressed forms take; below it, the bytes of an entry beside its body and its question. */
 const ENCODED_SHARE = 0.5;
-
 const OVERHEAD_BYTES = 1_000;
 
-/** Keeps answers that are made of held ones alone, ahead of every stage that would make them again. */
-export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCacheParts): ResponseCache {
-  if (maxBytes === 0) return NO_ANSWERS;
-  const entries = new LRUCache<string, KeptAnswer>({
-    maxSize: maxBytes,
+/**
+ * Bytes of answers to questions about the schema: they are the same for every key, and anybody can ask. The
+ * introspection of all of the schema takes some 100 KB.
+ */
+const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
+
+function createTable(maxBytes: number): LRUCache<string, KeptAnswer> {
+  return new LRUCache({
+    // None that is kept has no bytes at all.
+    maxSize: Math.max(1, maxBytes),
     sizeCalculation: ({ answer: { body } }, name) =>
       OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
   });
-
-  function holding(name: string, { tenant }: Question): StoredAnswer | null {
-    const entry = entries.get(name);
-    if (entry === undefined) return null;
-    if (entry.freshUntilMs <= now() || entry.generation !== tenantCache.generation(tenant)) {
-      entries.delete(name);
-      return null;
-    }
-    return tenantCache.isAccepted(tenant) ? entry.answer : null;
-  }
-
-  return {
-    find(question) {
-      const name = questionName(question);
-      const answer = holding(name, question);
-      if (answer === null || tenantCache.isAtHand) return answer;
-      return tenantCache.lookUp(question.tenant).then(() => holding(name, question));
-    },
-    keep(question, { body, data, event, isWhole }, freshUntilMs, generation) {
-      // It would never be found again, but take the place of one that is: a public answer serves any key.
-      if (!tenantCache.isAccepted(question.tenant)) return;
-      const dataBytes = byteLengthOf(data);
-      const answer = storedAnswer(
-        body,
-        (bytes) => dataIn(bytes, dataBytes),
-        event,
-        isWhole ? freshUntilMs : 0,
-      );
-      entries.set(questionName(question), { answer, freshUntilMs, generation });
-    },
-    shrink: (share) => shrinkTo(entries, share),
-  };
 }
 
-/** @param dataOf the bytes of the body that name the answer */
-function storedAnswer(
-  written: string | Buffer,
-  dataOf: (body: Buffer) => Buffer,
-  event: StoredAnswer['event'],
-  freshUntilMs = 0,
-): StoredAnswer {
-  const body = typeof written === 'string' ? Buffer.from(written) : written;
-  let tag: string | undefined;
-  return {
-    body,
-    tag() {
-      tag ??= entityTag(dataOf(body));
-      return tag;
-    },
-    encoded: new Map(),
-    freshUntilMs,
-    event,
-  };
-}
-
-const NO_ANSWERS: ResponseCache = { find: () => null, keep() {}, shrink() {} };
-
-/** Answers to questions about the schema: the same for every key, for as long as the program runs. */
-interface SchemaAnswers {
-  find(params: OperationParams): StoredAnswer | null;
-  keep(params: OperationParams, body: string | Buffer, event: StoredAnswer['event']): void;
-}
-
-/** The introspection of all of the schema takes some 100 KB. */
-const MAX_BYTES = 4 * 1024 * 1024;
-
-export function createSchemaAnswers(maxBytes: number): SchemaAnswers {
-  if (maxBytes === 0) return { find: () => null, keep() {} };
-  const entries = new LRUCache<string, StoredAnswer>({
-    maxSize: Math.min(maxBytes, MAX_BYTES),
-    sizeCalculation: ({ body }, name) =>
-      OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
-  });
-  const nameOf = ({ text, operationName, variables }: OperationParams) =>
-    `${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
-  return {
-    find: (params) => entries.get(nameOf(params)) ?? null,
-    keep(params, body, event) {
-      entries.set(
-        nameOf(params),
-        storedAnswer(body, (bytes) => bytes, event),
-      );
-    },
-  };
-}
-
-interface RepeatedParts {
-  readonly responseCache: ResponseCache;
-  readonly schemaAnswers: SchemaAnswers;
-  readonly fieldTraces: Pick<FieldTraces, 'areWanted'>;
+interface AnswersParts {
+  readonly tenantCache: TenantCache;
+  /** Bytes of the answers that are kept; 0 if none are. */
+  readonly answersMaxBytes: number;
+  readonly operationTimeoutMs: number;
+  /** Null if they are off. */
+  readonly fieldTraces: FieldTraces | null;
   readonly now: () => number;
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   /** Counts hits and misses among the answers that are kept. */
   readonly lookups: Lookups;
-}
-
-/** Repeats an earlier answer as long as it holds; leaves the rest to the next stage. */
-export function repeated(next: Handle, parts: RepeatedParts): Handle {
-  const { responseCache, schemaAnswers, fieldTraces, now, steadyNow, onOperation, lookups } = parts;
-  return (incoming) => {
-    const { request, caller, plain } = incoming;
-    if (plain === null || fieldTraces.areWanted(request)) return next(incoming);
-    const { params, contentType } = plain;
-    const startedAtMs = now();
-    const ofSchema = mayReadSchema(params.text) ? schemaAnswers.find(params) : null;
-    const lookingSinceMs = performance.now();
-    const stored = ofSchema ?? responseCache.find({ ...params, tenant: caller.tenant });
-    return mapValue(stored, (answer) => {
-      if (answer === null) {
-        lookups.misses += 1;
-        return next(incoming);
-      }
-      lookups.hits += 1;
-      if (incoming.trace !== undefined) describeOperation(incoming.trace, answer.event);
-      const { body, tag, encoded, event, freshUntilMs } = answer;
-      const headers = new Map([['content-type', contentType]]);
-      setHeaders(headers, {
-        status: 200,
-        errors: [],
-        nowMs: startedAtMs,
-        maxAgeSeconds: secondsUntil(freshUntilMs, steadyNow()),
-        timing: `upstream;dur=0, cache;dur=${rounded(performance.now() - lookingSinceMs)}`,
-      });
-      onOperation({ ...event, durationMs: now() - startedAtMs, requestId: request.requestId });
-      return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
-    });
-  };
-}
-
-/** Keeps answers for the next time that the same is asked. */
-export interface AnswerKeeping {
-  /** Keeps the answer of a run if it holds for a while. */
-  keep(params: OperationParams, answer: WrittenAnswer, run: OperationRun): void;
-}
-
-export function createAnswerKeeping({
-  responseCache,
-  schemaAnswers,
-}: Pick<RepeatedParts, 'responseCache' | 'schemaAnswers'>): AnswerKeeping {
-  return {
-    keep(params, { body, data, operation }, run) {
-      const { bill, errors, fieldTrace } = run;
-      if (readsSchemaAlone(operation) && errors?.length === 0 && fieldTrace === null)
-        schemaAnswers.keep(params, body, { ...eventOf(bill, operation, []), name: null, repeated: true });
-      if (!isLasting(run)) return;
-      const event = { ...eventOf(run.bill, operation, []), ...provenBy(run.context.caller), repeated: true };
-      const question = { ...params, tenant: run.context.caller.tenant };
-      const isWhole = run.context.warnings.told() === undefined;
-      responseCache.keep(question, { body, data, event, isWhole }, run.freshUntilMs, run.generation);
-    },
-  };
-}
-
-interface CoalescedParts extends Pick<RepeatedParts, 'fieldTraces' | 'now' | 'steadyNow' | 'onOperation'> {
-  readonly operationTimeoutMs: number;
+  /** Lets operations on that no kept answer answers. */
+  readonly admit: (next: Handle) => Handle;
 }
 
 /**
@@ -313,25 +144,142 @@ const JOINED_SHARE = 0.01;
  */
 const GROUPED_MS = 20;
 
-/**
- * Runs equal operations of one key once while they are in flight. The first of them pays, the others have its answers
- * as shared ones. The run is given up when the last one that waits for it has left.
- */
-export function coalesced(
-  next: (incoming: Incoming) => Promise<RanOperation>,
-  parts: CoalescedParts,
-): Handle {
-  const { operationTimeoutMs, fieldTraces, steadyNow } = parts;
-  const joinedMs = operationTimeoutMs * JOINED_SHARE;
-  const inFlight = new TransientMap<SharedRun>();
+type RunOperation = (incoming: Incoming) => Promise<RanOperation>;
 
-  async function begin(name: string, incoming: Incoming): Promise<GatewayResponse> {
-    const shared = new SharedRun(steadyNow(), () => {
-      if (inFlight.get(name) === shared) inFlight.delete(name);
+/** The table of answers by their questions: kept ones, those about the schema, and those that are in flight. */
+export class AnswersTable implements Shrinkable {
+  readonly #parts: AnswersParts;
+  readonly #kept: LRUCache<string, KeptAnswer>;
+  readonly #ofSchema: LRUCache<string, KeptAnswer>;
+  readonly #inFlight = new TransientMap<SharedRun>();
+
+  constructor(parts: AnswersParts) {
+    this.#parts = parts;
+    this.#kept = createTable(parts.answersMaxBytes);
+    this.#ofSchema = createTable(Math.min(parts.answersMaxBytes, MAX_SCHEMA_BYTES));
+  }
+
+  /** Opens the stage that repeats an answer as long as it holds; the rest is let on, and run once for all who ask. */
+  answering(run: RunOperation): Handle {
+    const { fieldTraces, lookups, now, admit } = this.#parts;
+    const begun = admit((incoming) => this.#share(run, incoming));
+    return (incoming) => {
+      const { request, caller, plain } = incoming;
+      if (plain === null || fieldTraces?.areWanted(request)) return begun(incoming);
+      const since = { startedAtMs: now(), lookingMs: performance.now() };
+      const answer = (found: KeptAnswer | null) => {
+        lookups[found === null ? 'misses' : 'hits'] += 1;
+        return found === null ? begun(incoming) : this.#repeat(found, incoming, plain, since);
+      };
+      const found = this.#find(plain, caller.tenant);
+      return found instanceof Promise ? found.then(answer) : answer(found);
+    };
+  }
+
+  /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
+  keep(
+    { question, mayReadSchema }: PlainRequest,
+    { body, data, operation, extensions }: WrittenAnswer,
+    run: OperationRun,
+  ): void {
+    const { answersMaxBytes, tenantCache } = this.#parts;
+    const { bill, context, errors, fieldTrace, freshUntilMs, generation } = run;
+    const { tenant } = context.caller;
+    if (answersMaxBytes === 0) return;
+    if (mayReadSchema && readsSchemaAlone(operation)) {
+      if (errors?.length !== 0 || fieldTrace !== null) return;
+      const event = { ...eventOf(bill, operation, []), name: null, repeated: true };
+      const answer = new StoredAnswer(body, data, event);
+      this.#ofSchema.set(question, {
+        answer,
+        untilMs: Number.POSITIVE_INFINITY,
+        freshUntilMs: 0,
+        generation,
+      });
+      return;
+    }
+    // Under a key that isn't accepted, it would never be found again, but take the place of one that is: a public answer
+    // serves any key.
+    if (!isLasting(run) || !tenantCache.isAccepted(tenant)) return;
+    const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
+    const isWhole = extensions.warnings === undefined;
+    this.#kept.set(`${tenant.digest}\n${question}`, {
+      answer: new StoredAnswer(body, data, event),
+      untilMs: freshUntilMs,
+      freshUntilMs: isWhole ? freshUntilMs : 0,
+      generation,
+    });
+  }
+
+  shrink(share: number): void {
+    shrinkTo(this.#kept, share);
+  }
+
+  /** Finds a kept answer; at once, if nobody else can know more of the key. */
+  #find({ question, mayReadSchema }: PlainRequest, tenant: Tenant): PromiseOrValue<KeptAnswer | null> {
+    const { tenantCache } = this.#parts;
+    const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
+    if (schemaAnswer !== undefined) return schemaAnswer;
+    const name = `${tenant.digest}\n${question}`;
+    const found = this.#holding(name, tenant);
+    if (found === null || tenantCache.isAtHand) return found;
+    return tenantCache.lookUp(tenant).then(() => this.#holding(name, tenant));
+  }
+
+  #holding(name: string, tenant: Tenant): KeptAnswer | null {
+    const { tenantCache, steadyNow } = this.#parts;
+    const entry = this.#kept.get(name);
+    if (entry === undefined) return null;
+    if (entry.untilMs <= steadyNow() || entry.generation !== tenantCache.generation(tenant)) {
+      this.#kept.delete(name);
+      return null;
+    }
+    return tenantCache.isAccepted(tenant) ? entry : null;
+  }
+
+  #repeat(
+    { answer, freshUntilMs }: KeptAnswer,
+    { request, trace }: Incoming,
+    { params, contentType }: PlainRequest,
+    since: { readonly startedAtMs: number; readonly lookingMs: number },
+  ): GatewayResponse {
+    const { now, steadyNow, onOperation } = this.#parts;
+    const { body, tag, encoded, event } = answer;
+    if (trace !== undefined) describeOperation(trace, event);
+    const headers = new Map([['content-type', contentType]]);
+    setHeaders(headers, {
+      status: 200,
+      errors: [],
+      nowMs: since.startedAtMs,
+      maxAgeSeconds: secondsUntil(freshUntilMs, steadyNow()),
+      timing: `upstream;dur=0, cache;dur=${rounded(performance.now() - since.lookingMs)}`,
+    });
+    onOperation({ ...event, durationMs: now() - since.startedAtMs, requestId: request.requestId });
+    return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
+  }
+
+  /**
+   * Runs equal operations of one key once while they are in flight. The first of them pays, the others have its answers
+   * as shared ones. The run is given up when the last one that waits for it has left.
+   */
+  #share(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
+    const { fieldTraces, operationTimeoutMs, steadyNow } = this.#parts;
+    const { request, caller, plain, delivery } = incoming;
+    if (plain === null || delivery !== null || fieldTraces?.areWanted(request)) return alone(run, incoming);
+    const name = `${request.headers.accept ?? ''}\n${caller.tenant.digest}\n${plain.question}`;
+    const shared = this.#inFlight.get(name);
+    if (shared !== undefined && steadyNow() - shared.sinceMs < operationTimeoutMs * JOINED_SHARE)
+      return this.#join(shared, plain, run, incoming);
+    return this.#begin(name, run, incoming);
+  }
+
+  async #begin(name: string, run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
+    const shared = new SharedRun(this.#parts.steadyNow(), () => {
+      if (this.#inFlight.get(name) === shared) this.#inFlight.delete(name);
     });
     shared.add(incoming.request);
-    inFlight.set(name, shared);
-    shared.ran = next({ ...incoming, request: new SharedRequest(incoming.request, shared) });
+    this.#inFlight.set(name, shared);
+    shared.ran = run({ ...incoming, request: new ChangedRequest(incoming.request, {}, shared) });
     try {
       return (await shared.ran).response;
     } finally {
@@ -339,35 +287,56 @@ export function coalesced(
     }
   }
 
-  async function join(shared: SharedRun, plain: PlainRequest, incoming: Incoming): Promise<GatewayResponse> {
-    const startedAtMs = parts.now();
+  async #join(
+    shared: SharedRun,
+    plain: PlainRequest,
+    run: RunOperation,
+    incoming: Incoming,
+  ): Promise<GatewayResponse> {
+    const { now, steadyNow } = this.#parts;
+    const startedAtMs = now();
     shared.add(incoming.request);
-    const { run } = await shared.ran;
+    const ran = await shared.ran;
     if (steadyNow() - shared.sinceMs >= GROUPED_MS) await shared.groups.next();
-    const answer = shared.answer(run);
+    const answer = shared.answer(ran.run);
     // An answer that no plan has written is Apollo's answer to one request.
-    if (answer === null) return runAlone(incoming);
-    return answerAlike(answer, { incoming, plain, startedAtMs }, run, parts);
+    if (answer === null) return alone(run, incoming);
+    return this.#answerAlike(answer, ran.run, incoming, plain, startedAtMs);
   }
 
-  async function runAlone(incoming: Incoming): Promise<GatewayResponse> {
-    return (await next(incoming)).response;
+  /** Answers a request that has joined a run, and reports its event. */
+  #answerAlike(
+    { status, data, errors, extensions, event, stored }: SharedAnswer,
+    run: OperationRun,
+    { request, trace }: Incoming,
+    { params, contentType }: PlainRequest,
+    startedAtMs: number,
+  ): GatewayResponse {
+    const { now, onOperation } = this.#parts;
+    const durationMs = now() - startedAtMs;
+    if (trace !== undefined) describeOperation(trace, event);
+    onOperation({ ...event, durationMs, requestId: request.requestId });
+    const headers = new Map([['content-type', contentType]]);
+    setRunHeaders(headers, status, run, this.#parts);
+    headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
+    const body = stored?.body ?? writeBody(data, toldErrors(errors, request.requestId), extensions);
+    const response = { status, headers, body, ...(stored && { encoded: stored.encoded }) };
+    return tagged(request, params.isPersisted, response, errors, stored?.tag ?? (() => ''));
   }
+}
 
-  return (incoming) => {
-    const { request, caller, plain, delivery } = incoming;
-    if (plain === null || delivery !== null || fieldTraces.areWanted(request)) return runAlone(incoming);
-    const question = questionName({ ...plain.params, tenant: caller.tenant });
-    const name = `${request.headers.accept ?? ''}\n${question}`;
-    const shared = inFlight.get(name);
-    const isJoined = shared !== undefined && steadyNow() - shared.sinceMs < joinedMs;
-    return isJoined ? join(shared, plain, incoming) : begin(name, incoming);
-  };
+/** Tells if an answer was made of fresh held answers alone. */
+function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
+  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
+  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
+}
+
+async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
+  return (await run(incoming)).response;
 }
 
 /** The answer to all requests that have joined a run. */
 interface SharedAnswer extends WrittenAnswer {
-  readonly extensions: Extensions;
   readonly errors: NonNullable<OperationRun['errors']>;
   readonly event: StoredAnswer['event'];
   /** The stored answer for all of them; null if it tells errors, since each error names its own request. */
@@ -425,60 +394,17 @@ class SharedRun {
   }
 }
 
-/** A request as its run sees it: given up when nobody waits for the run any more. */
-class SharedRequest extends ChangedRequest {
-  readonly #shared: SharedRun;
-
-  constructor(request: GatewayRequest, shared: SharedRun) {
-    super(request, {});
-    this.#shared = shared;
-  }
-
-  override get signal(): CancelSignal {
-    return this.#shared.signal;
-  }
-}
-
 function sharedAnswer(run: OperationRun): SharedAnswer | null {
   const { written, errors } = run;
   if (written === null || errors === null) return null;
-  const extensions = { ...extensionsOf(run), upstream: sharedBill(run.bill) };
+  const extensions = { ...written.extensions, upstream: sharedBill(run.bill) };
   const { data, operation } = written;
   const event = { ...eventOf(extensions.upstream, operation, errors), ...provenBy(run.context.caller) };
-  if (errors.length > 0) return { ...written, errors, extensions, event, stored: null };
-  const stored = storedAnswer(writeBody(data, [], extensions), () => Buffer.from(data.join('')), event);
+  const stored = errors.length > 0 ? null : new StoredAnswer(writeBody(data, [], extensions), data, event);
   return { ...written, errors, extensions, event, stored };
 }
 
 /** Makes the bill of a request that has joined: it has sent nothing, and shares the calls of the run. */
 function sharedBill(bill: Bill): Bill {
   return { ...shown(bill), calls: 0, byRoute: {}, shared: bill.shared + bill.calls };
-}
-
-/** One request that has joined a run. */
-interface Joined {
-  readonly incoming: Incoming;
-  readonly plain: PlainRequest;
-  /** The time at which it came, in milliseconds. */
-  readonly startedAtMs: number;
-}
-
-/** Answers a request that has joined a run, and reports its event. */
-function answerAlike(
-  { status, data, errors, extensions, event, stored }: SharedAnswer,
-  { incoming: { request, trace }, plain, startedAtMs }: Joined,
-  run: OperationRun,
-  parts: CoalescedParts,
-): GatewayResponse {
-  const durationMs = parts.now() - startedAtMs;
-  if (trace !== undefined) describeOperation(trace, event);
-  parts.onOperation({ ...event, durationMs, requestId: request.requestId });
-  const headers = new Map([['content-type', plain.contentType]]);
-  setRunHeaders(headers, status, run, parts);
-  headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
-  const { body, encoded } = stored ?? {
-    body: writeBody(data, toldErrors(errors, request.requestId), extensions),
-  };
-  const response = { status, headers, body, ...(encoded && { encoded }) };
-  return tagged(request, plain.params.isPersisted, response, errors, stored?.tag ?? (() => ''));
 }

@@ -28,18 +28,20 @@ import { limitRules, listRefusal } from '../graph/limits.ts';
 import { TOO_DEEP } from '../nesting.ts';
 import {
   type Explanation,
-  mayReadSchema,
   type PlannedOperation,
   readsSchemaAlone,
   type ValidOperation,
 } from './documents.ts';
-import { type PreparedParts, preparedFor } from './execution.ts';
+import type { PreparedParts } from './execution.ts';
 import {
   bringsUnlisted,
   forApollo,
   hasText,
   isDeepRequest,
+  isExplained,
+  mayReadSchema,
   type PersistedTexts,
+  type PlainRequests,
   PREFLIGHTED_HEADERS,
   unlisted,
 } from './requests.ts';
@@ -53,7 +55,7 @@ import {
   toldErrors,
   writeBody,
 } from './responses.ts';
-import { extensionsOf, type HandleRun, type OperationRun, type PlainRequests, setRunHeaders } from './run.ts';
+import { extensionsOf, type HandleRun, type OperationRun, setRunHeaders } from './run.ts';
 
 /**
  * Refuses `_service`, which tells routers the SDL, and so all of the schema. If the schema is closed, Apollo Server's
@@ -93,6 +95,8 @@ interface ByApolloParts extends PreparedParts {
 interface ApolloContext {
   readonly passed: {
     readonly run: OperationRun;
+    /** True if the client wants the plan instead of the answer. */
+    readonly isExplained: boolean;
     /** The operation, with its plan; null if there is nothing to run. */
     planned: PlannedOperation | null;
   };
@@ -101,7 +105,7 @@ interface ApolloContext {
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
 /** Words the refusal of a subscription, and names the way to subscribe. */
-function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): GraphQLError {
+function subscribedByPost({ subscriptions }: Config): GraphQLError {
   const message = subscriptions
     ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
     : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
@@ -112,7 +116,7 @@ function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): Gra
 export async function byApollo(
   parts: ByApolloParts,
 ): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
-  const { persisted, keeping, plainRequests, execution } = parts;
+  const { persisted, answers, plainRequests, execution } = parts;
   const apollo = await openServer(parts);
 
   const handle: HandleRun = async ({ request, plain }, run) => {
@@ -120,7 +124,11 @@ export async function byApollo(
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
     const { method, headers: given, search, body: content } = forApollo(request);
-    const passed: ApolloContext['passed'] = { run, planned: null };
+    const passed: ApolloContext['passed'] = {
+      run,
+      isExplained: isExplained(request),
+      planned: null,
+    };
     const {
       status = 200,
       headers,
@@ -147,8 +155,9 @@ export async function byApollo(
     if (passed.planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
     if (plain !== null && written !== null) {
-      const isKnown = preparedFor(plain.params, run, parts) !== undefined;
-      if (isKnown || readsSchemaAlone(written.operation)) keeping.keep(plain.params, written, run);
+      const isKnown = parts.operations.find(plain.params, run.context.caller.flow) !== undefined;
+      if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
+        answers.keep(plain, written, run);
     }
     return tagged(request, !hasText(request), response, run.errors, () =>
       entityTag(written?.data ?? ['null']),
@@ -259,7 +268,7 @@ function runningPlugin(
           // ahead of its timers.
           await yieldToEventLoop(caller);
           await yieldToEventLoop(caller);
-          if (run.isExplained) explained = await parts.execution.explain(valid, coerced, run);
+          if (passed.isExplained) explained = await parts.execution.explain(valid, coerced, run);
           else passed.planned = await plannedFor(valid, run, parts);
         },
         async didEncounterErrors({ errors }) {
@@ -322,14 +331,12 @@ function variablesFor(
 
 /** @throws GraphQLError that says why the operation is refused */
 async function plannedFor(
-  { text, operationName, document, operation, variables }: ValidOperation,
+  valid: ValidOperation,
   run: OperationRun,
   { operations, execution }: ByApolloParts,
 ): Promise<PlannedOperation | null> {
   const { caller } = run.context;
-  const planned = operations
-    .prepare(text, operationName, document, operation, caller.tenant.isProven)
-    .with(variables);
+  const planned = operations.prepare(valid, caller.flow).with(valid.variables);
   const refusal = planned && (await execution.refusalOf(planned, run));
   if (refusal !== null) throw refusal;
   await yieldToEventLoop(caller);
@@ -373,7 +380,7 @@ function refused(
   { message, code }: { readonly message: string; readonly code: FailureCode | 'BAD_REQUEST' },
   status: number,
   run: OperationRun,
-  clocks: Pick<ByApolloParts, 'now' | 'steadyNow'>,
+  clocks: ByApolloParts,
 ): GatewayResponse {
   const { accepts, bill, requestId } = run;
   const type = isModern(accepts) ? 'graphql-response+json' : 'json';

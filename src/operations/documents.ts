@@ -15,9 +15,17 @@ import { z } from 'zod';
 import { ConfigError } from '../config.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import type { Learned } from '../plan/learned.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
 import { createLru, type Shrinkable, shrinkTo } from '../store/lru.ts';
-import { bareHash, NO_VARIABLES, type PersistedTexts, type TrustedDocument } from './requests.ts';
+import {
+  type AskedText,
+  bareHash,
+  NO_VARIABLES,
+  type PersistedTexts,
+  type TrustedDocument,
+  UNPROVEN,
+} from './requests.ts';
 
 /** Combinations of skipped and included fields that are kept ready of one operation. */
 const MAX_PLANS = 32;
@@ -111,19 +119,6 @@ export interface PlannedOperation {
   readonly bound: Bound;
 }
 
-export interface PreparedOperations extends Shrinkable {
-  find(text: string, operationName: string | undefined, isProven: boolean): Prepared | undefined;
-  /** Prepares an operation of a valid document. */
-  prepare(
-    text: string,
-    operationName: string | undefined,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    /** True if it is for a key that the service has accepted lately. */
-    isProven: boolean,
-  ): Prepared;
-}
-
 /**
  * Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told. Other
  * keys have the share below.
@@ -134,105 +129,125 @@ const UNPROVEN_SHARE = 1 / 8;
 /** Operations that are remembered to have come before. */
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
-/**
- * @param listed sizes that the service's own lists have shown: operations are bounded by them
- * @param maxBytes of the operations that are kept ready
- */
-export function createPreparedOperations(
-  schema: GraphQLSchema,
-  listed: () => ListSizes = () => DOCUMENTED,
-  maxBytes = MAX_BYTES,
-): PreparedOperations {
-  const tables = {
-    proven: createTable('proven', maxBytes),
-    unproven: createTable('unproven', maxBytes * UNPROVEN_SHARE),
-  };
-  const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
+/** Operations that were found valid, and are kept ready if they come again. */
+export class PreparedOperations implements Shrinkable {
+  readonly #schema: GraphQLSchema;
+  readonly #learned: Learned | null;
+  readonly #proven: OperationsTable;
+  readonly #unproven: OperationsTable;
 
-  return {
-    find(text, operationName, isProven) {
-      const name = nameOf(text, operationName);
-      const known = tables.proven.ready.get(name);
-      if (known !== undefined) return known.prepared;
-      const entry = tables.unproven.ready.get(name);
-      if (entry !== undefined && isProven) tables.proven.ready.set(name, entry);
-      return entry?.prepared;
-    },
-    prepare(text, operationName, document, operation, isProven) {
-      const prepared = prepareOperation(schema, document, operation, listed);
-      const { seen, ready } = tables[isProven ? 'proven' : 'unproven'];
-      const name = nameOf(text, operationName);
-      const digest = hash('sha1', name);
-      if (tables.proven.seen.has(digest) || tables.unproven.seen.has(digest))
-        ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
-      else seen.set(digest, true);
-      return prepared;
-    },
-    shrink(share) {
-      shrinkTo(tables.proven.ready, share);
-      shrinkTo(tables.unproven.ready, share);
-    },
-  };
+  /**
+   * @param learned knows the sizes that the service's own lists have shown: operations are bounded by them
+   * @param maxBytes of the operations that are kept ready
+   */
+  constructor(schema: GraphQLSchema, learned: Learned | null = null, maxBytes = MAX_BYTES) {
+    this.#schema = schema;
+    this.#learned = learned;
+    this.#proven = createTable('proven', maxBytes);
+    this.#unproven = createTable('unproven', maxBytes * UNPROVEN_SHARE);
+  }
+
+  /** Finds an operation that was found valid before. */
+  find(asked: AskedText, flow: string): Prepared | undefined {
+    const name = nameOf(asked);
+    const known = this.#proven.ready.get(name);
+    if (known !== undefined) return known.prepared;
+    const entry = this.#unproven.ready.get(name);
+    if (entry !== undefined && flow !== UNPROVEN) this.#proven.ready.set(name, entry);
+    return entry?.prepared;
+  }
+
+  /** Prepares a valid operation, and keeps it ready if it has come before. */
+  prepare({ text, operationName, document, operation }: ValidOperation, flow: string): Prepared {
+    const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
+    const { seen, ready } = flow === UNPROVEN ? this.#unproven : this.#proven;
+    const name = nameOf({ text, operationName });
+    const digest = hash('sha1', name);
+    if (this.#proven.seen.has(digest) || this.#unproven.seen.has(digest))
+      ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
+    else seen.set(digest, true);
+    return prepared;
+  }
+
+  shrink(share: number): void {
+    shrinkTo(this.#proven.ready, share);
+    shrinkTo(this.#unproven.ready, share);
+  }
 }
 
-interface KeptOperation {
-  readonly prepared: Prepared;
-  readonly bytes: number;
+function nameOf({ text, operationName }: AskedText): string {
+  return `${operationName ?? ''}\n${text}`;
 }
+
+type OperationsTable = ReturnType<typeof createTable>;
 
 /** Makes a table. Operations are kept ready from their second use on: most that are made up are never seen again. */
 function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
-    ready: new LRUCache<string, KeptOperation>({
+    ready: new LRUCache<string, { readonly prepared: Prepared; readonly bytes: number }>({
       maxSize: Math.max(1, Math.round(maxBytes)),
       sizeCalculation: ({ bytes }) => bytes,
     }),
   };
 }
 
-/** The parts that change with no variables but those that `@skip` and `@include` ask. */
-type Planned = Pick<PlannedOperation, 'plan' | 'leadsToFigures' | 'bound'>;
+/** The parts of an operation that change with no variables but those that `@skip` and `@include` ask. */
+interface PlannedFor {
+  readonly plan: Plan;
+  readonly leadsToFigures: boolean;
+  /** The bound of an operation without variables, for lists of some sizes. */
+  bounded: { readonly sizes: ListSizes; readonly bound: Bound } | null;
+}
 
 function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  listed: () => ListSizes,
+  learned: Learned | null,
 ): Prepared {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
-  const plans = new LRUCache<string, Planned>({ max: MAX_PLANS });
+  const plans = new LRUCache<string, PlannedFor>({ max: MAX_PLANS });
 
-  function planFor(variables: PlannedOperation['variables']): Planned {
-    const sizes = listed();
-    const signature = `${sizes.countries} ${sizes.metrics} ${conditions.map((name) => String(variables[name])).join()}`;
+  function planFor(variables: PlannedOperation['variables']): PlannedFor {
+    const signature = conditions.map((name) => String(variables[name])).join();
     const known = plans.get(signature);
     if (known !== undefined) return known;
     const plan = planOperation(schema, document, operation, variables);
-    const scope = scopeOf(plan, variables);
-    const made = {
-      plan,
-      leadsToFigures: leadsToFigures(plan.root.type, operation.selectionSet, scope),
-      bound: boundOf(schema, operation, scope, sizes),
-    };
+    const leads = leadsToFigures(plan.root.type, operation.selectionSet, scopeOf(plan, variables));
+    const made = { plan, leadsToFigures: leads, bounded: null };
     plans.set(signature, made);
     return made;
+  }
+
+  function boundFor(planned: PlannedFor, variables: PlannedOperation['variables']): Bound {
+    const sizes = learned === null ? DOCUMENTED : sizesOf(learned);
+    const { plan, bounded } = planned;
+    const isSame = bounded?.sizes.countries === sizes.countries && bounded.sizes.metrics === sizes.metrics;
+    if (bounded !== null && isSame) return bounded.bound;
+    const bound = boundOf(schema, operation, scopeOf(plan, variables), sizes);
+    if (definitions.length === 0) planned.bounded = { sizes, bound };
+    return bound;
   }
 
   const prepared: Prepared = {
     document,
     operation,
     with(given) {
-      if (definitions.length === 0) return { prepared, variables: NO_VARIABLES, ...planFor(NO_VARIABLES) };
-      const { coerced } = getVariableValues(schema, definitions, given);
-      if (coerced === undefined) return null;
-      const planned = planFor(coerced);
-      const bound = boundOf(schema, operation, scopeOf(planned.plan, coerced), listed());
-      return { prepared, variables: coerced, ...planned, bound };
+      const variables =
+        definitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, definitions, given).coerced;
+      if (variables === undefined) return null;
+      const planned = planFor(variables);
+      const { plan, leadsToFigures } = planned;
+      return { prepared, variables, plan, leadsToFigures, bound: boundFor(planned, variables) };
     },
   };
   return prepared;
+}
+
+function sizesOf({ listed }: Learned): ListSizes {
+  return { countries: listed.countries.size, metrics: listed.metrics.size };
 }
 
 function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['variables']): SelectionScope {
@@ -241,15 +256,6 @@ function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['varia
 
 /** Fields of the root that read the schema, and one that reads nothing. */
 const SCHEMA_FIELDS = /^(__schema|__type|_service)$/;
-
-/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
-export function mayReadSchema(text: string): boolean {
-  return (
-    text.includes('__schema') ||
-    text.includes('_service') ||
-    (text.includes('__type') && /__type(?!name)/.test(text))
-  );
-}
 
 /** Tells if an operation reads the schema and nothing else. */
 export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boolean {
@@ -264,9 +270,7 @@ export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boo
 }
 
 /** An operation that Apollo Server has found valid. */
-export interface ValidOperation {
-  readonly text: string;
-  readonly operationName: string | undefined;
+export interface ValidOperation extends AskedText {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -296,7 +300,7 @@ interface Held {
   readonly trusted: readonly TrustedDocument[];
 }
 
-export interface TrustedOptions {
+interface TrustedOptions {
   /** Told why changed files can't be read. The documents that were read before hold until they can. */
   readonly onProblem?: (problem: unknown) => void;
   readonly lookMs?: number;

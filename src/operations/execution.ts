@@ -6,23 +6,17 @@ import {
 } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
 import { planOperation } from '../execution/plan.ts';
-import { type Executed, runPlan } from '../execution/run.ts';
+import { byteLengthOf, type Executed, lengthOf, runPlan, type TextPieces } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
+import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
-import type { AnswerKeeping } from './answers.ts';
-import type {
-  Explanation,
-  PlannedOperation,
-  Prepared,
-  PreparedOperations,
-  ValidOperation,
-} from './documents.ts';
-import type { OperationParams } from './requests.ts';
+import type { AnswersTable } from './answers.ts';
+import type { Explanation, PlannedOperation, PreparedOperations, ValidOperation } from './documents.ts';
+import type { GatewayRequest, PlainRequest } from './requests.ts';
 import { entityTag, type GatewayResponse, statusOf, tagged, toldErrors, writeBody } from './responses.ts';
 import {
   describeOperation,
@@ -30,46 +24,22 @@ import {
   extensionsOf,
   type HandleRun,
   type Incoming,
+  type OpenRun,
   type OperationEvent,
   type OperationRun,
-  type PlainRequest,
+  onceOver,
+  type RanOperation,
   setRunHeaders,
   shown,
   type WrittenAnswer,
 } from './run.ts';
-
-/** Prices and runs operations by their plans. */
-interface Execution {
-  /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
-  refusalOf(planned: PlannedOperation, run: OperationRun): PromiseOrValue<GraphQLError | null>;
-  /**
-   * Prices an operation, in place of its answer.
-   * @throws GraphQLError if it is too dear to be priced
-   */
-  explain(
-    operation: ValidOperation,
-    variables: PlannedOperation['variables'],
-    run: OperationRun,
-  ): Promise<Explanation>;
-  /** Runs an operation by its plan, and writes the answer. */
-  answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer>;
-  /** Reports that an operation is over. */
-  finish(
-    run: OperationRun,
-    operation: OperationDefinitionNode | null,
-    errors: readonly GraphQLFormattedError[],
-  ): void;
-  /** Returns the error of an answer that is longer than this gateway sends; null if it isn't. */
-  tooLong(text: TextPieces): GraphQLFormattedError | null;
-}
 
 interface ExecutionParts {
   readonly schema: GraphQLSchema;
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
   readonly price: Pricing;
-  /** Rows that one call brings. */
-  readonly maxRows: () => number;
+  readonly learned: Learned;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -78,16 +48,81 @@ interface ExecutionParts {
 /** Data of an answer that has none. */
 const NULL: TextPieces = ['null'];
 
-export function createExecution(parts: ExecutionParts): Execution {
-  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
-  const tell = (error: GraphQLError, requestId?: string) =>
-    formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
+/** Prices and runs operations by their plans. */
+export class Execution {
+  readonly #parts: ExecutionParts;
 
-  function tooLong(text: TextPieces): GraphQLFormattedError | null {
-    return isLonger(text, maxAnswerBytes) ? tell(answerTooLong(maxAnswerBytes)) : null;
+  constructor(parts: ExecutionParts) {
+    this.#parts = parts;
   }
 
-  function finish(
+  /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
+  refusalOf(
+    { prepared: { document, operation }, variables, bound, plan }: PlannedOperation,
+    { context: { caller }, delivery }: OperationRun,
+  ): PromiseOrValue<GraphQLError | null> {
+    const { schema, learned, maxUpstreamCalls, price } = this.#parts;
+    const fault = delivery?.refusalOf(schema, document, variables) ?? null;
+    if (fault !== null) return fault;
+    if (mostCalls(bound, learned.maxRows) <= maxUpstreamCalls) return null;
+    const pricing = price({ document, operation, variables, caller, plan }, 'expected', false);
+    return pricing.then(({ refusal }) => refusal && refused(refusal));
+  }
+
+  /**
+   * Prices an operation, in place of its answer.
+   * @throws GraphQLError if it is too dear to be priced
+   */
+  async explain(
+    { document, operation }: ValidOperation,
+    variables: PlannedOperation['variables'],
+    { context: { caller, warnings } }: OperationRun,
+  ): Promise<Explanation> {
+    const { schema, maxUpstreamCalls: limit, price } = this.#parts;
+    const plan = planOperation(schema, document, operation, variables);
+    const priced = { document, operation, variables, caller, plan };
+    const expected = await price(priced, 'expected', true);
+    if (expected.refusal !== null) throw refused(expected.refusal);
+    const range = priceRange(expected, await price(priced, 'least', true), limit);
+    const { bill, calls, errors, warnings: told } = expected;
+    for (const warning of told) warnings.add(warning);
+    const { byRoute, cached, naive } = shown(bill);
+    const planned = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
+    return {
+      errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
+      extensions: {
+        explain: { calls: bill.calls, ...range, byRoute, cached, naive, limit, plan: planned },
+      },
+    };
+  }
+
+  /** Runs an operation by its plan, and writes the answer. */
+  async answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer> {
+    const { accepts, requestId } = run;
+    const { operation } = planned.prepared;
+    const executed = await runBounded(planned, run, this.#inParts(planned, run) ?? runPlan);
+    const isLong = this.tooLong(executed.data);
+    const data = isLong === null ? executed.data : NULL;
+    const errors = isLong === null ? executed.errors.map((error) => this.#tell(error, requestId)) : [isLong];
+    if (isLong === null && this.#deliver(run, operation, data, errors)) {
+      run.written = { status: 200, data, body: '', operation, extensions: extensionsOf(run) };
+      return run.written;
+    }
+    this.finish(run, operation, errors);
+    const extensions = extensionsOf(run);
+    const about = { accepts, errors, data: () => JSON.parse(data.join('')), operation, hadOperation: true };
+    run.written = {
+      status: statusOf(about, 200),
+      data,
+      body: writeBody(data, toldErrors(errors, requestId), extensions),
+      operation,
+      extensions,
+    };
+    return run.written;
+  }
+
+  /** Reports that an operation is over. */
+  finish(
     run: OperationRun,
     operation: OperationDefinitionNode | null,
     errors: readonly GraphQLFormattedError[],
@@ -96,94 +131,53 @@ export function createExecution(parts: ExecutionParts): Execution {
     run.fieldTrace?.end(errors);
     const event = {
       ...eventOf(run.bill, operation, errors),
-      durationMs: now() - run.startedAtMs,
+      durationMs: this.#parts.now() - run.startedAtMs,
       requestId: run.requestId,
       // Known by now, if it wasn't when the operation began.
       ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
-    onOperation(event);
+    this.#parts.onOperation(event);
   }
 
-  const deliveryParts = ({ requestId }: OperationRun) => ({
-    schema,
-    maxAnswerBytes,
-    requestId,
-    tell: (error: GraphQLError) => tell(error, requestId),
-    tooLong: () => answerTooLong(maxAnswerBytes),
-  });
+  /** Returns the error of an answer that is longer than this gateway sends; null if it isn't. */
+  tooLong(text: TextPieces): GraphQLFormattedError | null {
+    const { maxAnswerBytes } = this.#parts;
+    return isLonger(text, maxAnswerBytes) ? this.#tell(answerTooLong(maxAnswerBytes)) : null;
+  }
+
+  #tell(error: GraphQLError, requestId?: string): GraphQLFormattedError {
+    const onFault = (fault: unknown) => this.#parts.onFault(fault, 'operation', requestId);
+    return formatError(error.toJSON(), error, onFault);
+  }
+
+  /** Returns the function that runs an operation so that it may come in parts; null if it comes whole. */
+  #inParts(planned: PlannedOperation, { delivery, requestId }: OperationRun): typeof runPlan | null {
+    if (delivery === null) return null;
+    const { schema, maxAnswerBytes } = this.#parts;
+    const tell = (error: GraphQLError) => this.#tell(error, requestId);
+    const tooLong = () => answerTooLong(maxAnswerBytes);
+    return delivery.runner(planned, { schema, maxAnswerBytes, requestId, tell, tooLong });
+  }
 
   /** Leaves an answer to its delivery, if parts of it are to come. */
-  function deliver(
+  #deliver(
     run: OperationRun,
     operation: OperationDefinitionNode,
     data: TextPieces,
     errors: FirstPart['errors'],
   ): boolean {
+    if (run.delivery === null) return false;
     const told = toldErrors(errors, run.requestId);
     const onOver = (all: readonly GraphQLFormattedError[]) => {
-      finish(run, operation, all);
+      this.finish(run, operation, all);
       return extensionsOf(run);
     };
-    if (!run.delivery?.begin({ data: data.join(''), errors: told, onOver })) return false;
+    if (!run.delivery.begin({ data: data.join(''), errors: told, onOver })) return false;
     run.errors = errors;
     run.isLasting = false;
     return true;
   }
-
-  return {
-    tooLong,
-    finish,
-    refusalOf({ prepared: { document, operation }, variables, bound, plan }, { context, delivery }) {
-      const { caller } = context;
-      const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
-      if (fault !== null) return fault;
-      if (mostCalls(bound, parts.maxRows()) <= limit) return null;
-      const pricing = price({ document, operation, variables, caller, plan }, 'expected', false);
-      return pricing.then(({ refusal }) => refusal && refused(refusal));
-    },
-    async explain({ document, operation }, variables, { context: { caller, warnings } }) {
-      const plan = planOperation(schema, document, operation, variables);
-      const priced = { document, operation, variables, caller, plan };
-      const expected = await price(priced, 'expected', true);
-      if (expected.refusal !== null) throw refused(expected.refusal);
-      const range = priceRange(expected, await price(priced, 'least', true), limit);
-      const { bill, calls, errors, warnings: told } = expected;
-      for (const warning of told) warnings.add(warning);
-      const { byRoute, cached, naive } = shown(bill);
-      const planned = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
-      return {
-        errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
-        extensions: {
-          explain: { calls: bill.calls, ...range, byRoute, cached, naive, limit, plan: planned },
-        },
-      };
-    },
-    async answer(planned, run) {
-      const { accepts } = run;
-      const { operation } = planned.prepared;
-      const inParts = run.delivery?.runner(planned, deliveryParts(run)) ?? null;
-      const executed = await runBounded(planned, run, inParts ?? runPlan);
-      const isLong = tooLong(executed.data);
-      const data = isLong === null ? executed.data : NULL;
-      const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
-      if (isLong === null && deliver(run, operation, data, errors)) {
-        run.written = { status: 200, data, body: '', operation };
-        return run.written;
-      }
-      finish(run, operation, errors);
-      run.written = {
-        status: statusOf(
-          { accepts, errors, data: () => JSON.parse(data.join('')), operation, hadOperation: true },
-          200,
-        ),
-        data,
-        body: writeBody(data, toldErrors(errors, run.requestId), extensionsOf(run)),
-        operation,
-      };
-      return run.written;
-    },
-  };
 }
 
 /** Runs an operation by its plan. */
@@ -238,47 +232,62 @@ function answerTooLong(limit: number): GraphQLError {
 export interface PreparedParts {
   readonly operations: PreparedOperations;
   readonly execution: Execution;
-  readonly keeping: AnswerKeeping;
+  readonly answers: AnswersTable;
   readonly maxListItems: number;
   readonly now: () => number;
   readonly steadyNow: () => number;
 }
 
-/** Runs operations that were found valid before by their plans, and leaves the rest to the next stage. */
-export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
-  const { execution, keeping, maxListItems } = parts;
-
-  async function answer(
-    incoming: Incoming,
-    { params, contentType }: PlainRequest,
-    run: OperationRun,
-  ): Promise<GatewayResponse> {
-    const { request } = incoming;
-    const known = preparedFor(params, run, parts);
-    if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
-      return next(incoming, run);
-    const planned = known.with(params.variables);
-    if (planned === null) return next(incoming, run);
-    const refusing = execution.refusalOf(planned, run);
-    const refusal = refusing instanceof Promise ? await refusing : refusing;
-    if (refusal !== null) return next(incoming, run);
-    const executed = await execution.answer(planned, run);
-    const { status, data, body } = executed;
-    const headers = new Map([['content-type', contentType]]);
-    setRunHeaders(headers, status, run, parts);
-    keeping.keep(params, executed, run);
-    return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
-  }
-
-  return (incoming, run) =>
-    incoming.plain === null ? next(incoming, run) : answer(incoming, incoming.plain, run);
+/**
+ * Opens the run of an operation, and closes it once all of the answer is there. Operations that were found valid before
+ * run by their plans; the rest is left to the next stage.
+ */
+export function ran(
+  next: HandleRun,
+  openRun: OpenRun,
+  parts: PreparedParts,
+): (incoming: Incoming) => Promise<RanOperation> {
+  return async (incoming) => {
+    const { request, caller, plain, trace, delivery } = incoming;
+    const run = openRun(request, caller, trace, delivery);
+    try {
+      const answered = plain && (await answerByPlan(request, plain, run, parts));
+      return { response: answered ?? (await next(incoming, run)), run };
+    } finally {
+      if (delivery === null) close(run);
+      else onceOver(delivery, () => close(run));
+    }
+  };
 }
 
-/** Finds the operation that a request asks for, if it was found valid before. */
-export function preparedFor(
-  { text, operationName }: OperationParams,
-  { context: { caller } }: OperationRun,
-  { operations }: Pick<PreparedParts, 'operations'>,
-): Prepared | undefined {
-  return operations.find(text, operationName, caller.tenant.isProven);
+/** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
+function close({ deadline, participant, payer }: OperationRun): void {
+  deadline.stop();
+  participant.leave();
+  payer.close();
+}
+
+/** Returns null if the operation has no plan yet, or is to be refused. */
+async function answerByPlan(
+  request: GatewayRequest,
+  plain: PlainRequest,
+  run: OperationRun,
+  parts: PreparedParts,
+): Promise<GatewayResponse | null> {
+  const { execution, answers, maxListItems } = parts;
+  const { params, contentType } = plain;
+  const known = parts.operations.find(params, run.context.caller.flow);
+  if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
+    return null;
+  const planned = known.with(params.variables);
+  if (planned === null) return null;
+  const refusing = execution.refusalOf(planned, run);
+  const refusal = refusing instanceof Promise ? await refusing : refusing;
+  if (refusal !== null) return null;
+  const executed = await execution.answer(planned, run);
+  const { status, data, body } = executed;
+  const headers = new Map([['content-type', contentType]]);
+  setRunHeaders(headers, status, run, parts);
+  answers.keep(plain, executed, run);
+  return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
 }

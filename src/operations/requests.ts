@@ -98,7 +98,7 @@ export function createCallers(tenants: Tenants): (headers: CallerHeaders) => Cal
 }
 
 /** Marks the event of an operation if it came by a key that the service had accepted lately. */
-export function provenBy({ flow }: Pick<Caller, 'flow'>): { readonly isProven?: true } {
+export function provenBy({ flow }: Caller): { readonly isProven?: true } {
   return flow === UNPROVEN ? {} : { isProven: true };
 }
 
@@ -121,7 +121,8 @@ export interface GatewayRequest {
 }
 
 /**
- * A request as the stages behind one see it if that changes part of it. The signal is read only if somebody listens.
+ * A request as the stages behind one see it if that changes part of it. The signal, its own or another's, is read only if
+ * somebody listens.
  */
 export class ChangedRequest implements GatewayRequest {
   readonly method: string;
@@ -130,11 +131,17 @@ export class ChangedRequest implements GatewayRequest {
   readonly body: unknown;
   readonly requestId: string | undefined;
   readonly isBatched: boolean;
-  readonly #whole: GatewayRequest;
+  readonly #signalled: { readonly signal: CancelSignal };
 
   constructor(
     whole: GatewayRequest,
-    changes: Partial<Pick<GatewayRequest, 'headers' | 'search' | 'body' | 'isBatched'>>,
+    changes: {
+      readonly headers?: GatewayRequest['headers'];
+      readonly search?: string;
+      readonly body?: unknown;
+      readonly isBatched?: boolean;
+    },
+    signalled: { readonly signal: CancelSignal } = whole,
   ) {
     this.method = whole.method;
     this.headers = changes.headers ?? whole.headers;
@@ -142,11 +149,11 @@ export class ChangedRequest implements GatewayRequest {
     this.body = 'body' in changes ? changes.body : whole.body;
     this.requestId = whole.requestId;
     this.isBatched = changes.isBatched ?? whole.isBatched ?? false;
-    this.#whole = whole;
+    this.#signalled = signalled;
   }
 
   get signal() {
-    return this.#whole.signal;
+    return this.#signalled.signal;
   }
 }
 
@@ -161,10 +168,14 @@ export function acceptingInstead(
   return { ...others, accept };
 }
 
-/** The operation that a request asks for. */
-export interface OperationParams {
+/** One operation of a text. */
+export interface AskedText {
   readonly text: string;
   readonly operationName: string | undefined;
+}
+
+/** The operation that a request asks for. */
+interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
   /** True if the client named the operation instead of sending its text. */
   readonly isPersisted: boolean;
@@ -191,7 +202,7 @@ export const NO_VARIABLES: OperationParams['variables'] = Object.freeze({});
  * look at it: odd forms, any fault, operations to be persisted, and requests that a browser could be tricked into
  * sending.
  */
-export function paramsIn(
+function paramsIn(
   { method, headers, search, body }: GatewayRequest,
   persisted: PersistedTexts,
   isProven: boolean,
@@ -219,12 +230,7 @@ export function paramsIn(
  * Translates the request for Apollo Server. An operation that is named by an identifier, and one that may not run,
  * become operations that are named by a hash. Of the latter Apollo then says that there is none.
  */
-export function forApollo({
-  method,
-  headers,
-  search,
-  body,
-}: GatewayRequest): Omit<GatewayRequest, 'signal' | 'requestId' | 'isBatched'> {
+export function forApollo({ method, headers, search, body }: GatewayRequest) {
   const request = { method, headers, search, body };
   if (isObject(body)) {
     const name = nameInstead(body);
@@ -271,10 +277,7 @@ export function hasText({ body, search }: GatewayRequest): boolean {
 }
 
 /** Returns the operation that a request asks for, by its text or by a name that is known; null if it is neither. */
-export function textIn(
-  { body, search }: GatewayRequest,
-  persisted: PersistedTexts,
-): Pick<OperationParams, 'text' | 'operationName'> | null {
+export function textIn({ body, search }: GatewayRequest, persisted: PersistedTexts): AskedText | null {
   const params = isObject(body) ? body : paramsInSearch(search);
   const { query, operationName } = params;
   const hash = hashIn(params);
@@ -346,7 +349,7 @@ function hashIn(params: Readonly<Record<string, unknown>>): string | null {
 }
 
 /** Tells if the text of the operation, or any value that comes with it, nests deeper than the limit. */
-export function isDeepRequest({ body, search }: Pick<GatewayRequest, 'body' | 'search'>): boolean {
+export function isDeepRequest({ body, search }: GatewayRequest): boolean {
   if (isObject(body)) return isDeep(body) || isDeepOperation(body.query);
   const params = new URLSearchParams(search);
   return (
@@ -360,5 +363,59 @@ function isDeepParam(text: string | null): boolean {
     return isDeep(JSON.parse(text ?? 'null'));
   } catch {
     return false;
+  }
+}
+
+/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
+export function mayReadSchema(text: string): boolean {
+  return (
+    text.includes('__schema') ||
+    text.includes('_service') ||
+    (text.includes('__type') && /__type(?!name)/.test(text))
+  );
+}
+
+/** Tells if the client wants the plan instead of the answer. */
+export function isExplained({ headers }: GatewayRequest): boolean {
+  return headers['x-explain'] === '1';
+}
+
+/** A request that nobody needs to interpret, and the type that its client takes answers in. */
+export interface PlainRequest {
+  readonly params: OperationParams;
+  /** Names the operation with its variables: two requests of one name ask for the same. */
+  readonly question: string;
+  readonly mayReadSchema: boolean;
+  readonly contentType: string;
+}
+
+/** Kinds of `Accept` headers whose type of content is remembered. */
+const MAX_ACCEPTS = 100;
+const MAX_ACCEPT_CHARACTERS = 300;
+
+/** Reads requests that nobody needs to interpret. */
+export class PlainRequests {
+  readonly #persisted: PersistedTexts;
+  /** Types of content by `Accept` headers. */
+  readonly #contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
+
+  constructor(persisted: PersistedTexts) {
+    this.#persisted = persisted;
+  }
+
+  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
+  read(request: GatewayRequest, { flow }: Caller): PlainRequest | null {
+    const contentType = this.#contentTypes.get(request.headers.accept ?? '');
+    if (contentType === undefined || isExplained(request)) return null;
+    const params = paramsIn(request, this.#persisted, flow !== UNPROVEN);
+    if (params === null) return null;
+    const { text, operationName = '', variables } = params;
+    const question = `${operationName}\n${JSON.stringify(variables)}\n${text}`;
+    return { params, question, mayReadSchema: mayReadSchema(text), contentType };
+  }
+
+  /** Learns the type of content that Apollo answers an `Accept` header with. */
+  learn(accepts: string, contentType: string): void {
+    if (accepts.length <= MAX_ACCEPT_CHARACTERS) this.#contentTypes.set(accepts, contentType);
   }
 }

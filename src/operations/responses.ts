@@ -5,7 +5,7 @@ import fresh from 'fresh';
 import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
-import { lengthOf, type TextPieces } from '../execution/columns.ts';
+import { lengthOf, type TextPieces } from '../execution/run.ts';
 import type { Bill } from '../service/call.ts';
 import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -67,6 +67,9 @@ export interface GatewayResponse {
   /** Compressed forms of the body by their `Content-Encoding`, if both are kept. */
   readonly encoded?: Map<string, Promise<Buffer>>;
 }
+
+/** Answers requests. */
+export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
 
 /** A body that is written while it is sent, no faster than it is read: each chunk is made when it is asked for. */
 export class WrittenBody implements AsyncIterable<Uint8Array> {

@@ -1,10 +1,8 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import { errorBody, type Failure } from '../errors.ts';
-import type { TextPieces } from '../execution/columns.ts';
+import type { TextPieces } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
@@ -21,28 +19,19 @@ import {
   type Sending,
   type Waits,
 } from '../service/call.ts';
-import type { QuotaRecord } from '../tenants/account.ts';
-import type { Ledger } from '../tenants/ledger.ts';
-import type { Tenant } from '../tenants/tenant.ts';
+import type { CallGate } from '../service/gate.ts';
+import type { QuotaRecord, Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import {
-  ChangedRequest,
-  type GatewayRequest,
-  type OperationParams,
-  type PersistedTexts,
-  paramsIn,
-  UNPROVEN,
-} from './requests.ts';
+import type { GatewayRequest, PlainRequest } from './requests.ts';
 import { type Extensions, type GatewayResponse, VARIES } from './responses.ts';
 
-/** One operation that is over, as logs and metrics hear of it. */
-export interface OperationEvent {
+/** An operation and its cost, for all who get the same answer. */
+export interface OperationOutcome {
   readonly name: string | null;
   readonly type: 'query' | 'mutation' | 'subscription' | null;
-  readonly durationMs: number;
   readonly calls: number;
   readonly shared: number;
   readonly cached: number;
@@ -53,6 +42,11 @@ export interface OperationEvent {
   readonly errorCodes: readonly string[];
   /** Set if it came by a key that the service had accepted lately. */
   readonly isProven?: boolean;
+}
+
+/** One operation that is over, as logs and metrics hear of it. */
+export interface OperationEvent extends OperationOutcome {
+  readonly durationMs: number;
   /** Identifier of its request; undefined if that has none. */
   readonly requestId?: string | undefined;
 }
@@ -62,7 +56,7 @@ export interface OperationRun {
   readonly context: GraphContext;
   readonly participant: Participant;
   readonly deadline: Deadline;
-  readonly payer: Pick<OperationPayer, 'close'>;
+  readonly payer: OperationPayer;
   readonly bill: Bill;
   readonly waits: Waits;
   /** The operation's span, if somebody traces. */
@@ -73,8 +67,6 @@ export interface OperationRun {
   readonly requestId: string | undefined;
   /** The `Accept` header. */
   readonly accepts: string;
-  /** True if the client wants the plan instead of the answer. */
-  readonly isExplained: boolean;
   /** The delivery of an answer that may come in parts; null if it comes whole. */
   readonly delivery: Delivery | null;
   /** Generation of the entries that were held for the key when the request came. */
@@ -104,11 +96,7 @@ export interface WrittenAnswer {
   readonly data: TextPieces;
   readonly body: string | Buffer;
   readonly operation: OperationDefinitionNode;
-}
-
-/** Tells if the client wants the plan instead of the answer. */
-export function isExplained({ headers }: GatewayRequest): boolean {
-  return headers['x-explain'] === '1';
+  readonly extensions: Extensions;
 }
 
 /** Returns the `extensions` of the answer to an operation. */
@@ -125,17 +113,11 @@ export function shown(bill: Bill): Bill {
   return { ...bill, naive: Math.max(bill.naive, bill.calls) };
 }
 
-/** Tells if an answer was made of fresh held answers alone. */
-export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
-  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
-  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
-}
-
 export function eventOf(
   { calls, shared, cached, stale = [] }: Bill,
   operation: OperationDefinitionNode | null,
-  errors: readonly Pick<GraphQLFormattedError, 'extensions'>[],
-): Omit<OperationEvent, 'durationMs' | 'requestId'> {
+  errors: readonly { readonly extensions?: GraphQLFormattedError['extensions'] }[],
+): OperationOutcome {
   return {
     name: operation?.name?.value ?? null,
     type: operation?.operation ?? null,
@@ -145,38 +127,6 @@ export function eventOf(
     stale: stale.reduce((sum, { answers }) => sum + answers, 0),
     repeated: false,
     errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
-  };
-}
-
-/** A request that nobody needs to interpret, and the type that its client takes answers in. */
-export interface PlainRequest {
-  readonly params: OperationParams;
-  readonly contentType: string;
-}
-
-export interface PlainRequests {
-  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
-  read(request: GatewayRequest, caller: Caller): PlainRequest | null;
-  /** Learns the type of content that Apollo answers an `Accept` header with. */
-  learn(accepts: string, contentType: string): void;
-}
-
-/** Kinds of `Accept` headers whose type of content is remembered. */
-const MAX_ACCEPTS = 100;
-const MAX_ACCEPT_CHARACTERS = 300;
-
-export function createPlainRequests(persisted: PersistedTexts): PlainRequests {
-  const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
-  return {
-    read(request, { flow }) {
-      const contentType = contentTypes.get(request.headers.accept ?? '');
-      if (contentType === undefined || isExplained(request)) return null;
-      const params = paramsIn(request, persisted, flow !== UNPROVEN);
-      return params && { params, contentType };
-    },
-    learn(accepts, contentType) {
-      if (accepts.length <= MAX_ACCEPT_CHARACTERS) contentTypes.set(accepts, contentType);
-    },
   };
 }
 
@@ -239,10 +189,12 @@ export function rounded(ms: number): number {
 
 /** Counts the seconds for which the answer to an operation is fresh; null if that isn't known, or it isn't whole. */
 function maxAgeOf(
-  { bill, isLasting, freshUntilMs, fetchedUntilMs, context }: OperationRun,
+  { bill, isLasting, freshUntilMs, fetchedUntilMs, context, written }: OperationRun,
   nowMs: number,
 ): number | null {
-  if (!isLasting || bill.stale !== undefined || context.warnings.told() !== undefined) return null;
+  if (!isLasting || bill.stale !== undefined) return null;
+  const { warnings } = written?.extensions ?? { warnings: context.warnings.told() };
+  if (warnings !== undefined) return null;
   return secondsUntil(Math.min(freshUntilMs, fetchedUntilMs), nowMs);
 }
 
@@ -275,10 +227,9 @@ export interface Incoming {
 
 /**
  * A stage that answers requests, once the operation of each is known (`forms.ts`). The way of every operation is
- * `limitsTold( repeated( admitted( coalesced( opened( prepared( apollo ))))))`. An operation that was answered before
- * gets the same bytes, and the others wait for their turn. Equal ones in flight are run once. An operation that was
- * found valid before runs by its plan. Apollo Server reads, validates and answers the rest. `gateway.ts` puts it
- * together.
+ * `answers( admitted( run( plan | apollo )))`. An operation that was answered before gets the same bytes, and the others
+ * wait for their turn. Equal ones in flight are run once. An operation that was found valid before runs by its plan.
+ * Apollo Server reads and validates the rest. `gateway.ts` puts it together.
  */
 export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
 
@@ -290,117 +241,6 @@ export function onceOver(delivery: Delivery | null, callBack: () => void): void 
   const over = delivery?.over ?? null;
   if (over === null) callBack();
   else void over.finally(callBack);
-}
-
-/** Answers requests of one operation. */
-export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
-
-export interface BatchedParts {
-  /** Operations that one request may bring; 0 for none. */
-  readonly maxBatchedOperations: number;
-  /** Bytes of all answers of one request together. */
-  readonly maxAnswerBytes: number;
-}
-
-/**
- * Answers requests that bring several operations in an array, as Apollo's BatchHttpLink and routers send them, with an
- * array of their answers. Each operation is admitted, run and billed by itself, beside the others. So they share their
- * calls as operations do that come at the same time. A request of too many is refused before any is run.
- */
-export function batched(next: HandleRequest, parts: BatchedParts): HandleRequest {
-  return (request) => {
-    const { method, body, requestId } = request;
-    if (method !== 'POST' || !Array.isArray(body)) return next(request);
-    const fault = faultOf(body.length, parts.maxBatchedOperations);
-    return fault === null ? answerAll(request, body, next, parts) : refused(fault, requestId);
-  };
-}
-
-function faultOf(count: number, most: number): string | null {
-  if (most === 0)
-    return 'This gateway takes no batches (MAX_BATCHED_OPERATIONS is 0). Send each operation as a request of its own.';
-  if (count === 0) return 'The batch has no operations.';
-  if (count <= most) return null;
-  return `The batch has ${count} operations; this gateway takes up to ${most} in one request (MAX_BATCHED_OPERATIONS). Nothing was run. Send fewer at once: Apollo's BatchHttpLink has \`batchMax\` for that.`;
-}
-
-async function answerAll(
-  request: GatewayRequest,
-  operations: readonly unknown[],
-  next: HandleRequest,
-  { maxAnswerBytes }: BatchedParts,
-): Promise<GatewayResponse> {
-  let leftBytes = maxAnswerBytes;
-  const answers = await Promise.all(
-    operations.map(async (body) => {
-      const answer = await next(
-        new ChangedRequest(request, { body, search: '', isBatched: operations.length > 1 }),
-      );
-      const text = textOf(answer.body);
-      leftBytes -= text?.length ?? 0;
-      return { ...answer, body: text === null || leftBytes < 0 ? tooLong(maxAnswerBytes, request) : text };
-    }),
-  );
-  const statuses = new Set(answers.map(({ status }) => status));
-  const [common = 200] = statuses;
-  return {
-    status: statuses.size === 1 ? common : 200,
-    headers: headersOf(answers),
-    body: `[${answers.map(({ body }) => body).join(',')}]`,
-  };
-}
-
-/** Returns null if the body comes in parts. No answer of a batch does. */
-function textOf(body: GatewayResponse['body']): string | null {
-  return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : null;
-}
-
-/** Joins the headers of all answers. */
-function headersOf(answers: readonly GatewayResponse[]): ReadonlyMap<string, string> {
-  const headers = new Map(answers.flatMap((answer) => [...answer.headers]));
-  const valuesOf = (name: string) => answers.flatMap((answer) => answer.headers.get(name) ?? []);
-  headers.delete('etag');
-  headers.set('cache-control', valuesOf('cache-control').includes('no-store') ? 'no-store' : 'private');
-  headers.set('vary', 'Authorization');
-  const timings = valuesOf('server-timing');
-  if (timings.length > 0) headers.set('server-timing', timings.join(', '));
-  const waits = valuesOf('retry-after').map(Number);
-  if (waits.length > 0) headers.set('retry-after', String(Math.max(...waits)));
-  return headers;
-}
-
-function tooLong(limit: number, { requestId }: GatewayRequest): string {
-  const message = `The answers of the batch would be longer together than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
-  return errorBody('OPERATION_TOO_EXPENSIVE', message, { limit, requestId }, { data: null });
-}
-
-function refused(message: string, requestId: string | undefined): GatewayResponse {
-  return {
-    status: 400,
-    headers: new Map([
-      ['content-type', 'application/json; charset=utf-8'],
-      ['cache-control', 'no-store'],
-      ['vary', 'Authorization'],
-    ]),
-    body: errorBody('BAD_REQUEST', message, { requestId }, { extensions: { upstream: openBill() } }),
-  };
-}
-
-/**
- * Adds the `RateLimit` and `RateLimit-Policy` headers of the IETF's draft to every answer: the calls left of the key's
- * plan, as far as the service has named it.
- */
-export function limitsTold(next: Handle, { limits }: Pick<Ledger, 'limits'>): Handle {
-  return (incoming) =>
-    mapValue(next(incoming), (response) => {
-      const known = limits(incoming.caller.tenant);
-      if (known.length === 0) return response;
-      const left = known.map(({ name, left, resetSeconds }) => `"${name}";r=${left};t=${resetSeconds}`);
-      const policy = known.map(({ name, most, windowSeconds }) => `"${name}";q=${most};w=${windowSeconds}`);
-      const headers = new Map(response.headers);
-      headers.set('ratelimit', left.join(', ')).set('ratelimit-policy', policy.join(', '));
-      return { ...response, headers };
-    });
 }
 
 /** Characters of an operation's name that a span tells. */
@@ -436,7 +276,7 @@ export function traced(next: Handle, tracer: Tracer): Handle {
 /** Adds the counts and codes of an operation to its span. Variables and text are the caller's own. */
 export function describeOperation(
   trace: Trace | undefined,
-  { name, type, calls, shared, cached, repeated, errorCodes }: Omit<OperationEvent, 'durationMs'>,
+  { name, type, calls, shared, cached, repeated, errorCodes }: OperationOutcome,
 ): void {
   trace?.set({
     ...(name === null ? {} : { 'graphql.operation.name': name.slice(0, MAX_NAME) }),
@@ -449,13 +289,18 @@ export function describeOperation(
   });
 }
 
-interface OpenRunParts
-  extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'learned' | 'hasPlenty' | 'heldNames'> {
+interface OpenRunParts {
+  readonly ask: LoadersParts['ask'];
+  readonly tickersLearned: LoadersParts['tickersLearned'];
+  readonly learned: LoadersParts['learned'];
+  readonly hasPlenty: LoadersParts['hasPlenty'];
+  readonly heldNames: LoadersParts['heldNames'];
   readonly config: Config;
   readonly observations: ObservationClient;
   readonly tenantCache: TenantCache;
-  readonly fieldTraces: FieldTraces;
-  readonly keyRefusal: (tenant: Tenant) => Failure | null;
+  /** Null if they are off. */
+  readonly fieldTraces: FieldTraces | null;
+  readonly gate: CallGate;
   readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   readonly now: () => number;
   readonly steadyNow: () => number;
@@ -487,7 +332,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         if (freshUntilMs < run.fetchedUntilMs) run.fetchedUntilMs = freshUntilMs;
       },
     };
-    const fieldTrace = delivery === null ? fieldTraces.begin(request) : null;
+    const fieldTrace = (delivery === null && fieldTraces?.begin(request)) || null;
     const { participant, figures } = observations.join(caller);
     // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
@@ -503,7 +348,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         hasPlenty: parts.hasPlenty,
         heldNames: parts.heldNames,
         maxListItems: config.maxListItems,
-        keyRefusal: () => parts.keyRefusal(caller.tenant),
+        gate: parts.gate,
         quota() {
           run.isLasting = false;
           return quota(caller.tenant);
@@ -519,7 +364,6 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       startedAtMs,
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
-      isExplained: isExplained(request),
       delivery,
       errors: null,
       written: null,
@@ -537,27 +381,4 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
 export interface RanOperation {
   readonly response: GatewayResponse;
   readonly run: OperationRun;
-}
-
-/** Opens the run of an operation, and closes it once all of the answer is there. */
-export function opened(
-  next: HandleRun,
-  { openRun }: { readonly openRun: OpenRun },
-): (incoming: Incoming) => Promise<RanOperation> {
-  return async (incoming) => {
-    const { request, caller, trace, delivery } = incoming;
-    const run = openRun(request, caller, trace, delivery);
-    try {
-      return { response: await next(incoming, run), run };
-    } finally {
-      onceOver(delivery, () => close(run));
-    }
-  };
-}
-
-/** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
-function close({ deadline, participant, payer }: OperationRun): void {
-  deadline.stop();
-  participant.leave();
-  payer.close();
 }

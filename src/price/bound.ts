@@ -3,26 +3,21 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
   getNullableType,
   isCompositeType,
   isListType,
+  isObjectType,
   isUnionType,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import {
-  costOf,
-  entitiesById,
-  type FieldCost,
-  isLeftOut,
-  rowTypeOf,
-  type SelectionScope,
-} from '../graph/selection.ts';
+import { type FieldCost, isLeftOut, type SelectionScope } from '../graph/selection.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
 
 /** A sum over the fields of an operation. */
@@ -208,15 +203,26 @@ function ownBound(
 
 /** Tells references that lists have the keys of, all of them, from others. */
 function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, { schema }: SelectionScope) {
-  const byId = entitiesById(schema);
   return [representations].flat().every((reference) => {
     const name = (reference as { readonly __typename?: unknown } | null)?.__typename;
-    return typeof name !== 'string' || (!byId.has(name) && name !== 'Node');
+    if (typeof name !== 'string') return true;
+    const type = schema.getType(name);
+    return name !== 'Node' && !(isObjectType(type) && type.extensions.isFoundById);
   });
 }
 
 function hasArguments({ arguments: given = [] }: FieldNode): boolean {
   return given.length > 0;
+}
+
+/** Returns the cost of a field. One without a known cost may ask for anything. */
+function costOf({ extensions }: GraphQLField<unknown, unknown>): FieldCost {
+  return extensions.cost ?? 'UNSAID';
+}
+
+/** Returns the type of the rows of a connection; null for any other type. */
+function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
+  return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
 /** Returns true if a field brings several records: as a list, or as a page of one. */

@@ -36,8 +36,7 @@ import {
   tickers,
 } from '../service/endpoints.ts';
 import { cached } from '../service/lists.ts';
-import type { QuotaRecord } from '../tenants/account.ts';
-import type { Tenant } from '../tenants/tenant.ts';
+import type { QuotaRecord, Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, readOnlyCache } from '../tenants/tenant-cache.ts';
 import type { Warning, WarningCode } from '../warnings.ts';
 import { dearestField } from './bound.ts';

@@ -17,6 +17,8 @@ import {
   leadsToFigures,
   marksAskedAhead,
   nodesBelow,
+  perSelection,
+  type RowsField,
   rowTypeOf,
   scopeOfRows,
   selectedFields,
@@ -32,12 +34,12 @@ import { doubtKeys } from './warned.ts';
  * with them, and travel in the same call.
  */
 
-/** A field that brings figures, of which others may be derived. */
-export type FiguresField = FieldScope & Pick<GraphQLResolveInfo, 'returnType'>;
-
 /** A derived field of the figures of a field, with its arguments as far as they fit. */
-interface DerivedField {
+interface DerivedField extends DerivedArguments {
   readonly name: string;
+}
+
+interface DerivedArguments {
   readonly since?: number | null;
   readonly metricKey?: string;
   readonly among?: readonly string[] | null;
@@ -75,7 +77,7 @@ export function checkSince(since: number | null | undefined): void {
  * The derived fields that are selected of the figures of a field.
  * @throws Failure BAD_USER_INPUT if their arguments make no sense: before anything is asked for
  */
-export function derivedOf(field: FiguresField): readonly DerivedField[] {
+export function derivedOf(field: RowsField): readonly DerivedField[] {
   const scope = scopeOfRows(field);
   const named = getNamedType(field.returnType);
   const type = rowTypeOf(named) ?? named;
@@ -98,7 +100,7 @@ function argumentsOf(
   definition: GraphQLField<unknown, unknown>,
   node: FieldNode,
   { variableValues }: FieldScope,
-): Omit<DerivedField, 'name'> | null {
+): DerivedArguments | null {
   try {
     return getArgumentValues(definition, node, variableValues);
   } catch {
@@ -185,13 +187,14 @@ function ifKnown(
 /** `Country.observation` in a selection on countries. */
 interface LatestField {
   readonly definition: GraphQLField<unknown, unknown>;
-  readonly nodes: FiguresField['fieldNodes'];
+  readonly nodes: RowsField['fieldNodes'];
   /** The figures to ask for, if no variables decide that. */
   wanted?: WantedLatest;
 }
 
 /** The figures that a field asks for of each country. */
-interface WantedLatest extends Pick<CountryObservationArgs, 'metricKey'> {
+interface WantedLatest {
+  readonly metricKey: string;
   readonly maxAgeMs: number;
   readonly derived: ReturnType<typeof derivedOf>;
 }
@@ -232,23 +235,11 @@ async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknow
   }
 }
 
-/** Findings by the nodes of a field, which are the same for each run of a plan. */
-const known = new WeakMap<readonly unknown[], readonly LatestField[]>();
-
 /**
  * The latest figures that are selected of countries; none if something else below them leads to figures too, since the
  * batch waits for that.
  */
-function latestFieldsIn(info: GraphQLResolveInfo): readonly LatestField[] {
-  let fields = known.get(info.fieldNodes);
-  if (fields === undefined) {
-    fields = findLatestFields(info);
-    known.set(info.fieldNodes, fields);
-  }
-  return fields;
-}
-
-function findLatestFields(info: GraphQLResolveInfo): readonly LatestField[] {
+const latestFieldsIn = perSelection((info: GraphQLResolveInfo): readonly LatestField[] => {
   const { schema, fragments, variableValues, fieldNodes } = info;
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) return [];
@@ -263,7 +254,7 @@ function findLatestFields(info: GraphQLResolveInfo): readonly LatestField[] {
     else if (nodes.some(({ selectionSet }) => leadsToFigures(named, selectionSet, info))) return [];
   }
   return found;
-}
+});
 
 /** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */
 function latestAhead(

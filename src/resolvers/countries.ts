@@ -10,7 +10,7 @@ import type {
   Resolvers,
 } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
-import { scopeOfRows, selectedFields } from '../graph/selection.ts';
+import { perSelection, scopeOfRows, selectedFields } from '../graph/selection.ts';
 import { countries, countryProfile, countrySignals, governmentStructure } from '../service/endpoints.ts';
 import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../service/records/countries.ts';
 import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
@@ -43,22 +43,13 @@ interface Selected {
   readonly isFromList: boolean;
 }
 
-/** Findings by the nodes of the field, which are the same for each item of a list and for each run of a plan. */
-const selections = new WeakMap<readonly unknown[], Selected>();
-
-function selectedOf(info: GraphQLResolveInfo): Selected {
-  const scope = scopeOfRows(info);
-  let selected = selections.get(scope.fieldNodes);
-  if (selected === undefined) {
-    const names = [...selectedFields(scope, 'Country')];
-    selected = {
-      isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
-      isFromList: names.some((name) => FROM_LIST.has(name)),
-    };
-    selections.set(scope.fieldNodes, selected);
-  }
-  return selected;
-}
+const selectedOf = perSelection((info: GraphQLResolveInfo): Selected => {
+  const names = [...selectedFields(scopeOfRows(info), 'Country')];
+  return {
+    isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
+    isFromList: names.some((name) => FROM_LIST.has(name)),
+  };
+});
 
 /**
  * A country that the list can't tell: one of the 54, if its code is enough for some of the selected fields, so that
@@ -129,10 +120,7 @@ function listed(
 }
 
 /** Countries of a region. A country that names none may be of it, which the list then says of itself. */
-function within(
-  list: readonly CountryRecord[],
-  filter: Pick<QueryCountriesArgs, 'region' | 'subregion'>,
-): readonly CountryRecord[] {
+function within(list: readonly CountryRecord[], filter: QueryCountriesArgs): readonly CountryRecord[] {
   const fields = (['region', 'subregion'] as const).filter((field) => filter[field] != null);
   const isOf = (record: CountryRecord, isEnough: (field: 'region' | 'subregion') => boolean) =>
     fields.every((field) => isEnough(field) || record[field]?.toLowerCase() === filter[field]?.toLowerCase());
@@ -206,8 +194,8 @@ const observation: BatchResolver<
   ObservationRecord | null
 > = (countries, { metricKey, maxAge }, context, info) => {
   checkMetricKey(metricKey);
-  const codes = countries.map(({ code }) => code);
   const maxAgeMs = maxAgeMsOf(maxAge);
+  const codes = countries.map(({ code }) => code);
   const derived = derivedOf(info);
   const path = () => info.path;
   const known = namesOfFigures('metrics', context, path, [metricKey]);

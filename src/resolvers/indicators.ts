@@ -18,11 +18,11 @@ import type {
   SourceResolvers,
 } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
-import { costOf, selectedFields } from '../graph/selection.ts';
+import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { askAhead, derivedOf, type FiguresField, latestOf } from './ahead.ts';
+import { askAhead, derivedOf, latestOf } from './ahead.ts';
 import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } from './arguments.ts';
 import { byCode, byName, namedBy, type Order, ordered, pageOf, pagingOf } from './lists.ts';
 import { type ObservationFilter, observationList, observationPage, observationRows } from './observations.ts';
@@ -199,7 +199,7 @@ function figuresOf(
   { countryCode, ...filter }: Partial<IndicatorObservationArgs> & ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
-  field: FiguresField,
+  field: RowsField,
 ): PromiseOrValue<readonly unknown[]> {
   if (countryCode === undefined)
     return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info, field);

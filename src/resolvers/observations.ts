@@ -10,11 +10,12 @@ import type {
   Resolvers,
 } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
+import type { RowsField } from '../graph/selection.ts';
 import { yearRange } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { askAhead, derivedOf, type FiguresField, firstYearFor } from './ahead.ts';
+import { askAhead, derivedOf, firstYearFor } from './ahead.ts';
 import { checkMetricKey, maxAgeMsOf, plainFields } from './arguments.ts';
 import {
   byCode,
@@ -104,7 +105,7 @@ export function observationRows(
   filter: ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
-  field: FiguresField = info,
+  field: RowsField = info,
 ): PromiseOrValue<readonly ObservationRecord[]> {
   const { countryCodes, metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
   if (fromYear != null && toYear != null && fromYear > toYear) {
@@ -255,7 +256,7 @@ export const resolvers = {
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
 } satisfies Resolvers;
 
-export interface ObservationListArgs extends ObservationFilter {
+interface ObservationListArgs extends ObservationFilter {
   readonly orderBy?: OrderBy<ObservationOrderField>;
 }
 

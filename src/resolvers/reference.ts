@@ -10,7 +10,7 @@ import { checkTexts, plainFields } from './arguments.ts';
 import { byCode, byName, byNumber, namedBy, type Order, ordered, pageOf, pagingOf } from './lists.ts';
 import { warned, warnedOnceLoaded } from './warned.ts';
 
-export function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
+function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
   const further = ordinal === 0 ? [] : [String(ordinal)];
   return encodeId('Office', countryCode, name, roleType ?? '', ...further);
 }

@@ -4,7 +4,7 @@ import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Representation } from '../graph/federation.ts';
 import { decodeId, type GlobalId } from '../graph/ids.ts';
-import { CountryCode, createSchema, readSdl, type SchemaParts } from '../graph/schema.ts';
+import { CountryCode, createSchema, readSdl, type SubgraphParts } from '../graph/schema.ts';
 import { marksAskedAhead } from '../graph/selection.ts';
 import type { AnyEndpoint } from '../service/endpoints.ts';
 import { countryByCode, countryByIso3 } from './countries.ts';
@@ -113,7 +113,7 @@ interface OpenedSchema {
  */
 export async function openSchema(
   names: readonly (keyof typeof extras)[],
-  parts: Pick<SchemaParts, 'subgraphOmit' | 'subgraphIso3' | 'subgraphNode' | 'subgraphPrefix'> = {},
+  parts: SubgraphParts = {},
 ): Promise<OpenedSchema> {
   const opened = await Promise.all(names.map((name) => extras[name]()));
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];

@@ -30,19 +30,19 @@ export function warnOfCountries({ warnings }: GraphContext, path: Path, codes: r
  * those, and that is warned of instead.
  */
 export function warnOfIndicators(
-  { warnings }: GraphContext,
+  context: GraphContext,
   path: Path,
   keys: readonly string[],
   catalogue: readonly IndicatorRecord[],
 ): void {
   if (leftOutOf(catalogue) !== null) return;
   const known = catalogue.map(({ key }) => key);
-  warnOfKeys({ warnings }, path, keys, known);
+  warnOfKeys(context, path, keys, known);
 }
 
 /** Warns of keys that are not among those of the whole catalogue. */
 function warnOfKeys(
-  { warnings }: Pick<GraphContext, 'warnings'>,
+  { warnings }: GraphContext,
   path: Path,
   keys: readonly string[],
   catalogue: readonly string[],
@@ -86,7 +86,7 @@ function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphC
   }
 }
 
-function namesIn(...sets: readonly Pick<NameSet, 'every'>[]): readonly string[] {
+function namesIn(...sets: readonly NameSet[]): readonly string[] {
   const names = new Set<string>();
   for (const set of sets) set.every((name) => names.add(name) !== null);
   return [...names];
@@ -161,7 +161,7 @@ export function warnedFigures<Some extends PickedFigures>(
 
 /** Passes figures on, with a warning of periods that no rule reads, one for each indicator. */
 export function warnedOfPeriods<Figures extends readonly (ObservationRecord | Error | null)[]>(
-  { warnings }: Pick<GraphContext, 'warnings'>,
+  { warnings }: GraphContext,
   path: () => Path,
   figures: Figures,
 ): Figures {
@@ -180,11 +180,7 @@ export function warnedOfPeriods<Figures extends readonly (ObservationRecord | Er
 }
 
 /** A time of the service as it leaves, by RFC 3339 in UTC; null with a warning if no rule reads it. */
-export function warnedTime(
-  { warnings }: Pick<GraphContext, 'warnings'>,
-  path: () => Path,
-  text: string | null,
-): string | null {
+export function warnedTime({ warnings }: GraphContext, path: () => Path, text: string | null): string | null {
   if (text === null) return null;
   const time = timeIn(text);
   if (time !== null) return time.text;

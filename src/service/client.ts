@@ -19,7 +19,7 @@ import {
   tracedCalls,
 } from './call.ts';
 import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
-import { absentRoutes, type CallGate, createGate, createOutage, type Outage } from './gate.ts';
+import { absentRoutes, CallGate, createOutage, type Outage } from './gate.ts';
 import { createHttp } from './http.ts';
 import { type Ask, cached, type Freshness } from './lists.ts';
 import { rateLimited } from './pacing.ts';
@@ -227,7 +227,7 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
   const outage = createOutage(steadyNow);
-  const gate = createGate({
+  const gate = new CallGate({
     tenants: parts.tenants,
     tenantCache: parts.inFlight.cache ?? parts.tenantCache,
     now: steadyNow,

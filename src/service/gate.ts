@@ -7,31 +7,6 @@ import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
 import { namesAsked } from './failures.ts';
 import { COVERED_COUNTRIES } from './records/countries.ts';
 
-/**
- * Decides if calls may leave. After a 401 nothing is sent under a key, after a 403 nothing to that route; after some
- * attempts in a row that the service has not answered (5xx, timeouts, broken connections), nothing is sent to a route.
- * Calls that have not left yet, and further ones, fail at once: with the service's own words, or as unavailable. When a
- * pause is over, one call finds out if things are well again.
- *
- * An outage of one route is none of the others, and a route that fails under one key alone is kept from that key alone.
- */
-export interface CallGate {
-  /** Keeps calls back; around the ring in which they wait for their turn. */
-  stopping(next: Send): Send;
-  /**
-   * Notes the outcomes of calls that leave, and tells the tenant and its cache the service's verdict on the key; within
-   * that ring, so that one is known before the next call has its turn.
-   */
-  hearing(next: Send): Send;
-  /** Returns the refusal after which nothing at all is sent under a key now; null if something would be. */
-  refusal(tenant: Tenant): Failure | null;
-  /**
-   * Lists the routes whose pauses keep calls back at the moment, and with none those that have failed before and do so
-   * no longer.
-   */
-  open(): readonly OpenCircuits[];
-}
-
 /** The pauses of a route that keep calls back. */
 interface OpenCircuits {
   readonly route: string;
@@ -82,12 +57,15 @@ const NO_ROUNDS: Rounds = { key: 0, refusal: 0, outage: 0, all: 0 };
 
 const NO_PAUSES: readonly Pause[] = [];
 
-/** @see CallGate */
-export function createGate(parts: GateParts): CallGate {
-  return new Gatekeeper(parts);
-}
-
-class Gatekeeper implements CallGate {
+/**
+ * Decides if calls may leave. After a 401 nothing is sent under a key, after a 403 nothing to that route; after some
+ * attempts in a row that the service has not answered (5xx, timeouts, broken connections), nothing is sent to a route.
+ * Calls that have not left yet, and further ones, fail at once: with the service's own words, or as unavailable. When a
+ * pause is over, one call finds out if things are well again.
+ *
+ * An outage of one route is none of the others, and a route that fails under one key alone is kept from that key alone.
+ */
+export class CallGate {
   readonly #parts: GateParts;
   /** Failures by route, of those on which anything has failed. */
   readonly #outages = new Map<string, RouteOutage>();
@@ -96,10 +74,12 @@ class Gatekeeper implements CallGate {
     this.#parts = parts;
   }
 
+  /** Returns the refusal after which nothing at all is sent under a key now; null if something would be. */
   refusal({ pauses }: Tenant): Failure | null {
     return pauses?.all.reason(this.#parts.now()) ?? null;
   }
 
+  /** Keeps calls back; around the ring in which they wait for their turn. */
   stopping(next: Send): Send {
     return (call, sending) => {
       const probe = probeOf(call, sending.caller.tenant);
@@ -109,6 +89,10 @@ class Gatekeeper implements CallGate {
     };
   }
 
+  /**
+   * Notes the outcomes of calls that leave, and tells the tenant and its cache the service's verdict on the key; within
+   * that ring, so that one is known before the next call has its turn.
+   */
   hearing(next: Send): Send {
     return (call, sending) => {
       const { tenant } = sending.caller;
@@ -120,6 +104,10 @@ class Gatekeeper implements CallGate {
     };
   }
 
+  /**
+   * Lists the routes whose pauses keep calls back at the moment, and with none those that have failed before and do so
+   * no longer.
+   */
   open(): readonly OpenCircuits[] {
     const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
     for (const { pauses } of this.#parts.tenants.all()) {
@@ -326,7 +314,7 @@ const PAUSE_MS = 5_000;
 
 /**
  * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
- * few failures already. A caller with none asks all the same, until the circuit of the route is open (`createGate`).
+ * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
  */
 export interface Outage {
   /** Notes the outcome of a call, retries and all: null if there was an answer. */

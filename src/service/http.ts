@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, errors } from 'undici';
-import { type Job, timeSliced, yieldToEventLoop } from '../async/turns.ts';
+import { type Job, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { numberOf, parseExactly } from '../exact-json.ts';
 import { isDeep, MAX_NESTING } from '../nesting.ts';
@@ -21,44 +21,25 @@ import {
   Unreadable,
 } from './exchange.ts';
 import { toldFailure, wordsOf } from './failures.ts';
-import { parsedInPieces, parsedLeniently, textOf } from './json.ts';
+import { parsedByRows, parsedInPieces, parsedLeniently, type Read, textOf } from './json.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 
-interface Read {
-  readonly bytes: Buffer;
-  readonly body: unknown;
-}
-
 /**
  * The last answers of the service by target, as bytes and as read. It mostly sends the same bytes to all that ask for
- * the same thing: then they are not read again, and the parsed body is shared. Nobody is given anything here that the
- * service has not just sent under their own key.
+ * the same thing, or the same rows: then they are not read again, and what was parsed is shared. Nobody is given
+ * anything here that the service has not just sent under their own key. Bytes that are kept stand alone in their memory.
  */
-interface SameBodies {
-  /** Returns the parsed body of these bytes, if they are those of the last answer; undefined if they are not. */
-  find(target: string, received: ReceivedBody): unknown;
-  /** @param bytes theirs alone: any others in their memory would be kept with them */
-  add(target: string, bytes: Buffer, body: unknown): void;
-}
+type LastBodies = LRUCache<string, Read>;
 
-function createSameBodies(): SameBodies {
-  const last = new LRUCache<string, Read>({
+function createLastBodies(): LastBodies {
+  return new LRUCache({
     maxSize: MAX_KEPT_BYTES,
     maxEntrySize: MAX_BODY_BYTES,
     sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
   });
-  return {
-    find(target, received) {
-      const read = last.get(target);
-      return read !== undefined && received.equals(read.bytes) ? read.body : undefined;
-    },
-    add(target, bytes, body) {
-      if (bytes.length <= MAX_BODY_BYTES) last.set(target, { bytes, body });
-    },
-  };
 }
 
 /** Bytes beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
@@ -105,7 +86,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
   const connections = openConnections(MAX_RESPONSE_BYTES);
   const { origin, pathname } = new URL(parts.baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
-  const bodies = createSameBodies();
+  const bodies = createLastBodies();
 
   function requestFor({ target, isPublic }: Call, { caller, headers }: Sending) {
     const key = isPublic || caller.authorization === null ? {} : { authorization: caller.authorization };
@@ -133,22 +114,34 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     }
   }
 
-  async function read(received: ReceivedBody, call: Call, job: Job): Promise<unknown> {
+  async function read(received: ReceivedBody, call: Call, job: Job, last?: Read): Promise<unknown> {
     const isLong = received.length > LONG_BODY;
     // Several may have come whole at the same time, and to copy one takes milliseconds.
     if (isLong) await yieldToEventLoop(job);
     const bytes = received.copy();
-    let body: unknown;
-    try {
-      body = isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes));
-    } catch (error) {
-      body = await readAgain(bytes, error, call, job);
-    }
-    if (isDeep(body)) throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
-    const told = call.route === health.route ? null : toldFailure(body);
+    const byRows = last === undefined || last.rows === null ? null : parsedByRows(last, bytes);
+    const again = byRows === null ? undefined : isLong ? await timeSliced(job, byRows) : taken(byRows);
+    const one = again ?? (await readWhole(bytes, call, job));
+    if (again === undefined && isDeep(one.body))
+      throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
+    const told = call.route === health.route ? null : toldFailure(one.body);
     if (told !== null) throw failureTold(told.words?.slice(0, MAX_WORDS), call);
-    bodies.add(call.target, bytes, body);
-    return body;
+    // Where rows were no help, the next body is read whole.
+    if (byRows !== null && again === undefined) one.rows = null;
+    bodies.set(call.target, one);
+    return one.body;
+  }
+
+  async function readWhole(bytes: Buffer, call: Call, job: Job): Promise<Read> {
+    try {
+      const isLong = bytes.length > LONG_BODY;
+      return {
+        bytes,
+        body: isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes)),
+      };
+    } catch (error) {
+      return { bytes, body: await readAgain(bytes, error, call, job), rows: null };
+    }
   }
 
   /** Reads a body that is no JSON as far as that goes. */
@@ -175,7 +168,9 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     sending.onStatus?.(status);
     const receivedAt = () => (parts.steadyNow ?? parts.now)();
     if (status === 200) {
-      const found = bodies.find(call.target, body) ?? (await read(body, call, caller));
+      const last = bodies.get(call.target);
+      const isSame = last !== undefined && body.equals(last.bytes);
+      const found = isSame ? last.body : await read(body, call, caller, last);
       // The work on a long one takes milliseconds, too.
       if (body.length > LONG_BODY) await yieldToEventLoop(caller);
       return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };

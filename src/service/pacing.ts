@@ -5,28 +5,26 @@ import type { Ledger } from '../tenants/ledger.ts';
 import type { CallQueue, Tenant, WaitingCall } from '../tenants/tenant.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
 
-interface TurnsParts {
+interface PacingParts {
   readonly ledger: Ledger;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** Called with the milliseconds that a call has waited for a minute window. */
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+  readonly onAttempt: (attempt: Attempt) => void;
 }
 
 /** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
 const MAX_IN_FLIGHT = 8;
 
-/** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long as allowed. */
-interface Turns {
+/**
+ * Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long
+ * as allowed.
+ */
+function createTurns({ ledger, clock, onMinuteWait }: PacingParts) {
   /**
    * Takes a turn; at once if there is nothing to wait for, as mostly.
    * @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason
    */
-  takeTurn(queue: CallQueue, sending: Sending): PromiseOrValue<void>;
-  /** Notes that the call is over. */
-  freePlace(queue: CallQueue): void;
-}
-
-function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns {
   function takeTurn(queue: CallQueue, sending: Sending): PromiseOrValue<void> {
     const trying = tryTurn(queue, sending);
     if (trying !== true) return untilTaken(trying, queue, sending);
@@ -76,6 +74,7 @@ function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns {
     return isTaken;
   }
 
+  /** Notes that the call is over. */
   function freePlace(queue: CallQueue): void {
     queue.inFlight -= 1;
     // All of them are woken, since one place may have become many; calls that find none queue again, in the same order.
@@ -113,16 +112,12 @@ async function queued(
   if (left !== -1) waiters.splice(left, 1);
 }
 
-interface RateLimitedParts extends TurnsParts {
-  readonly onAttempt: (attempt: Attempt) => void;
-}
-
 /**
  * Bills every attempt, and holds back calls that the service would refuse: after a 429, and when the known budget of
  * the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest deadline
  * first; the others fail at once. Public routes are billed but not held back.
  */
-export function rateLimited(next: Send, parts: RateLimitedParts): Send {
+export function rateLimited(next: Send, parts: PacingParts): Send {
   const { ledger, clock, onAttempt } = parts;
   const { takeTurn, freePlace } = createTurns(parts);
 

@@ -179,6 +179,8 @@ function leasesIn(client: Connection, namespace: string): Leases {
         return run(names.slice(from, from + NAMES_A_SCRIPT), from);
       }),
     );
+  const end = (group: string, names: readonly string[], args: string[]) =>
+    inParts(names, (some) => client.eval(END, { keys: keysOf(group, some), arguments: args }));
   return {
     async take({ group, names, holder, lifeMs }, { passedOver, isWhole }) {
       const overridden = passedOver.map((state) => state ?? '');
@@ -193,15 +195,22 @@ function leasesIn(client: Connection, namespace: string): Leases {
           ],
         }),
       );
-      return parts.flat() as LeaseState[];
+      const states = parts.flat() as LeaseState[];
+      // Each script has looked at its own names alone. Where others are at some of the batch, nothing of it is taken.
+      if (!isWhole || parts.length < 2 || !states.some(isAway)) return states;
+      await end(
+        group,
+        names.filter((_, i) => states[i] === 'own'),
+        [awayState(holder), '', '0'],
+      );
+      return states.map((state) => (state === 'own' ? 'free' : state));
     },
     async look(group, names) {
       const parts = await inParts(names, (some) => client.mGet(keysOf(group, some)));
       return parts.flat().map(isAway);
     },
     async end({ group, names, holder }, isFetched) {
-      const args = [awayState(holder), isFetched ? fetchedState(holder) : '', String(FETCHED_MS)];
-      await inParts(names, (some) => client.eval(END, { keys: keysOf(group, some), arguments: args }));
+      await end(group, names, [awayState(holder), isFetched ? fetchedState(holder) : '', String(FETCHED_MS)]);
     },
   };
 }

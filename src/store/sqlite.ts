@@ -65,50 +65,54 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     const file = openFile(new Database(path));
     return { ...file, inode: inodeOf(path) };
   };
-  const instead = (damage: unknown) => {
-    const aside = setAside(path);
-    onFault(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
-    return open();
-  };
   const listeners: (() => void)[] = [];
   const standIn = { texts: createTexts(standInBytes), leases: createLeases(() => performance.now()) };
   const writes = watchWrites(path, onFault, () => {
     for (const listener of listeners) listener();
   });
-  let file = openFirst();
+  let file: ReturnType<typeof open> | null = null;
+  /** True if the file was lost, and no other has taken its place yet. */
+  let isLost = false;
 
-  function openFirst() {
+  function opened(): ReturnType<typeof open> {
     try {
-      try {
-        return open();
-      } catch (error) {
-        if (!isDamage(error)) throw error;
-        return instead(error);
-      }
+      file = open();
     } catch (error) {
-      if (hasNoRoom(error)) {
-        writes.fail(error);
-        return null;
-      }
+      if (!isDamage(error)) throw error;
+      setAside(path, error, onFault);
+      file = open();
+    }
+    if (isLost) for (const listener of listeners) listener();
+    isLost = false;
+    return file;
+  }
+
+  try {
+    opened();
+  } catch (error) {
+    if (!hasNoRoom(error)) {
       const words = error instanceof Error ? error.message : String(error);
       throw new ConfigError(
         `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
       );
     }
+    writes.fail(error);
   }
 
   /** Works on the file. Damage may show at any time: work that has met it fails, and later work finds another file. */
   async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
-    file ??= open();
-    const used = file;
+    const used = file ?? opened();
     try {
       return await work(used);
     } catch (error) {
       if (isDamage(error) && used === file) {
+        // Without a file until another is open, or each try would find the one that is closed.
+        file = null;
+        isLost = true;
         used.close();
         // Another process may have been faster.
-        file = inodeOf(path) === used.inode ? instead(error) : open();
-        for (const listener of listeners) listener();
+        if (inodeOf(path) === used.inode) setAside(path, error, onFault);
+        opened();
       }
       throw error;
     }
@@ -398,11 +402,11 @@ function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
 
-/** @returns the new name */
-function setAside(path: string): string {
+/** Sets a damaged file aside under another name. */
+function setAside(path: string, damage: unknown, onFault: Fault): void {
   const aside = `${path}.damaged-${Date.now()}`;
   for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
-  return aside;
+  onFault(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
 }
 
 function inTransaction<T>(db: DatabaseSync, work: () => T): T {

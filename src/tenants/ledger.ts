@@ -1,8 +1,7 @@
 import type { Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import type { SharedCounters } from '../store/backing.ts';
-import { Account, type QuotaRecord, type RateLimit, type ToldLimits } from './account.ts';
-import type { Tenant } from './tenant.ts';
+import { Account, type QuotaRecord, type RateLimit, type Tenant, type ToldLimits } from './tenant.ts';
 
 /** Limits of the plans as the service publishes them, for texts that name a plan but not all its figures. */
 const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; monthlyRequests: number }>> = {

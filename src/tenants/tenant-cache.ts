@@ -16,7 +16,7 @@ import {
   onceFetched,
 } from '../store/backing.ts';
 import type { Store } from '../store/store.ts';
-import { nextGeneration, PUBLIC, type Tenant, type Tenants } from './tenant.ts';
+import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 
 /**
  * The values that are held for each key: figures and lists as the service sent them, and if the service still accepts
@@ -120,7 +120,7 @@ function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts):
   function learn(tenant: Tenant, stored: unknown): number {
     if (!isInstants(stored)) return tenant.refusedAtMs;
     if (stored.acceptedAtMs > 0) tenant.prove();
-    if (stored.refusedAtMs > tenant.refusedAtMs) tenant.generation = nextGeneration();
+    if (stored.refusedAtMs > tenant.refusedAtMs) tenant.renew();
     tenant.acceptedAtMs = Math.max(tenant.acceptedAtMs, stored.acceptedAtMs);
     tenant.refusedAtMs = Math.max(tenant.refusedAtMs, stored.refusedAtMs);
     return tenant.refusedAtMs;
@@ -150,7 +150,7 @@ function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts):
       const wasAccepted = tenant.acceptedAtMs > tenant.refusedAtMs;
       tenant.refusedAtMs = Math.max(now(), tenant.acceptedAtMs);
       tenant.refusal = refusal;
-      tenant.generation = nextGeneration();
+      tenant.renew();
       // A key that was never accepted has nothing that could be served to anybody.
       if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve() };
       const { acceptedAtMs, refusedAtMs } = tenant;
@@ -181,7 +181,7 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
   store.news?.onChanged((keys) => {
     for (const digest of new Set(keys.map(digestIn))) {
       const tenant = digest === PUBLIC.digest ? PUBLIC : tenants.find(digest);
-      if (tenant !== undefined) tenant.generation = nextGeneration();
+      tenant?.renew();
     }
   });
 
@@ -240,7 +240,7 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
     peek,
     isAtHand: store.peek !== null,
     keep(tenant, values, atMs) {
-      tenant.generation = nextGeneration();
+      tenant.renew();
       const entries = [...values].map(([name, value]) => ({
         key: keyOf(tenant, name),
         value: { value, atMs },

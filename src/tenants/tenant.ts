@@ -1,7 +1,298 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
-import type { Failure } from '../errors.ts';
+import { Failure } from '../errors.ts';
+import type { CounterSnapshot, Note, Window } from '../store/backing.ts';
 import type { Store } from '../store/store.ts';
-import type { Account } from './account.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Interval after a monthly 429 at which one call may go out, to see if the plan has been upgraded since. */
+const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
+
+/** Calls of a minute beyond which one more makes no difference. */
+const PLENTY = 30;
+
+/** Calls a minute of the smallest plan: no plan allows fewer. */
+const SMALLEST_PLAN = 5;
+
+/** Calls that one key has spent, and its plan as the service has told it. Instants are ISO 8601, UTC. */
+export interface QuotaRecord {
+  readonly plan: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyRequests: number | null;
+  readonly callsThisMinute: number;
+  readonly callsThisMonth: number;
+  readonly minuteResetsAt: string;
+  readonly monthResetsAt: string;
+  readonly state: 'OK' | 'MINUTE_SPENT' | 'MONTH_SPENT';
+}
+
+/** Rest of one limit of a plan. */
+export interface RateLimit {
+  readonly name: 'minute' | 'month';
+  /** Calls that the plan allows in a window. */
+  readonly most: number;
+  readonly left: number;
+  readonly windowSeconds: number;
+  /** Seconds until the next window begins. */
+  readonly resetSeconds: number;
+}
+
+/**
+ * Calls that one key has spent, and the known facts of its plan. Minutes are fixed windows and months calendar months,
+ * both UTC, as the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
+ */
+export class Account {
+  #minute: number;
+  #callsThisMinute = 0;
+  #acceptedThisMinute = 0;
+  #isMinuteSpent = false;
+  #month: number;
+  #callsThisMonth = 0;
+  #isMonthSpent = false;
+  #plan: string | null = null;
+  #requestsPerMinute: number | null = null;
+  #monthlyRequests: number | null = null;
+  /** True if the service has taken more in a minute than the smallest plan allows. */
+  #isPlanLarger = false;
+  #nextProbeAtMs = 0;
+  /**
+   * Calls of this minute that may still leave without the shared counters; null if they have been reached. A minute is
+   * counted by one of both: calls that the counters grant late would come on top of those that were taken without them.
+   */
+  #leftAlone: number | null = null;
+  #isMinuteShared = false;
+
+  constructor(nowMs: number) {
+    this.#minute = Math.floor(nowMs / MINUTE_MS);
+    this.#month = monthOf(nowMs);
+  }
+
+  /** Begins a new minute or month if the last one is over. */
+  enter(nowMs: number): this {
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    if (this.#minute !== minute) {
+      this.#minute = minute;
+      this.#callsThisMinute = 0;
+      this.#acceptedThisMinute = 0;
+      this.#isMinuteSpent = false;
+      this.#leftAlone = null;
+      this.#isMinuteShared = false;
+      const month = monthOf(nowMs);
+      if (this.#month !== month) {
+        this.#month = month;
+        this.#callsThisMonth = 0;
+        this.#isMonthSpent = false;
+      }
+    }
+    return this;
+  }
+
+  /** Returns the instant at which a call may leave; not after now if it may at once. */
+  opensAtMs(nowMs: number): number {
+    if (this.#isMonthSpent) return Math.min(this.#nextProbeAtMs, monthEndMs(this.#month));
+    return this.#isSpent() ? this.#minuteEndsAtMs() : nowMs;
+  }
+
+  /** Returns the failure of a call that may not leave: the month is spent, or else the minute. */
+  refusal(nowMs: number, detail?: string, isMonthly = this.#isMonthSpent): Failure {
+    const plan = this.#plan ?? undefined;
+    if (isMonthly) {
+      return new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', {
+        detail,
+        plan,
+        monthlyRequests: this.#monthlyRequests ?? undefined,
+        resetsAt: new Date(monthEndMs(this.#month)).toISOString(),
+      });
+    }
+    const retryAtMs = this.#minuteEndsAtMs();
+    return new Failure('RATE_LIMITED', 'The requests of this minute are spent.', {
+      detail,
+      plan,
+      requestsPerMinute: this.#requestsPerMinute ?? undefined,
+      retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)),
+      retryAt: new Date(retryAtMs).toISOString(),
+    });
+  }
+
+  count(): void {
+    this.#callsThisMinute += 1;
+    this.#callsThisMonth += 1;
+  }
+
+  /** True if the shared counters have been reached in this minute, and nothing was taken without them. */
+  get isMinuteShared(): boolean {
+    return this.#isMinuteShared;
+  }
+
+  /**
+   * Takes a call without the shared counters, as far as this gateway may by itself: half of the rest, and nothing in a
+   * minute in which they have been reached.
+   */
+  takeAlone(): boolean {
+    if (this.#requestsPerMinute !== null) {
+      if (!this.#isMinuteShared)
+        this.#leftAlone ??= Math.floor((this.#requestsPerMinute - this.#callsThisMinute) / 2);
+      if (this.#isMinuteSpent || this.#leftAlone === null || this.#leftAlone <= 0) {
+        this.#isMinuteSpent = true;
+        return false;
+      }
+      this.#leftAlone -= 1;
+    }
+    this.count();
+    return true;
+  }
+
+  /** Takes over the state of the shared counters. */
+  copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
+    if (this.#leftAlone === null) this.#isMinuteShared = true;
+    this.#callsThisMinute = callsThisMinute;
+    this.#callsThisMonth = callsThisMonth;
+    if (note === null) return;
+    this.#plan = note.plan ?? this.#plan;
+    this.#requestsPerMinute = note.requestsPerMinute ?? this.#requestsPerMinute;
+    this.#monthlyRequests = note.monthlyRequests ?? this.#monthlyRequests;
+    this.#isPlanLarger ||= note.isPlanLarger;
+    this.#isMinuteSpent ||= note.spentMinute === this.#minute;
+    this.#isMonthSpent = note.spentMonth === this.#month;
+    this.#nextProbeAtMs = note.nextProbeAtMs;
+  }
+
+  /** Returns the facts that other gateways are to know. */
+  note(): Note {
+    return {
+      plan: this.#plan,
+      requestsPerMinute: this.#requestsPerMinute,
+      monthlyRequests: this.#monthlyRequests,
+      isPlanLarger: this.#isPlanLarger,
+      spentMinute: this.#isMinuteSpent ? this.#minute : null,
+      spentMonth: this.#isMonthSpent ? this.#month : null,
+      nextProbeAtMs: this.#nextProbeAtMs,
+    };
+  }
+
+  window(nowMs: number): Window {
+    return { minute: this.#minute, month: this.#month, nowMs };
+  }
+
+  /**
+   * Notes that the one call that a spent month allows is on its way. Returns true if that is news to other gateways.
+   */
+  probe(nowMs: number): boolean {
+    if (this.#isMonthSpent) this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
+    return this.#isMonthSpent;
+  }
+
+  /** Notes that the service took a call. Returns true if that is news to other gateways. */
+  accept(): boolean {
+    const isNews = this.#isMonthSpent;
+    const wasLarger = this.#isPlanLarger;
+    this.#isMonthSpent = false;
+    this.#acceptedThisMinute += 1;
+    this.#isPlanLarger ||= this.#acceptedThisMinute > SMALLEST_PLAN;
+    return isNews || this.#isPlanLarger !== wasLarger;
+  }
+
+  /** Notes that the service answered 429. */
+  limit({ isMonthly, plan, requestsPerMinute, monthlyRequests }: ToldLimits, nowMs: number): void {
+    this.#plan = plan ?? this.#plan;
+    this.#requestsPerMinute = requestsPerMinute ?? this.#requestsPerMinute;
+    this.#monthlyRequests = monthlyRequests ?? this.#monthlyRequests;
+    if (isMonthly) {
+      this.#isMonthSpent = true;
+      this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
+    } else this.#isMinuteSpent = true;
+  }
+
+  /** Returns true if the next call may be the one that a plan nobody has named yet refuses. */
+  isDoubtful(): boolean {
+    const isPlanUnknown = this.#requestsPerMinute === null && !this.#isPlanLarger;
+    return isPlanUnknown && this.#callsThisMinute >= SMALLEST_PLAN;
+  }
+
+  shareLeft(): number | null {
+    if (this.#isMonthSpent || this.#isMinuteSpent) return 0;
+    if (this.#requestsPerMinute === null) return this.#isPlanLarger ? 1 : null;
+    return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
+  }
+
+  /**
+   * Returns true if half of the minute's calls are left, and more than a few; of an unknown plan, if it has shown to be
+   * larger.
+   */
+  hasPlenty(): boolean {
+    if (this.#isMonthSpent || this.#isMinuteSpent) return false;
+    const most = this.#requestsPerMinute;
+    if (most === null) return this.#isPlanLarger;
+    return most - this.#callsThisMinute >= Math.max(PLENTY, most / 2);
+  }
+
+  quota(): QuotaRecord {
+    return {
+      plan: this.#plan,
+      requestsPerMinute: this.#requestsPerMinute,
+      monthlyRequests: this.#monthlyRequests,
+      callsThisMinute: this.#callsThisMinute,
+      callsThisMonth: this.#callsThisMonth,
+      minuteResetsAt: new Date(this.#minuteEndsAtMs()).toISOString(),
+      monthResetsAt: new Date(monthEndMs(this.#month)).toISOString(),
+      state: this.#isMonthSpent ? 'MONTH_SPENT' : this.#isSpent() ? 'MINUTE_SPENT' : 'OK',
+    };
+  }
+
+  /** Returns the rest of the limits that the service has named. */
+  limits(nowMs: number): readonly RateLimit[] {
+    const limits: RateLimit[] = [];
+    const most = { minute: this.#requestsPerMinute, month: this.#monthlyRequests };
+    if (most.minute !== null) {
+      limits.push({
+        name: 'minute',
+        most: most.minute,
+        left:
+          this.#isMonthSpent || this.#isMinuteSpent ? 0 : Math.max(0, most.minute - this.#callsThisMinute),
+        windowSeconds: MINUTE_MS / 1000,
+        resetSeconds: Math.ceil((this.#minuteEndsAtMs() - nowMs) / 1000),
+      });
+    }
+    if (most.month !== null) {
+      const endsAtMs = monthEndMs(this.#month);
+      limits.push({
+        name: 'month',
+        most: most.month,
+        left: this.#isMonthSpent ? 0 : Math.max(0, most.month - this.#callsThisMonth),
+        windowSeconds: (endsAtMs - monthEndMs(this.#month - 1)) / 1000,
+        resetSeconds: Math.ceil((endsAtMs - nowMs) / 1000),
+      });
+    }
+    return limits;
+  }
+
+  #isSpent(): boolean {
+    const most = this.#requestsPerMinute;
+    return this.#isMinuteSpent || (most !== null && this.#callsThisMinute >= most);
+  }
+
+  #minuteEndsAtMs(): number {
+    return (this.#minute + 1) * MINUTE_MS;
+  }
+}
+
+/** Returns the month of an instant, in months since year 0, UTC. */
+function monthOf(atMs: number): number {
+  const date = new Date(atMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function monthEndMs(month: number): number {
+  return Date.UTC(Math.floor((month + 1) / 12), (month + 1) % 12, 1);
+}
+
+/** Limits that the service told in a 429. */
+export interface ToldLimits {
+  readonly isMonthly: boolean;
+  readonly plan: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyRequests: number | null;
+}
 
 interface PauseLengths {
   /** The first pause, in milliseconds; each further one in a row is twice as long. */
@@ -114,11 +405,6 @@ interface TenantTable {
 /** Number of the last generation: never the same twice, so that a key that was forgotten and comes back has none of before. */
 let generations = 0;
 
-export function nextGeneration(): number {
-  generations += 1;
-  return generations;
-}
-
 /** A call that waits for its turn. */
 export interface WaitingCall {
   readonly deadlineMs: number;
@@ -169,7 +455,7 @@ export class Tenant {
   /** The last refusal; null if the service has accepted the key since, or others were told. */
   refusal: Failure | null = null;
   /** Changes each time that anything is held for the key, or that the key is refused. */
-  generation = nextGeneration();
+  generation = 0;
   /** Names in the store that are at hand. */
   names: StoreNames | null = null;
   /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
@@ -178,6 +464,7 @@ export class Tenant {
   constructor(digest: string, table: TenantTable = LONE) {
     this.digest = digest;
     this.#table = table;
+    this.renew();
   }
 
   /**
@@ -186,6 +473,12 @@ export class Tenant {
    */
   get isProven(): boolean {
     return this.#provenUntilMs > 0 && this.#table.now() <= this.#provenUntilMs;
+  }
+
+  /** Begins a new generation. */
+  renew(): void {
+    generations += 1;
+    this.generation = generations;
   }
 
   /** Notes that the service has accepted the key. */

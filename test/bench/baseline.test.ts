@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Baseline, compare, type Figures } from '../../bench/check/baseline.ts';
 
-const BEFORE: Figures = { calls: 0, callsAtOnce: 0.2, bytes: 1000 };
+const BEFORE: Figures = { calls: 0, callsAtOnce: 0.2, bytes: 1000, characters: 5000 };
 
 const baseline = (change: Partial<Figures> = {}, node = '24.1.0'): Baseline => ({
   node,
@@ -22,6 +22,7 @@ describe('what an operation costs against the baseline', () => {
     ['a few bytes more', { bytes: 1050 }, [], []],
     ['fewer bytes', { bytes: 900 }, [], [/fell by 100 \(10 %\), from 1,000 to 900; run --update/]],
     ['a few bytes fewer', { bytes: 950 }, [], []],
+    ['more source', { characters: 5500 }, [/source run per operation grew by 500 \(10 %\)/], []],
     ['fewer calls', { callsAtOnce: 0.1 }, [], [/fell by 0\.1/]],
   ])('%s', ([, change, grown, notes]) => {
     expect(compare(baseline(change), baseline())).toEqual({
@@ -30,10 +31,10 @@ describe('what an operation costs against the baseline', () => {
     });
   });
 
-  it('compares no bytes, but calls, where the major version of Node is another', () => {
-    expect(compare(baseline({ calls: 1, bytes: 2000 }, '26.0.0'), baseline())).toEqual({
+  it('compares neither bytes nor source, but calls, where the major version of Node is another', () => {
+    expect(compare(baseline({ calls: 1, bytes: 2000, characters: 9000 }, '26.0.0'), baseline())).toEqual({
       grown: [expect.stringContaining('upstream calls')],
-      notes: [expect.stringContaining('bytes are not compared')],
+      notes: [expect.stringContaining('bytes and characters are not compared')],
     });
   });
 

@@ -71,6 +71,10 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
       expect(new Set(await leases.take(lease('x', names, 50), part(names)))).toEqual(new Set(['own']));
       await expect.poll(() => leases.look('one', names)).toEqual(names.map(() => false));
       expect(await leases.take(lease('y', ['n7', 'n1199']), part(names))).toEqual(['own', 'own']);
+      // All names of a batch are judged together, however many they are.
+      const states = await leases.take(lease('z', names), { ...part(names), isWhole: true });
+      expect(new Set(states)).toEqual(new Set(['free', 'away y']));
+      expect(await leases.look('one', ['n8', 'n600'])).toEqual([false, false]);
       await close();
     });
   },

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -183,6 +184,24 @@ describe('SQLite', () => {
     await program.ask(FIGURE);
     expect(asideOf(file)).toHaveLength(1);
     expect(await program.ask(FIGURE)).toMatchObject({ data, upstream: { calls: 0, cached: 1 } });
+  });
+
+  it('goes on once another file can be opened in the place of a damaged one', async () => {
+    const place = join(folder, 'gone');
+    mkdirSync(place);
+    const file = join(place, 'cache.sqlite');
+    const store = await openStore({ url: `sqlite:${file}`, timeoutMs: 1_000, maxBytes: 0, onFault() {} });
+    await store?.setMany([{ key: 'a', value: 1 }], 60_000);
+    const other = new DatabaseSync(file);
+    other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    writeFileSync(file, Buffer.alloc(readFileSync(file).length, 7));
+    other.close();
+    renameSync(place, `${place}-away`);
+    expect(await store?.getMany(['a'])).toEqual([undefined]);
+    mkdirSync(place);
+    await store?.setMany([{ key: 'a', value: 2 }], 60_000);
+    expect(await store?.getMany(['a'])).toEqual([2]);
+    await store?.close();
   });
 
   /** A disk takes root to be made; CI has it. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
 import {
+  autoWorkers,
   heldBounds,
   processBudgetMb,
   remarkOnBudget,
@@ -201,6 +202,7 @@ describe('settings', () => {
         env: { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' },
       });
       expect(startOf({ WORKERS: '2' }, started, free)).toBeNull();
+      expect([autoWorkers(8), autoWorkers(128)]).toEqual([8, 64]);
       expect(startOf({ WORKERS: '4', MEMORY_MB: '2000' }, started)?.flags).toEqual([
         '--max-semi-space-size=16',
       ]);
@@ -306,6 +308,7 @@ describe('settings', () => {
     expect(faultOf({ PORT: '4001', ADMIN_PORT: '4001' })).toContain(
       'ADMIN_PORT: must be another port than PORT',
     );
+    expect(faultOf({ ADMIN_PORT: '04000' })).toContain('ADMIN_PORT: must be another port than PORT');
     expect(readConfig({ PORT: '0', ADMIN_PORT: '0' })).toMatchObject({ port: 0, adminPort: 0 });
     expect(readConfig({ ADMIN_PORT: '9100' })).toMatchObject({ adminPort: 9100 });
   });

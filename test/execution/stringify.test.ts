@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { stringify } from '../../src/execution/columns.ts';
+import { timeSliced } from '../../src/async/turns.ts';
+import { written } from '../../src/execution/run.ts';
+
+const stringify = (value: unknown) => timeSliced({ flow: '' }, written(value));
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, i) => ({

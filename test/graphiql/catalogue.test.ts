@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { literalAt, variableAt } from '../../src/graphiql/catalogue/literals.ts';
+import { searched } from '../../src/graphiql/catalogue/search.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { pane, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
 
@@ -61,6 +62,20 @@ async function goBehind(page: Page, text: string, part: string) {
   const rest = text.length - text.indexOf(part) - part.length;
   for (let i = 0; i < rest; i += 1) await page.keyboard.press('ArrowLeft');
 }
+
+describe('a search', () => {
+  const KEYS = ['rainfall_mm', 'trained_teachers', 'gdp_growth', 'gdp_per_capita', 'under5_mortality'];
+  it.for([
+    ['rain', ['rainfall_mm']],
+    ['gdp', ['gdp_growth', 'gdp_per_capita']],
+    ['capita gdp', ['gdp_per_capita']],
+    ['Child deaths', ['under5_mortality']],
+    ['nothing', []],
+    ['', KEYS],
+  ] as const)('finds words, and what they are called else: %s', ([words, found]) => {
+    expect(searched(KEYS, words, (name) => ({ name, about: '' }))).toEqual(found);
+  });
+});
 
 describe.skipIf(!hasChromium)('the catalogue at hand', () => {
   it('is asked for when it is opened, by GraphQL, and says what that took', async () => {
@@ -168,7 +183,50 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     expect(program.requests()).toEqual([]);
     await page.keyboard.press('Enter');
     await expect.poll(() => program.sandbox.log.map(({ path }) => path).length).toBe(2);
-    await expect.poll(() => suggested(page)).toMatch(/_pct|_usd|_total/);
+    // The list opens again by itself: Enter takes what it offers, and breaks no string.
+    const list = page.locator('.suggest-widget.visible');
+    await expect.poll(() => list.innerText({ timeout: 2_000 }).catch(() => '')).toMatch(/_pct|_usd|_total/);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => written(page)).toContain('metricKey: "population_total"');
+  });
+
+  it.for([
+    ['child mortality', 'under5_mortality_per_1000'],
+    ['jobs', 'unemployment_rate_pct'],
+    ['gdp per capita', 'gdp_per_capita_current_usd'],
+    ['rain', 'rainfall_monthly_mm'],
+  ] as const)('finds what people call it: %s', async ([words, key]) => {
+    await using scene = await open();
+    const { page } = scene;
+    await pane(page, 'Catalogue');
+    await page.getByText('207 of 207 indicators').waitFor();
+    await page.getByLabel('Search indicators').fill(words);
+    const entries = page.getByRole('region', { name: 'Indicators' }).locator('.entries code');
+    await expect.poll(() => entries.allInnerTexts()).toContain(key);
+    await goBehind(
+      page,
+      `{ country(code: "KE") { observation(metricKey: "${words}") { value } } }`,
+      `metricKey: "${words}`,
+    );
+    await expect.poll(() => suggested(page)).toContain(key);
+    if (words === 'rain') expect(await suggested(page)).not.toContain('trained');
+  });
+
+  it('of what may be asked begins with figures and lists', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await goBehind(page, '{  }', '{ ');
+    const labels = page.locator('.suggest-widget.visible .monaco-list-row .label-name');
+    await expect
+      .poll(async () => {
+        await suggested(page);
+        return (await labels.allInnerTexts()).slice(0, 4);
+      })
+      .toEqual(['countries', 'country', 'observations', 'indicators']);
+    const all = await labels.allInnerTexts();
+    expect(all.filter((name) => /^(health|ticker|quota|node|_entities)$|Connection$/.test(name))).toEqual(
+      all.slice(8).filter((name) => /^(health|ticker|quota|node|_entities)$|Connection$/.test(name)),
+    );
   });
 
   it.for([

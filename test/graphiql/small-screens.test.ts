@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)('where people have their own colours', () => {
     await page.emulateMedia({ forcedColors: 'active' });
     try {
       const { fill, ground, border } = await page.locator('.graphiql-execute-button').evaluate((button) => ({
-        fill: getComputedStyle(button.querySelector('svg') as Element).fill,
+        fill: getComputedStyle(button.querySelector('svg path, svg polygon, svg rect') as Element).fill,
         ground: getComputedStyle(button).backgroundColor,
         border: getComputedStyle(button).borderTopWidth,
       }));

@@ -1,12 +1,12 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { type AdmissionRefusal, createAdmission } from '../../src/operations/admission.ts';
+import { Admission, type AdmissionRefusal } from '../../src/operations/admission.ts';
 
 function open(maxOperations: number) {
   let nowMs = 0;
   let heap = 0;
   const parts = { maxOperations, unproven: 'unproven', now: () => nowMs, heapShare: () => heap };
-  const admission = createAdmission(parts);
+  const admission = new Admission(parts);
   const never = { signal: new AbortController().signal };
   return {
     load: admission.load,
@@ -155,7 +155,7 @@ describe('those that wait', () => {
     let nowMs = 1_000;
     const machine = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     try {
-      const admission = createAdmission({ maxOperations: 1, unproven: 'unproven', heapShare: () => 0 });
+      const admission = new Admission({ maxOperations: 1, unproven: 'unproven', heapShare: () => 0 });
       const never = { signal: new AbortController().signal };
       expect(await admission.enter('one', never)).toBeNull();
       const second = admission.enter('one', never);

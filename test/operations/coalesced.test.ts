@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/async/cancellation.ts';
-import { coalesced } from '../../src/operations/answers.ts';
+import { AnswersTable } from '../../src/operations/answers.ts';
 import type { Incoming, RanOperation } from '../../src/operations/run.ts';
+import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { open, type Received } from './exchange.ts';
 
@@ -134,20 +135,22 @@ describe('a run that several wait for', () => {
   function openStage() {
     const runs: { incoming: Incoming; end: PromiseWithResolvers<RanOperation> }[] = [];
     let nowMs = 0;
-    const handle = coalesced(
-      (incoming) => {
-        const end = Promise.withResolvers<RanOperation>();
-        runs.push({ incoming, end });
-        return end.promise;
-      },
-      {
-        operationTimeoutMs: 1_000,
-        fieldTraces: { areWanted: () => false },
-        now: () => nowMs,
-        steadyNow: () => nowMs,
-        onOperation() {},
-      },
-    );
+    const answers = new AnswersTable({
+      tenantCache: NO_TENANT_CACHE,
+      answersMaxBytes: 0,
+      operationTimeoutMs: 1_000,
+      fieldTraces: null,
+      now: () => nowMs,
+      steadyNow: () => nowMs,
+      onOperation() {},
+      lookups: { hits: 0, misses: 0 },
+      admit: (next) => next,
+    });
+    const handle = answers.answering((incoming) => {
+      const end = Promise.withResolvers<RanOperation>();
+      runs.push({ incoming, end });
+      return end.promise;
+    });
     const params = { text: '{ a }', operationName: undefined, variables: {}, isPersisted: false };
     return {
       runs,
@@ -157,7 +160,12 @@ describe('a run that several wait for', () => {
       ask() {
         const client = new Cancellation();
         const request = { method: 'POST', headers: {}, search: '', body: {}, signal: client };
-        const plain = { params, contentType: 'application/json' };
+        const plain = {
+          params,
+          question: params.text,
+          mayReadSchema: false,
+          contentType: 'application/json',
+        };
         const caller = { tenant: tenantOf('key'), flow: 'key', authorization: null };
         void handle({ request, caller, plain, delivery: null });
         return client;

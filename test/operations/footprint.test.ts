@@ -1,8 +1,8 @@
 import { getOperationAST, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graph/schema.ts';
-import { createPreparedOperations } from '../../src/operations/documents.ts';
-import { createPersisted } from '../../src/operations/requests.ts';
+import { PreparedOperations } from '../../src/operations/documents.ts';
+import { createPersisted, UNPROVEN } from '../../src/operations/requests.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
 import { entities } from '../../src/resolvers/schema.ts';
 
@@ -10,18 +10,22 @@ const schema = createSchema({ resolvers, entities, batches });
 
 const MB = 1024 * 1024;
 
+const flowOf = (isProven: boolean) => (isProven ? 'known' : UNPROVEN);
+
 function open() {
-  const operations = createPreparedOperations(schema);
+  const operations = new PreparedOperations(schema);
   return {
     /** Has an operation come so many times. */
     use(text: string, isProven: boolean, times = 2) {
       const document = parse(text);
       const operation = getOperationAST(document, 'Q') ?? getOperationAST(document);
       if (!operation) throw new TypeError('There is no operation.');
-      for (let i = 0; i < times; i += 1) operations.prepare(text, undefined, document, operation, isProven);
+      const valid = { text, operationName: undefined, document, operation, variables: {} };
+      for (let i = 0; i < times; i += 1) operations.prepare(valid, flowOf(isProven));
     },
-    shrink: operations.shrink,
-    isKept: (text: string, isProven = true) => operations.find(text, undefined, isProven) !== undefined,
+    shrink: (share: number) => operations.shrink(share),
+    isKept: (text: string, isProven = true) =>
+      operations.find({ text, operationName: undefined }, flowOf(isProven)) !== undefined,
   };
 }
 

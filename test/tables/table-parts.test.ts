@@ -126,7 +126,7 @@ async function tableOf(accept: string): Promise<GatewayResponse> {
     persisted: createPersisted(),
     maxTokens: 1_000,
     maxAnswerBytes: 1e9,
-    jobOf: () => ({ flow: 'test' }),
+    callerOf: () => ({ flow: 'test' }),
   };
   return tabled(next, parts)(request);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { coalesced, createRetryBudget, retried } from '../../src/service/client.ts';
-import { createOutage, createGate as openGate } from '../../src/service/gate.ts';
+import { CallGate, createOutage } from '../../src/service/gate.ts';
 import { rateLimited } from '../../src/service/pacing.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';
@@ -370,7 +370,7 @@ describe('the gate', () => {
   async function heardOf(next: Send, call: Call = CALL) {
     const heard: string[] = [];
     const tenantCache = { accept: () => heard.push('accept'), refuse: () => void heard.push('refuse') };
-    const gate = openGate({ tenants: { all: () => [] }, tenantCache, now: () => 0, wallNow: () => 0 });
+    const gate = new CallGate({ tenants: { all: () => [] }, tenantCache, now: () => 0, wallNow: () => 0 });
     await gate
       .hearing(next)(call, sendingFor())
       .catch(() => {});

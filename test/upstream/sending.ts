@@ -6,7 +6,7 @@ import {
   type Send,
   type Sending,
 } from '../../src/service/call.ts';
-import { type CallGate, createGate as openGate } from '../../src/service/gate.ts';
+import { CallGate } from '../../src/service/gate.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { tenantOf } from '../support/tenants.ts';
 
@@ -46,5 +46,5 @@ export const settle = () => new Promise((done) => setImmediate(done));
 
 /** The gate at a time that the test tells, with nobody else's keys. */
 export function gateAt(now: () => number, wallNow = now): CallGate {
-  return openGate({ tenants: { all: () => [] }, tenantCache: NO_TENANT_CACHE, now, wallNow });
+  return new CallGate({ tenants: { all: () => [] }, tenantCache: NO_TENANT_CACHE, now, wallNow });
 }

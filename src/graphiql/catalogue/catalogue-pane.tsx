@@ -10,9 +10,11 @@ import {
   type Indicator,
   loadCatalogue,
   loadExchanges,
+  searchedIndicator,
   type Told,
 } from './catalogue.ts';
 import { useInsertFigure, useInsertName } from './insert.ts';
+import { searched } from './search.ts';
 
 /** Rows that are written out; the search finds the rest. */
 const MAX_SHOWN = 300;
@@ -66,15 +68,11 @@ function Indicators({ indicators }: { readonly indicators: readonly Indicator[] 
   const [search, setSearch] = useState('');
   const [category, setCategory] = useState('');
   const [source, setSource] = useState('');
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = indicators.filter((one) => {
-    const text = `${one.key} ${one.name} ${one.unit} ${one.category}`.toLowerCase();
-    return (
-      words.every((word) => text.includes(word)) &&
+  const found = searched(indicators, search, searchedIndicator).filter(
+    (one) =>
       (category === '' || one.category === category) &&
-      (source === '' || (one.sources ?? []).some(({ key }) => key === source))
-    );
-  });
+      (source === '' || (one.sources ?? []).some(({ key }) => key === source)),
+  );
   return (
     <section aria-label="Indicators">
       <h2>Indicators</h2>

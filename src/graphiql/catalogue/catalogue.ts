@@ -2,6 +2,7 @@ import type { Answer } from '../answer.ts';
 import { apiKey } from '../api-key.ts';
 import { send } from '../send.ts';
 import { createStore } from '../store.ts';
+import type { Searched } from './search.ts';
 
 export interface Indicator {
   readonly key: string;
@@ -11,6 +12,12 @@ export interface Indicator {
   readonly hasData: boolean | null;
   readonly sources: readonly { readonly key: string }[] | null;
 }
+
+/** What an indicator is found by. */
+export const searchedIndicator = ({ key, name, unit, category }: Indicator): Searched => ({
+  name: `${key} ${name ?? ''}`,
+  about: `${unit ?? ''} ${category ?? ''}`,
+});
 
 export interface Country {
   readonly code: string;

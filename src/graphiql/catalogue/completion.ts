@@ -2,6 +2,7 @@ import { useGraphiQL, useMonaco } from '@graphiql/react';
 import { useEffect } from 'react';
 import { catalogue, exchangeCodes, loadCatalogue, loadExchanges } from './catalogue.ts';
 import { type Literal, literalAt, type Named, variableAt } from './literals.ts';
+import { searched } from './search.ts';
 
 type Monaco = NonNullable<Parameters<Parameters<typeof useMonaco>[0]>[0]['monaco']>;
 type Model = Parameters<
@@ -13,6 +14,8 @@ type Position = Parameters<
 
 interface Entry {
   readonly name: string;
+  /** What people look for: what a thing is called as often as its key. */
+  readonly found: string;
   readonly about: string;
 }
 
@@ -39,7 +42,13 @@ export function useCompletion(): void {
         ? variableAt(textBefore(model, position), queryEditor.getValue())
         : null,
     );
-    const command = monaco.editor.registerCommand(COMMAND, (_, named: Named) => void load(named));
+    const command = monaco.editor.registerCommand(COMMAND, (_, named: Named) => {
+      void load(named).then(() => {
+        // What has come is what was asked for.
+        const editor = [queryEditor, variableEditor].find((one) => one.hasTextFocus());
+        editor?.trigger(COMMAND, 'editor.action.triggerSuggest', {});
+      });
+    });
     return () => {
       for (const disposable of [inQuery, inVariables, command]) disposable.dispose();
     };
@@ -73,15 +82,19 @@ function provide(
         const command = { id: COMMAND, title: label, arguments: [literal.named] };
         return { suggestions: [{ label, kind: Event, insertText, filterText, range, command }] };
       }
+      // The editor would find letters that stand apart: it takes these as they come, and asks again at each letter.
       return {
-        suggestions: entries.map(({ name, about }) => ({
-          label: { label: name, description: about },
-          kind: Value,
-          insertText: name,
-          // People look for what a thing is called as often as for its key.
-          filterText: `${name} ${about}`,
-          range,
-        })),
+        incomplete: true,
+        suggestions: searched(entries, literal.before, (entry) => ({ ...entry, name: entry.found })).map(
+          ({ name, about }, i) => ({
+            label: { label: name, description: about },
+            kind: Value,
+            insertText: name,
+            filterText: literal.before,
+            sortText: String(i).padStart(5, '0'),
+            range,
+          }),
+        ),
       };
     },
   });
@@ -119,20 +132,26 @@ function textBefore(model: Model, { lineNumber, column }: Position): string {
 /** All names of a kind; null where they haven't been asked for. */
 function entriesFor(named: Named): readonly Entry[] | null {
   if (named === 'exchange') {
-    return exchangeCodes.get()?.items.map((name) => ({ name, about: 'exchange' })) ?? null;
+    return exchangeCodes.get()?.items.map((name) => ({ name, found: name, about: 'exchange' })) ?? null;
   }
   const held = catalogue.get();
-  if (held === null) return null;
+  if (held === null || (held.fault !== null && held.indicators.length === 0)) return null;
   if (named === 'indicator') {
     return held.indicators.map(({ key, name, unit }) => ({
       name: key,
+      found: `${key} ${name ?? ''}`,
       about: `${name ?? ''}, ${unit ?? ''}`,
     }));
   }
-  if (named === 'country') return held.countries.map(({ code, name }) => ({ name: code, about: name ?? '' }));
+  if (named === 'country')
+    return held.countries.map(({ code, name }) => ({
+      name: code,
+      found: `${code} ${name ?? ''}`,
+      about: name ?? '',
+    }));
   const names =
     named === 'category'
       ? held.indicators.flatMap(({ category }) => category ?? [])
       : held.indicators.flatMap(({ sources }) => (sources ?? []).map(({ key }) => key));
-  return [...new Set(names)].sort().map((name) => ({ name, about: named }));
+  return [...new Set(names)].sort().map((name) => ({ name, found: name, about: named }));
 }

@@ -1,14 +1,15 @@
 import { useEffect, useId, useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { type Exchange, lastExchange } from '../exchange.ts';
+import { useTabLook } from '../looks.ts';
 import { loadSettings } from '../settings.ts';
 import { useStore } from '../store.ts';
 import { paper } from '../view.ts';
 import { Warnings } from '../warnings.tsx';
 import { listsIn } from './answer-lists.ts';
 import { AnswerTable } from './answer-table.tsx';
-import { figuresIn } from './figures.ts';
-import { MAX_PICTURES, type Picture, picturesOf } from './picture.ts';
+import { usePictures } from './drawable.ts';
+import { MAX_PICTURES, type Picture } from './picture.ts';
 import { PictureView } from './picture-view.tsx';
 import './chart.css';
 
@@ -20,14 +21,29 @@ export default function ChartPane() {
 }
 
 function Answer({ exchange }: { readonly exchange: Exchange }) {
-  const { operation, answer, drawn } = exchange;
-  const { query, variables, operationName } = operation;
-  const pictures = useMemo(
-    () => picturesOf(figuresIn(drawn.query, variables ?? {}, operationName, drawn.data)),
-    [drawn, variables, operationName],
-  );
-  const [wantsTable, setWantsTable] = useState(false);
+  const { answer } = exchange;
+  const own = usePictures(exchange);
+  const { before } = exchange;
+  const isFailed = own?.length === 0 && (answer.errors ?? []).length > 0;
+  const earlier = usePictures(isFailed ? before : null);
+  if (own === null || earlier === null) return <p role="status">Looking for figures …</p>;
+  return <Found exchange={exchange} own={own} earlier={earlier} />;
+}
+
+interface FoundProps {
+  readonly exchange: Exchange;
+  readonly own: readonly Picture[];
+  /** Those of the run before, where this one failed. */
+  readonly earlier: readonly Picture[];
+}
+
+function Found({ exchange, own, earlier }: FoundProps) {
+  const { operation, answer, before } = exchange;
+  const { query, operationName } = operation;
+  const pictures = own.length > 0 ? own : earlier;
+  const [{ isTable: wantsTable }, change] = useTabLook();
   const isTable = wantsTable || pictures.length === 0;
+  const setWantsTable = (wanted: boolean) => change({ isTable: wanted });
   const lists = useMemo(
     () => (isTable ? listsIn(query, operationName, answer.data) : []),
     [isTable, query, operationName, answer],
@@ -48,6 +64,12 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
           </button>
         </fieldset>
       </div>
+      {earlier.length > 0 && before !== null && !isTable && (
+        <p className="earlier" role="note">
+          This run brought no figures: Errors says why. The picture is that of the run before, at{' '}
+          {new Date(before.at).toLocaleTimeString()}.
+        </p>
+      )}
       {isTable && pictures.length === 0 && (
         <p>
           The last response holds no figures with a <code>value</code>, so there is nothing to draw.

@@ -5,6 +5,7 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
+import { atOnce } from '../turns.ts';
 import { codeOf, nameOf } from './countries.ts';
 import { type FieldsOf, isObject, type JsonObject, parsedOperation, responseKey } from './document.ts';
 import { COUNTRY_FIELDS, FIGURE_FIELDS } from './needed-fields.ts';
@@ -64,14 +65,54 @@ export function figuresIn(
   operationName: string | undefined,
   data: Json,
 ): Figure[] {
+  return atOnce(figureSteps(query, variables, operationName, data));
+}
+
+/** The same, some hundred figures a step. */
+export function* figureSteps(
+  query: string,
+  variables: Readonly<Record<string, unknown>>,
+  operationName: string | undefined,
+  data: Json,
+): Generator<void, Figure[]> {
   try {
     const { operation, fieldsOf } = parsedOperation(query, operationName);
     const scope: Scope = { fieldsOf, variables: { ...defaultsOf(operation), ...variables }, found: [] };
-    if (operation !== undefined) visit(operation.selectionSet, data, {}, scope);
+    if (operation === undefined) return [];
+    for (const part of partsOf(data, 2)) {
+      visit(operation.selectionSet, part, {}, scope);
+      yield;
+    }
     return scope.found;
   } catch {
     return [];
   }
+}
+
+/** Items of a list that are looked through in one step. */
+const MOST_ITEMS = 200;
+
+/** An object as several, each with a part of its lists, and all else that it says. */
+function* partsOf(value: Json, depth: number): Generator<Json> {
+  if (!isObject(value)) {
+    yield value;
+    return;
+  }
+  const entries = Object.entries(value);
+  const isLarge = ([, item]: readonly [string, Json]) =>
+    typeof item === 'object' && item !== null && (Array.isArray(item) || depth > 1);
+  const rest = Object.fromEntries(entries.filter((entry) => !isLarge(entry)));
+  let isWhole = true;
+  for (const [key, item] of entries.filter(isLarge)) {
+    isWhole = false;
+    if (!Array.isArray(item)) {
+      for (const part of partsOf(item, depth - 1)) yield { ...rest, [key]: part };
+      continue;
+    }
+    const most = item.some((one) => isObject(one) && Object.values(one).some(Array.isArray)) ? 2 : MOST_ITEMS;
+    for (let at = 0; at < item.length; at += most) yield { ...rest, [key]: item.slice(at, at + most) };
+  }
+  if (isWhole || Object.values(rest).some(isObject)) yield rest;
 }
 
 function defaultsOf(operation: OperationDefinitionNode | undefined): Record<string, unknown> {

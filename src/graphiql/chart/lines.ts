@@ -34,7 +34,7 @@ export function lineColours(
 
 /** Draws lines: gaps where rows are missing, modelled points hollow, bounds as a band, names where lines end. */
 export function drawLines(picture: LinesPicture, chosen: readonly string[], look: Look): Plotted {
-  const { width, colours } = look;
+  const { width, colours, isLog = false } = look;
   const { top, others, colourOf } = lineColours(picture, chosen, colours);
   const points = top.flatMap((line) => line.points);
   const bounded = top.filter((line) => line.points.some(({ low }) => low !== null));
@@ -55,7 +55,14 @@ export function drawLines(picture: LinesPicture, chosen: readonly string[], look
       marginTop: 28,
       marginRight,
       x: { ...timeAxis(all, (width - 62 - marginRight) / 62), label: null, inset: 6 },
-      y: { label: picture.unit, labelAnchor: 'top', nice: true, ticks: height / 56, tickFormat: shortNumber },
+      y: {
+        label: picture.unit,
+        labelAnchor: 'top',
+        nice: true,
+        ticks: height / 56,
+        tickFormat: shortNumber,
+        type: isLog ? 'log' : 'linear',
+      },
       marks: [
         Plot.gridY({ stroke: colours.grid, strokeOpacity: 1, ticks: height / 56 }),
         ...(all.some(({ value }) => (value ?? 0) < 0) ? [Plot.ruleY([0], { stroke: colours.muted })] : []),
@@ -64,7 +71,7 @@ export function drawLines(picture: LinesPicture, chosen: readonly string[], look
           { x: 'at', y: 'value', z: 'line', stroke: colours.other, strokeWidth: 1, ...inGroup('others') },
         ),
         Plot.areaY(
-          bounded.flatMap((line) => line.points),
+          bounded.flatMap((line) => line.points.filter(({ low }) => !isLog || (low ?? 1) > 0)),
           {
             x: 'at',
             y1: 'low',

@@ -5,7 +5,7 @@ import type { Picture } from './picture.ts';
 /** Sources that are named below a table, which has them row by row. */
 const MOST_SOURCES = 8;
 
-export type Shown = 'lines' | 'bars' | 'map' | 'values';
+export type Shown = 'lines' | 'multiples' | 'bars' | 'map' | 'values';
 
 /** The figures that a picture shows, of those that it has. */
 export function figuresOf(picture: Picture, shown: Shown): readonly Figure[] {
@@ -37,7 +37,13 @@ export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): s
   const figures = figuresOf(picture, shown);
   const sources = sourcesOf(figures);
   const modelled = figures.filter(({ isModelled }) => isModelled).length;
-  const drawnAs = { lines: ' (hollow, where points are drawn)', bars: ' (pale)', map: '', values: '' };
+  const drawnAs = {
+    lines: ' (hollow, where points are drawn)',
+    bars: ' (pale)',
+    map: '',
+    values: '',
+    multiples: '',
+  };
   const leftOut = picture.figures.length - figures.length;
   const places = picture.figures.filter((figure) => !figure.isNational).length;
   return [

@@ -1,11 +1,17 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { type Look, PLAIN, useLook } from '../looks.ts';
+import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
 import { type Colours, DARK, LIGHT } from './colours.ts';
+import { Controls } from './controls.tsx';
 import { readableTableOf, tableOf } from './csv.ts';
 import { draw } from './drawing.ts';
 import { saveCsv, savePng, saveSvg } from './files.ts';
+import { FurtherCountry } from './further-country.tsx';
 import { lineColours } from './lines.ts';
+import { measured, rankingOf } from './measured.ts';
+import { Members, withoutMembers } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
@@ -16,7 +22,7 @@ const MIN_WIDTH = 260;
 
 /** A picture, what has to be said of it, its figures as a table, and all of that as files. */
 export function PictureView({
-  picture,
+  picture: whole,
   isSynthetic,
   isDark,
 }: {
@@ -24,10 +30,18 @@ export function PictureView({
   readonly isSynthetic: boolean;
   readonly isDark: boolean;
 }) {
-  const [wantsBars, setWantsBars] = useState(false);
-  const [chosen, setChosen] = useState<readonly string[]>([]);
-  const canBeMap = picture.kind === 'bars' && picture.map !== null;
-  const shown: Shown = picture.kind === 'bars' && canBeMap && !wantsBars ? 'map' : picture.kind;
+  const [look, change] = useLook(whole.key);
+  const { removed } = look;
+  const left = useMemo(() => withoutMembers(whole, removed), [whole, removed]);
+  const canBeMap = useMemo(() => canMap(left), [left]);
+  const shown = shownAs(left, look, canBeMap);
+  const { measure, base, year } = look;
+  const picture = useMemo(
+    () => drawnOf(left, shown, { ...PLAIN, measure, base, year }),
+    [left, shown, measure, base, year],
+  );
+  const isLog = look.isLog && measure !== 'difference' && measure !== 'percent';
+  const chosen = look.highlight;
   const colours = isDark ? DARK : LIGHT;
   return (
     <figure className="picture">
@@ -35,13 +49,25 @@ export function PictureView({
         <strong>{picture.title}</strong>
         <span>{subtitleOf(picture, shown)}</span>
       </figcaption>
-      {picture.kind === 'lines' && (
-        <Legend picture={picture} chosen={chosen} choose={setChosen} colours={colours} />
+      {picture.kind === 'lines' && shown !== 'multiples' && (
+        <Legend
+          picture={picture}
+          chosen={chosen}
+          choose={(highlight) => change({ highlight })}
+          colours={colours}
+        />
+      )}
+      {whole.kind !== 'values' && left.kind !== 'values' && (
+        <>
+          <Members picture={whole} look={look} change={change} />
+          <FurtherCountry picture={whole} />
+          <Controls picture={left} look={look} shown={shown} canBeMap={canBeMap} change={change} />
+        </>
       )}
       {picture.kind === 'values' ? (
         <Values picture={picture} />
       ) : (
-        <Frame picture={picture} shown={shown} chosen={chosen} colours={colours} />
+        <Frame picture={picture} shown={shown} chosen={chosen} isLog={isLog} colours={colours} />
       )}
       <div className="under">
         {notesOf(picture, shown, isSynthetic).map((note) => (
@@ -54,16 +80,28 @@ export function PictureView({
         )}
       </div>
       <div className="actions">
-        {canBeMap && (
-          <button type="button" onClick={() => setWantsBars(!wantsBars)}>
-            {shown === 'map' ? 'As bars' : 'As map'}
-          </button>
-        )}
-        <Files picture={picture} shown={shown} chosen={chosen} isSynthetic={isSynthetic} />
+        <Files picture={picture} shown={shown} chosen={chosen} isLog={isLog} isSynthetic={isSynthetic} />
       </div>
       {picture.kind !== 'values' && <Figures picture={picture} />}
     </figure>
   );
+}
+
+function canMap(picture: Picture): boolean {
+  if (picture.kind === 'values') return false;
+  return (picture.kind === 'bars' ? picture : rankingOf(picture, null)).map !== null;
+}
+
+/** As what a picture is drawn: as somebody wants it, where that can be. */
+function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Shown {
+  if (kind === 'map' && canBeMap) return 'map';
+  if (picture.kind === 'lines') return kind === 'bars' || kind === 'multiples' ? kind : 'lines';
+  return picture.kind === 'bars' && canBeMap && kind !== 'bars' ? 'map' : picture.kind;
+}
+
+function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
+  if (picture.kind !== 'lines') return picture;
+  return shown === 'bars' || shown === 'map' ? rankingOf(picture, look.year) : measured(picture, look);
 }
 
 /** Draws at the width that it is given, once it comes into view. */
@@ -71,11 +109,13 @@ function Frame({
   picture,
   shown,
   chosen,
+  isLog,
   colours,
 }: {
   readonly picture: LinesPicture | BarsPicture;
   readonly shown: Shown;
   readonly chosen: readonly string[];
+  readonly isLog: boolean;
   readonly colours: Colours;
 }) {
   const frame = useRef<HTMLDivElement>(null);
@@ -105,10 +145,19 @@ function Frame({
   }, []);
   useEffect(() => {
     if (width === 0 || !isSeen) return;
-    const drawn = draw(picture, shown, chosen, { width, colours });
-    drawn?.setAttribute('aria-hidden', 'true');
-    if (drawn !== null) frame.current?.replaceChildren(drawn);
-  }, [picture, shown, chosen, width, colours, isSeen]);
+    let isCurrent = true;
+    const show = () => {
+      const drawn = isCurrent ? draw(picture, shown, chosen, { width, colours, isLog }) : null;
+      drawn?.setAttribute('aria-hidden', 'true');
+      if (drawn !== null) frame.current?.replaceChildren(drawn);
+    };
+    // A dozen maps take a second: they come one by one, but on paper.
+    if (paper.matches) show();
+    else afterOthers(show);
+    return () => {
+      isCurrent = false;
+    };
+  }, [picture, shown, chosen, isLog, width, colours, isSeen]);
   return <div ref={frame} className={`frame ${shown}`} role="img" aria-label={inWords(picture, shown)} />;
 }
 
@@ -119,7 +168,8 @@ function inWords(picture: LinesPicture | BarsPicture, shown: Shown): string {
   if (first === undefined) return picture.title;
   const least = figures.reduce((a, b) => (b.value < a.value ? b : a), first);
   const most = figures.reduce((a, b) => (b.value > a.value ? b : a), first);
-  const what = shown === 'lines' ? `${picture.kind === 'lines' ? picture.lines.length : 0} lines` : shown;
+  const what =
+    picture.kind === 'lines' ? `${picture.kind === 'lines' ? picture.lines.length : 0} lines` : shown;
   return `${picture.title}, ${picture.unit}: ${what}, ${figures.length} figures from ${fullNumber(least.value)} (${least.countryName}) to ${fullNumber(most.value)} (${most.countryName}). The table below has them all.`;
 }
 
@@ -195,17 +245,19 @@ function Files({
   picture,
   shown,
   chosen,
+  isLog,
   isSynthetic,
 }: {
   readonly picture: Picture;
   readonly shown: Shown;
   readonly chosen: readonly string[];
+  readonly isLog: boolean;
   readonly isSynthetic: boolean;
 }) {
   const [first] = picture.figures;
   const what = picture.kind === 'values' ? 'figures' : `${first?.indicator ?? 'figures'}-${shown}`;
   const name = what.replace(/[^\w-]+/g, '_');
-  const poster = () => posterOf(picture, shown, chosen, isSynthetic) as SVGSVGElement;
+  const poster = () => posterOf(picture, shown, chosen, isSynthetic, isLog) as SVGSVGElement;
   return (
     <>
       {picture.kind !== 'values' && (

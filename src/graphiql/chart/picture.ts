@@ -1,4 +1,5 @@
 import { type Frequency, periodOf } from '../../periods.ts';
+import { atOnce } from '../turns.ts';
 import type { Figure } from './figures.ts';
 
 /** One line: the figures of one country, indicator and place over time. */
@@ -71,21 +72,31 @@ const SMALL_PICTURES = 6;
  * Figures of different units never share an axis.
  */
 export function picturesOf(figures: readonly Figure[]): Picture[] {
+  return atOnce(pictureSteps(figures));
+}
+
+/** The same, an indicator a step. */
+export function* pictureSteps(figures: readonly Figure[]): Generator<void, Picture[]> {
   const pictures: Picture[] = [];
   const bars: BarsPicture[] = [];
-  for (const [unit, all] of Map.groupBy(dedupe(figures), ({ unit, indicator }) => unit ?? indicator)) {
+  const deduped = dedupe(figures);
+  yield;
+  for (const [unit, all] of Map.groupBy(deduped, ({ unit, indicator }) => unit ?? indicator)) {
+    yield;
     const series = Map.groupBy(all, ({ country, indicator, place }) =>
       JSON.stringify([country, indicator, place]),
     );
     const over: Figure[][] = [];
     const single: Figure[] = [];
     for (const rows of series.values()) {
-      if (new Set(rows.map(momentOf)).size > 1) over.push(rows);
+      if (rows.length > 1 && new Set(rows.map(momentOf)).size > 1) over.push(rows);
       else single.push(...rows);
     }
     pictures.push(...linesOf(unit, over));
-    for (const [indicator, rows] of Map.groupBy(single, (one) => one.indicator))
+    for (const [indicator, rows] of Map.groupBy(single, (one) => one.indicator)) {
       bars.push(barsOf(unit, indicator, rows));
+      yield;
+    }
   }
   const small = bars.filter(({ figures: rows }) => rows.length <= 2);
   const asTable = bars.filter(
@@ -138,15 +149,16 @@ function linesPicture(unit: string, series: readonly (readonly Figure[])[]): Lin
   return { kind: 'lines', key, title: titleOf(figures, unit), unit, lines, figures };
 }
 
-function barsOf(unit: string, indicator: string, rows: readonly Figure[]): BarsPicture {
+/** @param rows of one indicator */
+export function barsOf(unit: string, indicator: string, rows: readonly Figure[]): BarsPicture {
   const bars = rows.toSorted((a, b) => b.value - a.value);
   // One colour a country: where a country has several national figures, the newest.
-  const national = new Map(
-    bars
-      .filter(({ isNational, country }) => isNational && country !== '')
-      .toSorted((a, b) => momentOf(a) - momentOf(b))
-      .map((figure) => [figure.country, figure]),
-  );
+  const national = new Map<string, Figure>();
+  for (const figure of bars) {
+    if (!figure.isNational || figure.country === '') continue;
+    const there = national.get(figure.country);
+    if (there === undefined || momentOf(figure) >= momentOf(there)) national.set(figure.country, figure);
+  }
   const map = national.size >= MAP_COUNTRIES ? [...national.values()] : null;
   const key = `bars ${unit} ${indicator}`;
   return { kind: 'bars', key, title: titleOf(bars, unit), unit, bars, figures: bars, map };

@@ -7,6 +7,8 @@ import { fullNumber } from './numbers.ts';
 export interface Look {
   readonly width: number;
   readonly colours: Colours;
+  /** Whether equal lengths are equal ratios, of values that are all above zero. */
+  readonly isLog?: boolean;
 }
 
 /** A picture, with its scales. */

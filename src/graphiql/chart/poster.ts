@@ -16,9 +16,10 @@ export function posterOf(
   shown: Shown,
   chosen: readonly string[],
   isSynthetic: boolean,
+  isLog = false,
 ): SVGSVGElement | null {
   const width = WIDTH - 2 * EDGE;
-  const drawing = draw(picture, shown, chosen, { width, colours: LIGHT });
+  const drawing = draw(picture, shown, chosen, { width, colours: LIGHT, isLog });
   if (drawing === null) return null;
   const poster = svgElement('svg', {
     xmlns: 'http://www.w3.org/2000/svg',
@@ -38,7 +39,7 @@ export function posterOf(
   write(picture.title, 20, { 'font-weight': '600', class: 'title' });
   write(subtitleOf(picture, shown), 14, { fill: LIGHT.muted, class: 'subtitle' });
   y += 10;
-  if (picture.kind === 'lines') {
+  if (picture.kind === 'lines' && shown !== 'multiples') {
     const { legend, height } = lineLegend(picture, chosen, width);
     legend.setAttribute('transform', `translate(${EDGE},${y})`);
     poster.append(legend);

@@ -3,6 +3,8 @@ export interface Shared {
   readonly query: string;
   /** JSON as written, or empty. */
   readonly variables: string;
+  /** What is seen of the answer, as text; left out where that is as it is by itself. */
+  readonly seen?: string | undefined;
 }
 
 /** Characters of a link that are read, and made: beyond that, mail programs and chats cut links. */
@@ -12,9 +14,10 @@ export const MAX_LINK = 30_000;
  * The address of this page with an operation in its fragment, which no server sees. It has no room for a key or a header.
  * @param page address of the page, without a fragment
  */
-export function linkTo(page: string, { query, variables }: Shared): string | null {
+export function linkTo(page: string, { query, variables, seen }: Shared): string | null {
   const params = new URLSearchParams({ query });
   if (variables.trim() !== '') params.set('variables', variables);
+  if (seen !== undefined) params.set('seen', seen);
   const link = `${page}#${params}`;
   return link.length > MAX_LINK ? null : link;
 }
@@ -24,5 +27,7 @@ export function sharedIn(fragment: string): Shared | null {
   if (fragment.length > MAX_LINK) return null;
   const params = new URLSearchParams(fragment.replace(/^#/, ''));
   const query = params.get('query');
-  return query === null || query.trim() === '' ? null : { query, variables: params.get('variables') ?? '' };
+  if (query === null || query.trim() === '') return null;
+  const seen = params.get('seen');
+  return { query, variables: params.get('variables') ?? '', ...(seen !== null && { seen }) };
 }

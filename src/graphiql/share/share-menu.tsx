@@ -1,12 +1,13 @@
 import { DropdownMenu, useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
-import { nameIn } from '../exchange.ts';
+import { nameIn, shownTab } from '../exchange.ts';
 import type { Operation } from '../operation.ts';
 import { ENDPOINT } from '../settings.ts';
 import { variablesIn } from '../variables.ts';
 import { copied } from './clipboard.ts';
 import { dataTypeOf } from './data-type.ts';
 import { linkTo, MAX_LINK } from './link.ts';
+import { seenAsText, seenIn } from './seen.ts';
 import { asCurl, asFetch, asTypeScript } from './snippets.ts';
 
 /** How long it is said that something was copied. */
@@ -61,6 +62,7 @@ export function ShareMenu() {
   const shared = () => ({
     query: queryEditor?.getValue() ?? '',
     variables: variableEditor?.getValue() ?? '',
+    seen: seenAsText(seenIn(shownTab.get())),
   });
   const page = `${location.origin}${location.pathname}`;
   return (

@@ -1,7 +1,11 @@
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect } from 'react';
+import { useStore } from '../store.ts';
 import { useOpen } from '../tools.ts';
+import { side } from '../view.ts';
+import { followed, toSee } from './followed.ts';
 import { sharedIn } from './link.ts';
+import { see, seenOf } from './seen.ts';
 
 /** Opens what a link brought, in a tab, and takes it out of the address. It runs when somebody runs it. */
 export function useSharedTab(): void {
@@ -9,6 +13,7 @@ export function useSharedTab(): void {
   const isReady = useGraphiQL(
     ({ queryEditor, variableEditor }) => queryEditor !== undefined && variableEditor !== undefined,
   );
+  useSeen();
   useEffect(() => {
     if (!isReady) return;
     const take = () => {
@@ -20,9 +25,25 @@ export function useSharedTab(): void {
         // Some frames may not change their addresses.
       }
       open(shared);
+      side.set('answer');
+      followed.set(shared.query);
+      const seen = seenOf(shared.seen ?? '');
+      toSee.set(seen === null ? null : { query: shared.query, seen });
     };
     take();
     window.addEventListener('hashchange', take);
     return () => window.removeEventListener('hashchange', take);
   }, [isReady, open]);
+}
+
+/** Shows what a link says is to be seen, once its tab is the one that is shown. */
+function useSeen(): void {
+  const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
+  const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
+  const wanted = useStore(toSee);
+  useEffect(() => {
+    if (wanted === null || wanted.query !== query) return;
+    toSee.set(null);
+    see(id, wanted.seen);
+  }, [wanted, query, id]);
 }

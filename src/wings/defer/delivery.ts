@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { Failure } from '../../errors.ts';
-import { byteLengthOf } from '../../execution/columns.ts';
 import { fragmentsIn, planOperation } from '../../execution/plan.ts';
-import type { Executed, runPlan } from '../../execution/run.ts';
-import { type PlannedOperation, readsSchemaAlone, type ValidOperation } from '../../operations/documents.ts';
+import { byteLengthOf, type Executed, type runPlan } from '../../execution/run.ts';
+import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
 import { toldErrors } from '../../operations/responses.ts';
 import { createDeferringCollector, hasActiveDeferrals } from './deferral.ts';
 import { type Delivered, IncrementalRun, type PendingDelivery, type ToldPart } from './incremental.ts';
@@ -199,7 +198,7 @@ export class Delivery {
   /** Refuses an operation if its directives of delivery can't be followed; null if they can. */
   refusalOf(
     schema: GraphQLSchema,
-    { document }: Pick<ValidOperation, 'document'>,
+    document: DocumentNode,
     variables: PlannedOperation['variables'],
   ): GraphQLError | null {
     try {

@@ -1,12 +1,118 @@
-import { responsePathAsArray } from 'graphql';
+import { type ResponsePath, responsePathAsArray } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../../async/turns.ts';
-import type { Column, Holder, ListColumn, ObjectColumn, Position } from '../../execution/columns.ts';
-import type { Later } from '../../execution/completion.ts';
+import {
+  type Column,
+  type Holder,
+  type Later,
+  type ListColumn,
+  type ObjectColumn,
+  type Position,
+  TogetherInfo,
+} from '../../execution/columns.ts';
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
-import { type Executed, Pooled, Run, type RunParts, type RunScope } from '../../execution/run.ts';
+import {
+  atOnce,
+  type Executed,
+  type ResolveTogether,
+  Run,
+  type RunParts,
+  type RunScope,
+  type TogetherCall,
+} from '../../execution/run.ts';
 import { handleRejections } from '../../execution/scheduler.ts';
 
 type AnswerPath = readonly (string | number)[];
+
+interface PooledCall {
+  readonly call: TogetherCall;
+  readonly settle: PromiseWithResolvers<readonly unknown[]>;
+}
+
+/**
+ * Resolves a field for the objects of several runs together, as one run would: resolvers decide by all of them which
+ * figures to ask for.
+ */
+class Pooled {
+  readonly #isAboutToAsk: () => boolean;
+  readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
+  #waiting = new Map<FieldPlan, PooledCall[]>();
+
+  /**
+   * @param isAboutToAsk true if some run hasn't come to its fields yet
+   * @param onPause called with a promise that settles once the waiting calls have been resolved
+   */
+  constructor(isAboutToAsk: () => boolean, onPause: ((goesOn: Promise<void>) => void) | undefined) {
+    this.#isAboutToAsk = isAboutToAsk;
+    this.#onPause = onPause;
+  }
+
+  readonly resolve: ResolveTogether = (call) => {
+    if (this.#waiting.size === 0) this.#onPause?.(new Promise((resolve) => this.#whenQuiet(resolve)));
+    const settle = Promise.withResolvers<readonly unknown[]>();
+    const others = this.#waiting.get(call.field);
+    if (others === undefined) this.#waiting.set(call.field, [{ call, settle }]);
+    else others.push({ call, settle });
+    return settle.promise;
+  };
+
+  #whenQuiet(goOn: () => void): void {
+    setImmediate(() => {
+      if (this.#isAboutToAsk()) {
+        this.#whenQuiet(goOn);
+        return;
+      }
+      const all = this.#waiting;
+      this.#waiting = new Map();
+      for (const calls of all.values()) resolveAll(calls);
+      goOn();
+    });
+  }
+}
+
+function resolveAll(calls: readonly PooledCall[]): void {
+  const [first] = calls as [PooledCall];
+  const objects = calls.flatMap(({ call }) => call.objects);
+  const info = new PooledInfo(calls.map(({ call }) => [call.info, call.objects.length]));
+  const give = (values: readonly unknown[]) => {
+    let next = 0;
+    for (const { call, settle } of calls) {
+      settle.resolve(values.slice(next, next + call.objects.length));
+      next += call.objects.length;
+    }
+  };
+  const fail = (error: unknown) => {
+    for (const { settle } of calls) settle.reject(error);
+  };
+  try {
+    const given = atOnce({ ...first.call, objects, info });
+    if ('then' in given) given.then(give, fail);
+    else give(given);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/**
+ * The `info` of a batch resolver whose parents are of several runs: the parents of each run come after those of the one
+ * before.
+ */
+class PooledInfo extends TogetherInfo {
+  readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
+
+  constructor(infos: readonly (readonly [info: TogetherInfo, parents: number])[]) {
+    super(...(infos[0] as [TogetherInfo, number])[0].given);
+    this.#infos = infos;
+  }
+
+  override pathOf(parent: number): ResponsePath {
+    let before = 0;
+    for (const [info, parents] of this.#infos) {
+      if (parent < before + parents) return info.pathOf(parent - before);
+      before += parents;
+    }
+    return super.pathOf(parent);
+  }
+}
 
 /** A message on an operation's answer after its first part, in the order in which clients have to hear it. */
 export type Delivered<Told> =

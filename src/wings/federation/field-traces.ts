@@ -16,15 +16,12 @@ const MAX_ERRORS = 1_000;
 /** Traces of fields for routers that ask for them, in Apollo's format. */
 export interface FieldTraces {
   /** Tells if a request asks for a trace, and may have it. */
-  areWanted(request: Pick<GatewayRequest, 'headers'>): boolean;
+  areWanted(request: GatewayRequest): boolean;
   /** Begins the trace of an operation; null if the request asks for none. */
-  begin(request: Pick<GatewayRequest, 'headers'>): FieldTrace | null;
+  begin(request: GatewayRequest): FieldTrace | null;
 }
 
-const NO_FIELD_TRACES: FieldTraces = { areWanted: () => false, begin: () => null };
-
 interface FieldTracesParts {
-  readonly isOn: boolean;
   /** The names that routers have for ours; null if they are the same. */
   readonly names: PrefixedNames | null;
   /** Milliseconds since the epoch. */
@@ -33,14 +30,12 @@ interface FieldTracesParts {
   readonly elapsedMs?: () => number;
 }
 
-/** Opens traces, if they are on. If they are off, none of the modules that write them is loaded. */
+/** Opens traces. If they are off, nothing of them is loaded. */
 export async function openFieldTraces({
-  isOn,
   names,
   now,
   elapsedMs = () => performance.now(),
 }: FieldTracesParts): Promise<FieldTraces> {
-  if (!isOn) return NO_FIELD_TRACES;
   const { Trace } = await import('@apollo/usage-reporting-protobuf');
   const clocks = { now, elapsedMs };
   const routers = routerNames(names);
@@ -68,7 +63,10 @@ function routerNames(names: PrefixedNames | null): RouterNames {
   };
 }
 
-type Clocks = Required<Pick<FieldTracesParts, 'now' | 'elapsedMs'>>;
+interface Clocks {
+  readonly now: () => number;
+  readonly elapsedMs: () => number;
+}
 
 /** A field that was resolved for all objects of a selection. */
 interface SeenField {

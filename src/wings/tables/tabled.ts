@@ -5,11 +5,17 @@ import {
   acceptingInstead,
   ChangedRequest,
   type GatewayRequest,
+  isExplained,
   type PersistedTexts,
   textIn,
 } from '../../operations/requests.ts';
-import { type GatewayResponse, isNothing, VARIES, WrittenBody } from '../../operations/responses.ts';
-import { type HandleRequest, isExplained } from '../../operations/run.ts';
+import {
+  type GatewayResponse,
+  type HandleRequest,
+  isNothing,
+  VARIES,
+  WrittenBody,
+} from '../../operations/responses.ts';
 import { openBill } from '../../service/call.ts';
 import {
   type AnswerTable,
@@ -28,7 +34,7 @@ export interface TabledParts {
   readonly maxTokens: number;
   readonly maxAnswerBytes: number;
   /** Returns the job whose turns the making of a table takes. */
-  readonly jobOf: (headers: GatewayRequest['headers']) => Job;
+  readonly callerOf: (headers: GatewayRequest['headers']) => Job;
 }
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
@@ -71,7 +77,7 @@ async function answered(
   const { status, body } = response;
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (status !== 200 || !isWhole || isExplained(request)) return varied(response);
-  const job = parts.jobOf(request.headers);
+  const job = parts.callerOf(request.headers);
   const answer = await timeSliced(job, parsedInSteps(String(body)));
   const { data, errors, extensions } = isJsonObject(answer) ? answer : {};
   const faults = Array.isArray(errors) ? errors : [];

@@ -1,0 +1,144 @@
+/**
+ * What each step from the bytes of a body to its records takes, in microseconds of the processor, without load and
+ * without HTTP: `npm run bench:profile -- reading`. No two bodies have the same bytes, and each step is repeated in runs
+ * of its own, of which the least counts: a machine that is shared makes some slower, none faster.
+ */
+
+import { taken } from '../../src/async/turns.ts';
+import { parseExactly } from '../../src/exact-json.ts';
+import { createCommonTexts } from '../../src/figures/entries.ts';
+import { isDeep } from '../../src/nesting.ts';
+import { ReceivedBody } from '../../src/service/exchange.ts';
+import { toldFailure } from '../../src/service/failures.ts';
+import { parsedByRows, type Read, textOf } from '../../src/service/json.ts';
+import { decodeCountries } from '../../src/service/records/countries.ts';
+import { listIn, metaIn } from '../../src/service/records/envelope.ts';
+import { decodeObservations } from '../../src/service/records/observations.ts';
+import { startUpstream, type Upstream } from '../race/service.ts';
+import { table } from '../race/table.ts';
+
+const LATEST = 'latest=true&limit=1000';
+
+const BODIES: readonly { readonly name: string; readonly target: string }[] = [
+  { name: 'list of countries', target: '/v1/countries' },
+  { name: 'one figure', target: `/v1/data?country_codes=KE&metric_keys=population_total&${LATEST}` },
+  { name: 'figures of 54', target: `/v1/data?metric_keys=population_total&${LATEST}` },
+  {
+    name: 'figures of 54 × 3',
+    target: `/v1/data?metric_keys=population_total,gdp_current_usd,life_expectancy&${LATEST}`,
+  },
+];
+
+/** Bodies of one address, each with other bytes. */
+const COPIES = 40;
+const RUNS = 60;
+/** Bytes that are worked through in a run: some milliseconds of each step. */
+const RUN_BYTES = 4_000_000;
+
+interface Sent {
+  readonly received: ReceivedBody;
+  readonly bytes: Buffer;
+  readonly text: string;
+  readonly body: unknown;
+}
+
+type Step = readonly [name: string, run: (sent: Sent) => unknown];
+
+const lastOf = new Map<ReceivedBody, Read>();
+const NONE = Buffer.alloc(0);
+const common = createCommonTexts();
+
+const stepsFor = (target: string): readonly Step[] => {
+  const route = target.split('?')[0] ?? '';
+  const decode: (body: unknown) => unknown =
+    route === '/v1/countries'
+      ? (body) => decodeCountries(body, route)
+      : (body) => decodeObservations(body, route, 0).rows;
+  return [
+    ['is it the last one?', ({ received }) => received.equals(lastOf.get(received)?.bytes ?? NONE)],
+    ['bytes (copy)', ({ received }) => received.copy()],
+    ['text', ({ bytes }) => textOf(bytes)],
+    ['parse: JSON.parse alone', ({ text }) => JSON.parse(text)],
+    ['parse: parseExactly', ({ text }) => parseExactly(text)],
+    ['parse: by rows', ({ received, bytes }) => taken(parsedByRows(lastOf.get(received) as Read, bytes))],
+    ['nesting', ({ body }) => isDeep(body)],
+    ['told failure', ({ body }) => toldFailure(body)],
+    ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
+    ['envelope and records', ({ body }) => decode(body)],
+    ['entries (common texts)', ({ body }) => common(decode(body) as never)],
+    [
+      'all of it, in a row',
+      ({ received }) => {
+        const bytes = received.copy();
+        const body = parseExactly(textOf(bytes));
+        if (isDeep(body) || toldFailure(body) !== null) throw new Error('The body is not as it should be.');
+        return decode(body);
+      },
+    ],
+    [
+      'all of it, by rows',
+      ({ received }) => {
+        const read = taken(parsedByRows(lastOf.get(received) as Read, received.copy()));
+        const body = read === undefined ? parseExactly(textOf(received.copy())) : read.body;
+        if (toldFailure(body) !== null) throw new Error('The body is not as it should be.');
+        return decode(body);
+      },
+    ],
+  ];
+};
+
+async function bodiesOf(upstream: Upstream, target: string): Promise<Sent[]> {
+  const sent: Sent[] = [];
+  for (let i = 0; i < COPIES; i += 1) {
+    const bytes = Buffer.from(await (await fetch(upstream.url + target)).arrayBuffer());
+    // In pieces as they come from a socket.
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += 65_536) pieces.push(bytes.subarray(at, at + 65_536));
+    const received = new ReceivedBody(pieces);
+    const text = textOf(bytes);
+    const body = parseExactly(text);
+    lastOf.set(received, sent.at(-1) ?? { bytes, body });
+    sent.push({ received, bytes, text, body });
+  }
+  return sent;
+}
+
+/** Microseconds of the processor of one body in one run, collecting what it leaves included. */
+function microseconds([, run]: Step, sent: readonly Sent[], count: number): number {
+  const before = process.cpuUsage();
+  for (let i = 0; i < count; i += 1) run(sent[i % sent.length] as Sent);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / count;
+}
+
+export async function profileReading(): Promise<void> {
+  await using upstream = await startUpstream();
+  const columns: Map<string, number>[] = [];
+  const head: string[] = ['µs of the processor a body'];
+  for (const { name, target } of BODIES) {
+    const sent = await bodiesOf(upstream, target);
+    const size = sent[0]?.bytes.length ?? 1;
+    const count = Math.min(2_000, Math.ceil(RUN_BYTES / size));
+    const least = new Map<string, number>();
+    const steps = stepsFor(target).filter(
+      ([step]) => !step.startsWith('entries') || target !== '/v1/countries',
+    );
+    // In turn, so that each meets what the machine is like at any time; the first runs are compiled in.
+    for (let round = 0; round < RUNS; round += 1) {
+      for (const step of steps) {
+        const us = microseconds(step, sent, count);
+        if (round > RUNS / 4)
+          least.set(step[0], Math.min(us, least.get(step[0]) ?? Number.POSITIVE_INFINITY));
+      }
+    }
+    columns.push(least);
+    head.push(`${name}, ${(size / 1000).toFixed(1)} KB`);
+  }
+  const names = [...new Set(columns.flatMap((column) => [...column.keys()]))];
+  console.log(
+    table(
+      head,
+      names.map((name) => [name, ...columns.map((column) => column.get(name)?.toFixed(1) ?? '–')]),
+    ),
+  );
+}

@@ -1,0 +1,119 @@
+/** Something that is searched by words: what it is called, and what is said of it besides. */
+export interface Searched {
+  readonly name: string;
+  readonly about: string;
+}
+
+/** Words that people look for, and those that catalogues have for it; several words of one entry go together. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  aid: ['development assistance', 'humanitarian'],
+  aids: ['hiv'],
+  army: ['military'],
+  baby: ['infant', 'birth'],
+  capita: ['head'],
+  carbon: ['co2'],
+  cellphone: ['mobile'],
+  child: ['children', 'under5', 'under five', 'infant', 'neonatal'],
+  co2: ['carbon'],
+  corn: ['maize'],
+  cow: ['cattle'],
+  crime: ['homicide'],
+  death: ['mortality', 'fatalities'],
+  defence: ['military'],
+  defense: ['military'],
+  doctor: ['physician'],
+  enrollment: ['enrolment'],
+  farming: ['agriculture', 'agricultural'],
+  female: ['women'],
+  fertilizer: ['fertiliser'],
+  ghg: ['greenhouse'],
+  gnp: ['gdp'],
+  head: ['capita'],
+  hunger: ['undernourishment', 'food insecure'],
+  immunization: ['immunisation'],
+  income: ['gdp', 'wealth'],
+  inequality: ['gini'],
+  interest: ['lending', 'policy rate', 'interbank', 'treasury'],
+  investment: ['fdi'],
+  job: ['employment', 'unemployment', 'labour'],
+  jobless: ['unemployment'],
+  labor: ['labour'],
+  lifespan: ['life expectancy'],
+  migrant: ['migration', 'refugee'],
+  mortality: ['death'],
+  murder: ['homicide'],
+  people: ['population', 'person'],
+  petrol: ['fuel'],
+  phone: ['mobile', 'telephone'],
+  pollution: ['pm25', 'emission'],
+  power: ['electricity'],
+  price: ['inflation', 'cpi'],
+  rain: ['rainfall'],
+  school: ['education', 'enrolment'],
+  tb: ['tuberculosis'],
+  trade: ['export', 'import'],
+  unemployed: ['unemployment'],
+  vaccination: ['immunisation'],
+  vaccine: ['immunisation'],
+  war: ['conflict'],
+  web: ['internet'],
+  woman: ['women', 'female'],
+  work: ['employment', 'labour'],
+};
+
+/** How well a word is found; the lower, the better. */
+const IN_NAME = 0;
+const BEGINS_NAME = 1;
+const BEGINS_ABOUT = 4;
+const BY_SYNONYM = 3;
+
+/**
+ * Those that have all words of a query, or what else these are called, the nearest first. A word is found where one begins
+ * with it: `rain` finds rainfall, and no trained teachers.
+ */
+export function searched<T>(all: readonly T[], query: string, of: (one: T) => Searched): readonly T[] {
+  const words = wordsIn(query);
+  if (words.length === 0) return all;
+  return all
+    .flatMap((one) => {
+      const { name, about } = of(one);
+      const places = [wordsIn(name), wordsIn(about)] as const;
+      const found = words.map((word) => placeOf(word, places));
+      if (found.includes(null)) return [];
+      const isBegun = name.toLowerCase().startsWith(query.trim().toLowerCase());
+      return [{ one, cost: isBegun ? -1 : found.reduce<number>((sum, n) => sum + (n ?? 0), 0) }];
+    })
+    .sort((a, b) => a.cost - b.cost)
+    .map(({ one }) => one);
+}
+
+type Places = readonly [name: readonly string[], about: readonly string[]];
+
+function placeOf(word: string, places: Places): number | null {
+  const singular = singularOf(word);
+  const [name, about] = places;
+  const itself = directPlaceOf(word, places) ?? directPlaceOf(singular, places);
+  if (itself !== null) return itself;
+  const others = SYNONYMS[word] ?? SYNONYMS[singular] ?? [];
+  const isThere = (one: string) => [...name, ...about].some((there) => there.startsWith(one));
+  return others.some((other) => wordsIn(other).every(isThere)) ? BY_SYNONYM : null;
+}
+
+function directPlaceOf(word: string, [name, about]: Places): number | null {
+  if (name.includes(word)) return IN_NAME;
+  if (name.some((one) => one.startsWith(word))) return BEGINS_NAME;
+  return about.some((one) => one.startsWith(word)) ? BEGINS_ABOUT : null;
+}
+
+const singularOf = (word: string) =>
+  word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
+
+function wordsIn(text: string): readonly string[] {
+  return (
+    text
+      .normalize('NFD')
+      .replace(/[\u0300-\u036f]/g, '')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? []
+  );
+}

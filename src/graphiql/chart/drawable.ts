@@ -1,0 +1,60 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { Exchange } from '../exchange.ts';
+import { inOneTurn, inTurns } from '../turns.ts';
+import { figureSteps } from './figures.ts';
+import { type Picture, pictureSteps } from './picture.ts';
+
+interface Finding {
+  /** Null while they are still looked for. */
+  found: readonly Picture[] | null;
+  readonly steps: Iterator<void, Picture[]>;
+  rest: Promise<readonly Picture[]> | null;
+}
+
+/** By what is drawn: several look at one answer. */
+const findings = new WeakMap<Exchange['drawn'], Finding>();
+
+/** What can be drawn of an answer. A short one is looked through at once, a long one turn by turn. */
+function findingOf({ operation: { variables, operationName }, drawn }: Exchange): Finding {
+  let finding = findings.get(drawn);
+  if (finding === undefined) {
+    const steps = stepsOf(drawn, variables ?? {}, operationName);
+    finding = { found: inOneTurn(steps) ?? null, steps, rest: null };
+    findings.set(drawn, finding);
+  }
+  return finding;
+}
+
+function* stepsOf(
+  { query, data }: Exchange['drawn'],
+  variables: Readonly<Record<string, unknown>>,
+  operationName: string | undefined,
+): Generator<void, Picture[]> {
+  return yield* pictureSteps(yield* figureSteps(query, variables, operationName, data));
+}
+
+/** What can be drawn of an answer, once all of it has been looked through. */
+export function picturesIn(exchange: Exchange): Promise<readonly Picture[]> {
+  const finding = findingOf(exchange);
+  if (finding.found !== null) return Promise.resolve(finding.found);
+  finding.rest ??= inTurns(finding.steps).then((found) => {
+    finding.found = found;
+    return found;
+  });
+  return finding.rest;
+}
+
+/** The same for a page that shows it; null until then. */
+export function usePictures(exchange: Exchange | null): readonly Picture[] | null {
+  const finding = useMemo(() => (exchange === null ? null : findingOf(exchange)), [exchange]);
+  const [, setReady] = useState<Finding | null>(null);
+  useEffect(() => {
+    if (exchange === null || finding === null || finding.found !== null) return;
+    let isCurrent = true;
+    void picturesIn(exchange).then(() => isCurrent && setReady(finding));
+    return () => {
+      isCurrent = false;
+    };
+  }, [exchange, finding]);
+  return finding === null ? [] : finding.found;
+}

@@ -1,0 +1,45 @@
+import { withNeededFields } from './chart/needed-fields.ts';
+import type { Exchange } from './exchange.ts';
+import { kept } from './kept.ts';
+
+/** Characters of an answer that is kept: browsers give a page five million in all. */
+const MAX_KEPT = 600_000;
+
+type Kept = Pick<Exchange, 'operation' | 'answer' | 'drawn' | 'at' | 'length'>;
+
+const nameOf = (tab: string) => `answer:${tab}`;
+
+/** Keeps the whole answer of a tab for a page that is loaded again; a long one isn't kept. */
+export function keepAnswer(tab: string, { operation, answer, drawn, at, partly, length }: Exchange): void {
+  if (partly !== null || length === null || length > MAX_KEPT) {
+    kept.remove(nameOf(tab));
+    return;
+  }
+  // The data that is drawn has all that was written.
+  const { data: _, ...rest } = answer;
+  kept.write(nameOf(tab), { operation, answer: rest, drawn, at, length } satisfies Kept);
+}
+
+export function forgetAnswer(tab: string): void {
+  kept.remove(nameOf(tab));
+}
+
+/** The answer of a tab that was kept; null where none was. */
+export function keptAnswer(tab: string): Exchange | null {
+  const found = kept.read<Kept>(nameOf(tab));
+  if (typeof found?.operation?.query !== 'string' || typeof found.drawn?.query !== 'string') return null;
+  const { operation, answer, drawn, at, length } = found;
+  const needed =
+    drawn.query === operation.query ? null : withNeededFields(operation.query, operation.operationName);
+  const data = needed === null ? drawn.data : needed.asWritten(drawn.data);
+  const isTold = drawn.data !== undefined;
+  return {
+    operation,
+    answer: { ...answer, ...(isTold && { data }) },
+    drawn,
+    at,
+    partly: null,
+    length,
+    before: null,
+  };
+}

@@ -1,0 +1,24 @@
+import { forTheSession } from './origin-storage.ts';
+
+const PREFIX = 'country-graph:kept:';
+
+/** What a page that is loaded again goes on with, in the same tab of the browser. The key is kept elsewhere, if at all. */
+export const kept = {
+  /** @returns what was written under the name; null where nothing was, or it can't be read */
+  read<T>(name: string): T | null {
+    try {
+      return JSON.parse(forTheSession.getItem(PREFIX + name) ?? 'null') as T | null;
+    } catch {
+      return null;
+    }
+  },
+  write(name: string, value: unknown): void {
+    forTheSession.setItem(PREFIX + name, JSON.stringify(value));
+  },
+  remove(name: string): void {
+    forTheSession.removeItem(PREFIX + name);
+  },
+  clear(): void {
+    for (const name of forTheSession.names(PREFIX)) forTheSession.removeItem(name);
+  },
+};

@@ -1,0 +1,8 @@
+import { createStore } from '../store.ts';
+import type { Seen } from './seen.ts';
+
+/** The text of the operation that the last link brought; null where none did. */
+export const followed = createStore<string | null>(null);
+
+/** What is to be shown of it, until its tab is there. */
+export const toSee = createStore<{ readonly query: string; readonly seen: Seen } | null>(null);

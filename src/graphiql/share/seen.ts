@@ -1,0 +1,93 @@
+import { type Look, looks, PLAIN, setTabLook, type TabLook } from '../looks.ts';
+import { isSideChosen, isWide, type Side, side } from '../view.ts';
+
+/** What somebody sees of an answer, as a link carries it. It has no room for a key. */
+export interface Seen {
+  readonly side: Side;
+  readonly isWide: boolean;
+  readonly look: TabLook;
+}
+
+const SIDES: readonly Side[] = ['answer', 'picture', 'cost', 'errors'];
+const MEASURES: readonly Look['measure'][] = ['value', 'index', 'difference', 'percent'];
+
+/** Pictures of a link that are heeded, and members or lines of each. */
+const MAX_PICTURES = 20;
+const MAX_NAMES = 100;
+
+export function seenIn(tab: string): Seen {
+  return {
+    side: side.get() === 'query' ? 'answer' : side.get(),
+    isWide: isWide.get(),
+    look: looks.get()[tab] ?? { isTable: false, pictures: {} },
+  };
+}
+
+/** Shows a tab as somebody saw it who made a link. */
+export function see(tab: string, seen: Seen): void {
+  side.set(seen.side);
+  isSideChosen.set(true);
+  isWide.set(seen.isWide);
+  setTabLook(tab, seen.look);
+}
+
+/** As text; empty where everything is as it is by itself. */
+export function seenAsText(seen: Seen): string {
+  const { isTable, pictures } = seen.look;
+  const changed = Object.entries(pictures).flatMap(([key, look]) => {
+    const changes = Object.entries(look).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(PLAIN[name as keyof Look]),
+    );
+    return changes.length === 0 ? [] : [[key, Object.fromEntries(changes)] as const];
+  });
+  const parts = {
+    side: seen.side,
+    ...(seen.isWide && { wide: true }),
+    ...(isTable && { table: true }),
+    ...(changed.length > 0 && { pictures: Object.fromEntries(changed) }),
+  };
+  return JSON.stringify(parts);
+}
+
+/** What a text of a link says; null where it says nothing that can be read. Others wrote it: nothing of it is taken on trust. */
+export function seenOf(text: string): Seen | null {
+  let told: unknown;
+  try {
+    told = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isRecord(told)) return null;
+  const found = SIDES.find((one) => one === told.side);
+  if (found === undefined) return null;
+  const pictures = isRecord(told.pictures) ? Object.entries(told.pictures).slice(0, MAX_PICTURES) : [];
+  return {
+    side: found,
+    isWide: told.wide === true,
+    look: {
+      isTable: told.table === true,
+      pictures: Object.fromEntries(pictures.map(([key, look]) => [key, lookOf(look)])),
+    },
+  };
+}
+
+function lookOf(told: unknown): Partial<Look> {
+  if (!isRecord(told)) return {};
+  const { highlight, removed, kind, isLog, measure, base, year } = told;
+  const known = MEASURES.find((one) => one === measure);
+  return {
+    ...(isNames(highlight) && { highlight }),
+    ...(isNames(removed) && { removed }),
+    ...(typeof kind === 'string' && { kind }),
+    ...(isLog === true && { isLog }),
+    ...(known !== undefined && { measure: known }),
+    ...(Number.isInteger(base) && { base: base as number }),
+    ...(Number.isInteger(year) && { year: year as number }),
+  };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isNames = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length <= MAX_NAMES && value.every((one) => typeof one === 'string');

@@ -1,0 +1,48 @@
+/** How long work goes on before others have their turn, in milliseconds. */
+const TURN_MS = 20;
+
+/** The next turn of the page, after what waits for it. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
+/** Goes through steps until a turn is over. @returns what they come to; undefined where there are more */
+export function inOneTurn<T extends object>(steps: Iterator<void, T>): T | undefined {
+  const end = performance.now() + TURN_MS;
+  do {
+    const { done, value } = steps.next();
+    if (done) return value;
+  } while (performance.now() < end);
+  return undefined;
+}
+
+/** Goes through steps turn by turn. */
+export async function inTurns<T extends object>(steps: Iterator<void, T>): Promise<T> {
+  for (;;) {
+    await nextTurn();
+    const result = inOneTurn(steps);
+    if (result !== undefined) return result;
+  }
+}
+
+let last: Promise<void> = Promise.resolve();
+
+/** Does pieces of work one a turn, in the order that they are asked for. */
+export function afterOthers(work: () => void): void {
+  last = last.then(nextTurn).then(work);
+}
+
+/** Goes through all steps at once. */
+export function atOnce<T>(steps: Iterator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}

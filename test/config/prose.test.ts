@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import {
+  boundedDocuments,
+  type DocumentProse,
+  isPlain,
+  proseOfDocument,
+  proseOfSentences,
+  sentencesOfMarkdown,
+} from '../../scripts/prose.ts';
+
+const PLAIN = 'The gateway holds figures.';
+
+/** A document of a hundred plain sentences, and others. */
+const among = (...sentences: readonly string[]) =>
+  proseOfSentences([...Array.from({ length: 100 }, () => PLAIN), ...sentences]);
+
+describe('documents', () => {
+  const documents = boundedDocuments(fileURLToPath(new URL('../../', import.meta.url)));
+
+  it('are all of those that a reader begins with', () => {
+    expect(documents.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([
+        'README.md',
+        'docs/errors.md',
+        'clients/README.md',
+        'schema/extra/trade.graphql',
+      ]),
+    );
+    expect(documents.length).toBeGreaterThan(30);
+  });
+
+  it.for(documents)('$path is plain', ({ path, file }) => {
+    const prose = proseOfDocument(path, readFileSync(file, 'utf8'));
+    expect(isPlain(prose) ? [] : [...prose.relative, ...prose.hedges]).toEqual([]);
+  });
+});
+
+describe('a document is not plain', () => {
+  it.for([
+    'What is held costs no call.',
+    'Whatever asks sends its key.',
+    'Whether it is refused goes by its price.',
+    'Where the service fails, the old is served.',
+    'However figures are spread, they travel in one call.',
+    'Those who ask get parts.',
+    'How often it looks depends on the plan.',
+    'That a figure was retrieved anew is no change.',
+  ])('with more than three in a hundred such as "%s"', (sentence) => {
+    const { relative } = among(sentence);
+    expect(relative).toEqual([sentence]);
+    expect(isPlain(among(sentence))).toBe(true);
+    expect(isPlain(among(...Array.from({ length: 4 }, () => sentence)))).toBe(false);
+  });
+
+  it('with more than seven in a thousand words that hedge', () => {
+    const hedged = 'A key can tell what it costs, meanwhile.';
+    expect(among(hedged).hedges).toEqual([
+      'A key can tell what it costs meanwhile',
+      'tell what it costs meanwhile',
+    ]);
+    expect(isPlain(among(hedged))).toBe(true);
+    expect(isPlain(among(hedged, hedged))).toBe(false);
+  });
+});
+
+describe('sentences', () => {
+  const relativeIn = (path: string, text: string): DocumentProse['relative'] =>
+    proseOfDocument(path, text).relative;
+
+  it('are those of paragraphs, items, cells and descriptions', () => {
+    for (const [path, text] of [
+      ['a.md', 'It runs. **What it runs** is held.'],
+      ['a.md', '- It runs.\n- What it runs is held.'],
+      ['a.md', '| a | b |\n|---|---|\n| `A` | what it runs |'],
+      ['a.graphql', '"It runs. What it runs is held."\ntype Query { a: Int }'],
+      ['a.graphql', 'type Query { "A number." a("What it is." b: Int): Int }'],
+    ] as const)
+      expect(relativeIn(path, text), text).toHaveLength(1);
+  });
+
+  it('are no headings, code, comments, titles of links, or questions', () => {
+    for (const [path, text] of [
+      ['a.md', '## What it costs\n\nNothing is due.'],
+      ['a.md', '```sh\nWhat is held costs nothing.\n```'],
+      ['a.md', '<!-- What is held. -->'],
+      ['a.md', 'It is held. [What it costs](costs.md), and `Where. It` stands.'],
+      ['a.md', 'What does it cost?'],
+      ['a.graphql', '# What is held.\ntype Query { a: Int }'],
+    ] as const)
+      expect(relativeIn(path, text), text).toEqual([]);
+  });
+
+  it('end with a full stop outside of code', () => {
+    expect(sentencesOfMarkdown('One `a. B` two.\nThree (four). Five or six!')).toEqual([
+      'One NAME two.',
+      'Three (four).',
+      'Five or six!',
+    ]);
+  });
+});

@@ -1,0 +1,115 @@
+import axe, { type AxeResults } from 'axe-core';
+import { describe, expect, it } from 'vitest';
+import { countryEdit } from '../../src/graphiql/chart/country-edit.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+describe('an operation takes a further country', () => {
+  it.for([
+    ['{ countries(codes: ["KE"]) { name } }', '', '{ countries(codes: ["KE", "GH"]) { name } }', ''],
+    ['{ countries(codes: []) { name } }', '', '{ countries(codes: ["GH"]) { name } }', ''],
+    ['{ countries(codes: "KE") { name } }', '', '{ countries(codes: ["KE", "GH"]) { name } }', ''],
+    ['{ country(code: "KE") { name } }', '', '{ country(code: "GH") { name } }', ''],
+    [
+      'query ($c: [CountryCode!]) { countries(codes: $c) { name } }',
+      '{ "c": ["KE"], "x": 1 }',
+      'query ($c: [CountryCode!]) { countries(codes: $c) { name } }',
+      '{ "c": ["KE", "GH"], "x": 1 }',
+    ],
+  ] as const)('%s', ([query, variables, edited, given]) => {
+    const result = countryEdit(query, variables)?.with('GH');
+    expect(result?.query).toBe(edited);
+    expect(JSON.parse(result?.variables || '0')).toEqual(JSON.parse(given || '0'));
+  });
+
+  it.for(['{ countries { name } }', '{ health { status } }', '{ country(code: '])(
+    'unless it names none: %s',
+    (query) => {
+      expect(countryEdit(query, '')).toBeNull();
+    },
+  );
+});
+
+describe.skipIf(!hasChromium)('from a fresh browser', () => {
+  it('one click leads to a picture, and two to the same for another country', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await page.locator('.start').getByRole('button', { name: 'How have three countries fared' }).click();
+    const lines = page.locator('.frame.lines g.top path');
+    await expect.poll(() => lines.count()).toBe(3);
+    program.requests();
+    await page.getByRole('button', { name: 'Add South Africa' }).click();
+    await expect.poll(() => lines.count()).toBe(4);
+    expect(await page.locator('.legend li').allInnerTexts()).toContain('South Africa');
+    expect(await written(page)).toContain('["KE", "NG", "GH", "ZA"]');
+    // What is held isn't asked for again.
+    const asked = program.requests();
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain('ZA');
+    expect(asked[0]).not.toContain('NG');
+    expect(scene.problems).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasChromium)('controls', () => {
+  it('draw what is there otherwise, at no call', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await page.locator('.start').getByRole('button', { name: 'How have three countries fared' }).click();
+    await page.locator('.frame.lines g.top path').first().waitFor();
+    program.requests();
+    const label = page.locator('.frame svg [aria-label="y-axis label"]');
+    await page.getByLabel('Values').selectOption('index');
+    await expect.poll(() => label.textContent()).toContain('index, 1990 = 100');
+    await page.getByLabel('Base year').selectOption('2000');
+    await expect.poll(() => label.textContent()).toContain('index, 2000 = 100');
+    await page.getByLabel('Values').selectOption('percent');
+    await expect.poll(() => label.textContent()).toContain('percent more or less than in 2000');
+    await page.getByLabel('Values').selectOption('value');
+    await page.getByLabel('Scale').selectOption('log');
+    await expect.poll(() => label.textContent()).toContain('years');
+    await page.getByLabel('Draw').selectOption('bars');
+    await expect.poll(() => page.locator('.frame.bars g[aria-label="bar"] rect').count()).toBe(3);
+    await page.getByLabel('Year', { exact: true }).selectOption('1995');
+    await expect.poll(() => page.locator('figcaption').innerText()).toContain('1995');
+    const { violations } = await page
+      .evaluate(axe.source)
+      .then(() => page.evaluate<AxeResults>("axe.run('.charts')"));
+    expect(violations.map(({ id }) => id)).toEqual([]);
+    expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+
+  it('draw each of many lines by itself, or a year of them as a map', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await write(
+      page,
+      '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }',
+    );
+    await run(page);
+    await page.getByLabel('Draw').selectOption('multiples');
+    await expect.poll(() => page.locator('.frame.multiples g.top path').count()).toBe(54);
+    await page.getByLabel('Draw').selectOption('map');
+    await expect.poll(() => page.locator('.frame.map g.with-figure path').count()).toBe(54);
+    await page.getByLabel('Year', { exact: true }).selectOption('2012');
+    await expect.poll(() => page.locator('figcaption').innerText()).toContain('2012');
+    expect(scene.problems).toEqual([]);
+  });
+
+  it('show another country in place of the only one', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await write(
+      page,
+      '{ country(code: "KE") { name observations(metricKeys: ["life_expectancy"]) { value } } }',
+    );
+    await run(page);
+    await side(page, 'Picture');
+    await page.getByLabel('Another country').fill('Ghana');
+    await expect.poll(() => page.locator('figcaption').innerText()).toContain('Ghana');
+    expect(await written(page)).toContain('country(code: "GH")');
+  });
+});

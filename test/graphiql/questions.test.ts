@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
+import { answered, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+describe.skipIf(!hasChromium)('a question', () => {
+  it.for([
+    [1440, 900],
+    [390, 844],
+    [667, 375],
+  ] as const)('says its price, and is answered by a picture on one click: %i', async ([width, height]) => {
+    await using scene = await open({ viewport: { width, height } });
+    const { page, program } = scene;
+    const question = page.locator('.start').getByRole('button', { name: 'How have three countries fared' });
+    await expect.poll(() => question.innerText()).toMatch(/\d calls?$/);
+    expect(program.requests()).toEqual([]);
+    const calls = Number(/(\d) calls?$/.exec(await question.innerText())?.[1]);
+    await question.click();
+    await expect.poll(() => page.locator('.frame.lines g.top path').count()).toBe(3);
+    expect(program.requests()).toHaveLength(calls);
+    expect(await page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
+    expect(await page.locator('.of').innerText()).toContain('OverTime');
+    expect(scene.problems).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasChromium)('the picture', () => {
+  it('is shown first where figures can be drawn, and the answer where they cannot', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await tab(page, 'AllCountries');
+    await run(page);
+    await page.locator('.frame.map path').first().waitFor();
+    await tab(page, 'Government');
+    await run(page);
+    await page.locator('.charts .table').waitFor();
+    // Somebody who has chosen the answer keeps it.
+    await side(page, 'Answer');
+    await tab(page, 'OverTime');
+    await run(page);
+    await expect.poll(() => answered(page)).toContain('"countries"');
+    expect(await page.getByRole('tab', { name: 'Answer' }).getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('is not where there is nothing to draw', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await tab(page, 'Government');
+    await run(page);
+    await expect.poll(() => answered(page)).toContain('"offices"');
+  });
+});

@@ -1,0 +1,127 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { linkTo } from '../../src/graphiql/share/link.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { answered, run, scenesOfGraphiql, side, tab, write, written } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+const MANY = '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }';
+
+const legend = (page: Page) => page.locator('.legend li').allInnerTexts();
+const ready = (page: Page) => page.locator('.graphiql-query-editor .view-line').first().waitFor();
+const again = async (page: Page) => {
+  await page.reload();
+  await ready(page);
+};
+
+describe.skipIf(!hasChromium)('a picture', () => {
+  it('keeps what is highlighted while its table is looked at, and when the page is loaded again', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await write(page, MANY);
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines g.top path').first().waitFor();
+    const before = await legend(page);
+    const [name = ''] = await page.locator('.legend option:not([disabled])').allInnerTexts();
+    await page.getByLabel('Highlight').selectOption(name);
+    await expect.poll(() => legend(page)).toContain(name);
+    expect(before).not.toContain(name);
+    await page.getByRole('button', { name: 'Table', exact: true }).click();
+    await page.locator('.charts .table').waitFor();
+    await page.getByRole('button', { name: 'Pictures', exact: true }).click();
+    await expect.poll(() => legend(page)).toContain(name);
+    await again(page);
+    await expect.poll(() => legend(page)).toContain(name);
+  });
+
+  it('loses a country, and has it again, at no call', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Nigeria', 'Ghana']);
+    program.requests();
+    await page.getByRole('button', { name: 'Take Nigeria out' }).click();
+    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Ghana']);
+    await expect.poll(() => page.locator('.frame.lines g.top path').count()).toBe(2);
+    await page.getByRole('button', { name: 'Put Nigeria back' }).click();
+    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Nigeria', 'Ghana']);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('stays where the next run fails, which is said', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines g.top path').first().waitFor();
+    await page.context().setOffline(true);
+    try {
+      await page.getByRole('button', { name: /Execute/ }).click();
+      await expect.poll(() => page.getByRole('note').last().innerText()).toContain('the run before');
+      expect(await page.locator('.frame.lines g.top path').count()).toBe(3);
+      await expect.poll(() => page.locator('.badge').innerText()).toBe('1');
+    } finally {
+      await page.context().setOffline(false);
+    }
+  });
+});
+
+describe.skipIf(!hasChromium)('a page that is loaded again', () => {
+  it('has the answer, the side and the width, and sends nothing', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.getByRole('button', { name: 'Wide' }).click();
+    await page.locator('.frame.lines g.top path').first().waitFor();
+    program.requests();
+    await page.reload();
+    await page.locator('.frame.lines g.top path').first().waitFor();
+    expect(await page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
+    expect(await page.locator('.graphiql-editors').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Narrow' }).click();
+    await side(page, 'Answer');
+    await expect.poll(() => answered(page)).toContain('"countries"');
+    // What pictures need besides is no part of it.
+    expect(await answered(page)).not.toContain('locationName');
+    expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+
+  it('has nothing of it once data is cleared', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await run(page);
+    await expect.poll(() => answered(page)).toContain('Nairobi');
+    await page.getByRole('button', { name: 'Open settings dialog' }).click();
+    await page.getByRole('button', { name: 'Clear data' }).click();
+    await page.getByRole('button', { name: 'Cleared data' }).waitFor();
+    expect(await page.evaluate<string>('JSON.stringify({ ...sessionStorage })')).not.toContain('Nairobi');
+  });
+});
+
+describe.skipIf(!hasChromium)('a link', () => {
+  it.for([
+    [1400, 900],
+    [390, 844],
+  ] as const)('opens on the side of its answer, with its price: %i', async ([width, height]) => {
+    const query = '{ country(code: "GH") { name capital } }';
+    const link = linkTo('http://x/graphiql', { query, variables: '' }) ?? '';
+    await using scene = await open({ viewport: { width, height } });
+    const { page, program } = scene;
+    await page.evaluate(`location.hash = ${JSON.stringify(new URL(link).hash)}`);
+    await expect.poll(() => written(page).catch(() => '')).toSatisfy((text) => width < 700 || text === query);
+    const start = page.getByRole('region', { name: 'The link' });
+    await expect.poll(() => start.innerText()).toContain('You have followed a link');
+    await expect.poll(() => start.innerText()).toMatch(/takes 1 call/);
+    expect(program.requests()).toEqual([]);
+    await start.getByRole('button', { name: 'Run this operation' }).click();
+    await expect.poll(() => answered(page)).toContain('Accra');
+  });
+});
