@@ -2,8 +2,9 @@ import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } 
 import { systemClock } from '../src/async/clock.ts';
 import { createSeveralFigures } from '../src/figures/entries.ts';
 import type { Figures } from '../src/figures/fetch.ts';
-import { openContext } from '../src/graph/context.ts';
+import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
+import { createLoaders } from '../src/loaders/loaders.ts';
 import { createTickersLearned } from '../src/loaders/tickers.ts';
 import { type Demand, type Mode, pairKey } from '../src/plan/demand.ts';
 import { createLearned } from '../src/plan/learned.ts';
@@ -15,6 +16,7 @@ import { observations } from '../src/service/endpoints.ts';
 import type { ObservationRecord } from '../src/service/records/observations.ts';
 import { Tenants } from '../src/tenants/tenant.ts';
 import { ALONE, NO_TENANT_CACHE } from '../src/tenants/tenant-cache.ts';
+import { createWarnings } from '../src/warnings.ts';
 
 /** Rows that the service brings in one call, which a hand-written gateway knows from its documentation. */
 const MAX_ROWS = 1000;
@@ -102,17 +104,26 @@ export function createPlainGateway(upstreamUrl: string) {
         openDuring: <T>(figures: Promise<T>) => figures,
         whenOpen: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
-      const contextValue = openContext({
+      const effort = { want() {}, list() {}, fail() {}, refusal: null };
+      const loaders = createLoaders({
         ask: upstream.ask,
         sending,
         figures,
         batchGate,
-        effort: { want() {}, list() {}, fail() {}, refusal: null },
+        effort,
         tickersLearned: createTickersLearned(Date.now),
         learned: createLearned(Date.now),
+      });
+      const contextValue: GraphContext = {
+        caller: sending.caller,
+        bill,
+        loaders,
+        batchGate,
+        effort,
+        warnings: createWarnings(),
         maxListItems: 1000,
         quota: async () => upstream.ledger.quota(tenant),
-      });
+      };
       return { result: await execute({ schema, document, contextValue }), bill };
     },
     close: upstream.close,

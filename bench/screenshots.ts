@@ -20,6 +20,8 @@ const SIZES = {
   768: { width: 768, height: 1024 },
   '390-portrait': PHONE,
   '390-landscape': { width: 844, height: 390 },
+  '667-landscape': { width: 667, height: 375 },
+  320: { width: 320, height: 256 },
 };
 
 /** Up to this, there is one side only, and nothing to widen. */
@@ -39,6 +41,7 @@ interface Situation {
   /** Nothing is run. */
   readonly isFirst?: boolean;
   readonly isWide?: boolean;
+  readonly hasForcedColours?: boolean;
   readonly further?: (page: Page) => Promise<void>;
 }
 
@@ -65,6 +68,8 @@ const GROWTH = '{ countries { name observation(metricKey: "net_migration_total")
 const MANY_LINES =
   '{ countries { name observations(metricKeys: ["population_total"], fromYear: 1990) { year value } } }';
 
+const MISSPELT = '{ country(code: "KE") { name observation(metricKey: "life_expectancyy") { value year } } }';
+
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   first: { tab: 'CountryCard', isFirst: true },
   answer: { tab: 'CountryCard' },
@@ -80,6 +85,23 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   cost: { tab: 'Cost', side: 'Cost', further: explain },
   errors: { tab: 'Errors', side: 'Errors' },
+  warnings: { query: MISSPELT, side: 'Errors' },
+  question: {
+    isFirst: true,
+    further: async (page) => {
+      await page.getByRole('button', { name: 'How have three countries fared' }).click();
+      await page.locator('.picture svg').first().waitFor();
+    },
+  },
+  multiples: {
+    query: MANY_LINES,
+    side: 'Picture',
+    isWide: true,
+    further: async (page) => {
+      await page.getByLabel('Draw').selectOption('multiples');
+    },
+  },
+  'forced-colours': { tab: 'OverTime', side: 'Picture', hasForcedColours: true },
   lessons: { tab: 'CountryCard', pane: 'Lessons', isFirst: true },
   catalogue: {
     tab: 'CountryCard',
@@ -124,6 +146,7 @@ async function take(browser: Browser, url: string, shot: Shot, path: string): Pr
   const { colorScheme = 'light', viewport = LAPTOP } = shot;
   const context = await browser.newContext({ viewport, colorScheme });
   const page = await context.newPage();
+  await page.emulateMedia({ colorScheme, forcedColors: shot.hasForcedColours === true ? 'active' : 'none' });
   await page.goto(query === undefined ? url : (linkTo(url, { query, variables: '' }) ?? url));
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   if (tab !== undefined) {
@@ -131,7 +154,7 @@ async function take(browser: Browser, url: string, shot: Shot, path: string): Pr
   }
   if (!isFirst) {
     await page.getByRole('button', { name: /Execute/ }).click();
-    await page.locator('.graphiql-response .view-line').nth(3).waitFor();
+    await page.locator('.of, .graphiql-response .view-line').first().waitFor();
   }
   if (side !== undefined) await page.getByRole('tab', { name: side }).click();
   if (isWide && viewport.width > NARROW) await page.getByRole('button', { name: 'Wide' }).click();

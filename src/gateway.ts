@@ -138,7 +138,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
   const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
   const openFieldTraces = async () =>
-    (await import('./wings/federation/field-traces.ts')).openFieldTraces({ names, now: clock.now });
+    (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
   const fieldTraces = config.federatedTraces ? await openFieldTraces() : null;
   const { openRun, price, learned, feedParts } = composeRuns(service, {
     ...held,
@@ -165,7 +165,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     tenantCache,
     fieldTraces,
     lookups: lookups.answers,
-    admit: (next) => admitted(next, { admission, overloaded }),
+    admit: (next) => admitted(next, admission, overloaded),
   });
   const stage = {
     ...observed,

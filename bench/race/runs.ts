@@ -9,14 +9,14 @@ export function runsOf(raced: Raced): string {
   const told = {
     rows: rows.map(rowRuns),
     delayed: delayed.map(rowRuns),
-    starts: named(starts),
+    starts: named(starts).map(({ times, ...rest }) => ({ ...rest, times: times.map((ms) => ({ ms })) })),
     skewed: named(skewed),
     hour: named(hour),
     workers,
     gateways,
-    scale,
+    scale: scale.map(({ times, ...rest }) => ({ ...rest, times: times.map((ms) => ({ ms })) })),
   };
-  return `${JSON.stringify(told, rounded, 1)}\n`;
+  return `${JSON.stringify(told, rounded, 2)}\n`;
 }
 
 function rowRuns({ row, heats, halfLoad }: RowResult) {

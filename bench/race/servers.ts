@@ -78,7 +78,12 @@ export const OURS_COLD = ours(
   'equal operations and equal calls in flight under one key are run once; figures that are wanted at the same time share calls',
 );
 export const OURS_COLD_KEYS: Server = {
-  ...ours('cold-keys', 'cold, a key each', COLD, 'nothing but what is compiled of an operation’s text'),
+  ...ours(
+    'cold-keys',
+    'cold, a key each',
+    COLD,
+    'rows of a body whose bytes are those of the last answer from its address are not parsed again, whatever the key; all keys ask for the list of countries at one address, for figures each at its own',
+  ),
   keyEach: true,
 };
 /** As the race used to be: nothing is parsed here, while peers parse each time. */

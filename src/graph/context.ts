@@ -1,7 +1,7 @@
 import type { FailureCode } from '../errors.ts';
 import type { Effort } from '../loaders/effort.ts';
-import { createLoaders, type Loaders } from '../loaders/loaders.ts';
-import type { BatchGate, LoadersParts } from '../loaders/observations.ts';
+import type { Loaders } from '../loaders/loaders.ts';
+import type { BatchGate } from '../loaders/observations.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Bill, Caller } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
@@ -10,7 +10,7 @@ import type { CountryRecord } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { TickerRecord } from '../service/records/reference.ts';
 import type { QuotaRecord } from '../tenants/tenant.ts';
-import { createWarnings, type LiveWarning, type Warnings } from '../warnings.ts';
+import type { LiveWarning, Warnings } from '../warnings.ts';
 
 /**
  * The object behind a Country, an Indicator or a Source: its key, and all that is known of it without asking. A field
@@ -147,27 +147,4 @@ export interface GraphContext {
   readonly gate?: CallGate | undefined;
   /** The source of subscriptions' events; only there while a subscription begins. */
   readonly live?: LiveSources;
-}
-
-interface ContextParts extends LoadersParts {
-  readonly quota: GraphContext['quota'];
-  readonly gate?: CallGate;
-  readonly maxListItems: number;
-}
-
-/** Puts together the means of one operation's resolvers. */
-export function openContext(parts: ContextParts): GraphContext {
-  const { sending, batchGate, effort, quota, gate, maxListItems } = parts;
-  const { caller, bill } = sending;
-  return {
-    caller,
-    bill,
-    loaders: createLoaders(parts),
-    batchGate,
-    effort,
-    warnings: createWarnings(),
-    maxListItems,
-    quota,
-    gate,
-  };
 }

@@ -99,6 +99,8 @@ function useFollowedTab(): Exchange | null {
   // An answer that was kept stands in no tab of GraphiQL yet.
   useEffect(() => {
     if (exchange === null || !isEmpty || isFetching || responseEditor === undefined) return;
+    // Just after a change of tabs it is still that of the last one.
+    if (lastExchange.get() !== exchange) return;
     const response = JSON.stringify(shownOf(exchange.answer, exchange.length), null, 2);
     responseEditor.setValue(response);
     updateActiveTabValues({ response });

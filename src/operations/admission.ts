@@ -374,14 +374,15 @@ export function createOverloaded(
   };
 }
 
-interface AdmittedParts {
-  readonly admission: Admission;
-  /** Answers operations that are refused unseen. */
-  readonly overloaded: (accepts: string, requestId?: string) => GatewayResponse;
-}
-
-/** Lets operations on once they may begin, and answers the others that the gateway is overloaded. */
-export function admitted(next: Handle, { admission, overloaded }: AdmittedParts): Handle {
+/**
+ * Lets operations on once they may begin.
+ * @param overloaded answers the others
+ */
+export function admitted(
+  next: Handle,
+  admission: Admission,
+  overloaded: ReturnType<typeof createOverloaded>,
+): Handle {
   async function answer(incoming: Incoming): Promise<GatewayResponse> {
     const { caller, delivery } = incoming;
     try {

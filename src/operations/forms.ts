@@ -47,7 +47,7 @@ export async function received(handle: Handle, parts: ReceivedParts): Promise<Ha
   const answerNamed =
     names === null
       ? answerOne
-      : (await import('../wings/federation/prefixed.ts')).prefixed(answerOne, { names, maxTokens });
+      : (await import('../wings/federation/prefixed.ts')).prefixed(answerOne, names, maxTokens);
 
   /** Answers with JSON: each of several operations, one in parts, or one that is whole. */
   function answer(request: GatewayRequest): ReturnType<HandleRequest> {

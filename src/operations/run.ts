@@ -5,8 +5,9 @@ import type { Config } from '../config.ts';
 import type { TextPieces } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
-import { type GraphContext, openContext } from '../graph/context.ts';
+import type { GraphContext } from '../graph/context.ts';
 import { CountedEffort } from '../loaders/effort.ts';
+import { createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate, type LoadersParts } from '../loaders/observations.ts';
 import {
   type Bill,
@@ -23,6 +24,7 @@ import type { CallGate } from '../service/gate.ts';
 import type { QuotaRecord, Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
+import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
 import type { GatewayRequest, PlainRequest } from './requests.ts';
@@ -309,6 +311,8 @@ interface OpenRunParts {
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
   const { config, observations, tenantCache, fieldTraces, quota, now, steadyNow } = parts;
+  const { ask, tickersLearned, learned, hasPlenty, heldNames } = parts;
+  const held = { ask, tickersLearned, learned, hasPlenty, heldNames };
   return (request, caller, trace, delivery = null) => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
@@ -336,24 +340,23 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
     const { participant, figures } = observations.join(caller);
     // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
+    const batchGate = createBatchGate(config.batchHoldMs);
+    const effort = new CountedEffort(caller.tenant);
     const run: OperationRun = {
-      context: openContext({
-        ask: parts.ask,
-        sending,
-        figures,
-        batchGate: createBatchGate(config.batchHoldMs),
-        effort: new CountedEffort(caller.tenant),
-        tickersLearned: parts.tickersLearned,
-        learned: parts.learned,
-        hasPlenty: parts.hasPlenty,
-        heldNames: parts.heldNames,
+      context: {
+        caller,
+        bill,
+        loaders: createLoaders({ ...held, sending, figures, batchGate, effort }),
+        batchGate,
+        effort,
+        warnings: createWarnings(),
         maxListItems: config.maxListItems,
         gate: parts.gate,
         quota() {
           run.isLasting = false;
           return quota(caller.tenant);
         },
-      }),
+      },
       participant,
       deadline,
       payer,

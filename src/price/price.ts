@@ -7,10 +7,11 @@ import { createObservationEntries } from '../figures/entries.ts';
 import type { Fetch, Figures, FiguresParts } from '../figures/fetch.ts';
 import { isFresh } from '../figures/held.ts';
 import { createHeldNames } from '../figures/names.ts';
-import { type GraphContext, openContext } from '../graph/context.ts';
+import type { GraphContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
 import { CountedEffort, type Effort } from '../loaders/effort.ts';
+import { createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate } from '../loaders/observations.ts';
 import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
@@ -38,7 +39,7 @@ import {
 import { cached } from '../service/lists.ts';
 import type { QuotaRecord, Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, readOnlyCache } from '../tenants/tenant-cache.ts';
-import type { Warning, WarningCode } from '../warnings.ts';
+import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 import { dearestField } from './bound.ts';
 import type { Assumptions, DryRun } from './dry-run.ts';
 
@@ -317,18 +318,27 @@ function openDryRun(
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
   const effort = untilRefused(new CountedEffort(caller.tenant), tally);
-  const context = openContext({
+  const batchGate = createBatchGate(figures.holdMs);
+  const loaders = createLoaders({
     ask,
     sending,
     figures: counted(lone, dry, isDeriving, years, tally),
-    batchGate: createBatchGate(figures.holdMs),
+    batchGate,
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
     learned: figures.learned,
-    maxListItems: parts.maxListItems,
     heldNames: createHeldNames({ tenantCache, freshness, now, outage }, figures.learned),
-    quota: () => parts.quota(caller.tenant),
   });
+  const context: GraphContext = {
+    caller,
+    bill,
+    loaders,
+    batchGate,
+    effort,
+    warnings: createWarnings(),
+    maxListItems: parts.maxListItems,
+    quota: () => parts.quota(caller.tenant),
+  };
   return {
     context,
     /** Lists the calls that would bring these demands, were they not held, if an operation might send so many. */

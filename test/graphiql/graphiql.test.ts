@@ -174,7 +174,7 @@ describe.skipIf(!hasChromium)('whoever comes by keyboard or screen reader', () =
       scene = await open({ colorScheme });
       await tab(scene.page, 'OverTime');
       await run(scene.page);
-      await scene.page.locator('.graphiql-response .view-line').nth(3).waitFor();
+      await scene.page.locator('.picture svg').first().waitFor();
       await scene.page.evaluate(axe.source);
     });
     afterAll(() => scene?.[Symbol.asyncDispose]());

@@ -21,23 +21,15 @@ export interface FieldTraces {
   begin(request: GatewayRequest): FieldTrace | null;
 }
 
-interface FieldTracesParts {
-  /** The names that routers have for ours; null if they are the same. */
-  readonly names: PrefixedNames | null;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** The clock in milliseconds from any start, as exactly as the machine has it. */
-  readonly elapsedMs?: () => number;
-}
-
-/** Opens traces. If they are off, nothing of them is loaded. */
-export async function openFieldTraces({
-  names,
-  now,
-  elapsedMs = () => performance.now(),
-}: FieldTracesParts): Promise<FieldTraces> {
+/**
+ * Opens traces. If they are off, nothing of them is loaded.
+ * @param names that routers have for ours; null if they are the same
+ * @param now milliseconds since the epoch
+ */
+export async function openFieldTraces(names: PrefixedNames | null, now: () => number): Promise<FieldTraces> {
   const { Trace } = await import('@apollo/usage-reporting-protobuf');
-  const clocks = { now, elapsedMs };
+  // As exactly as the machine has it.
+  const clocks = { now, elapsedMs: () => performance.now() };
   const routers = routerNames(names);
   const areWanted: FieldTraces['areWanted'] = ({ headers }) =>
     headers['apollo-federation-include-trace'] === 'ftv1';

@@ -15,18 +15,13 @@ const ALIASED = '__typename_of_';
 /** Characters of an answer in parts that are held back: more than a name of a type and an alias are long together. */
 const MAX_NAMED = 1024;
 
-interface PrefixedParts {
-  readonly names: PrefixedNames;
-  readonly maxTokens: number;
-}
-
 type Params = Readonly<Record<string, unknown>>;
 
 /**
  * Answers operations that routers word with prefixed names as if they had ours, and prefixes the names of types in the
  * answer. An operation with none of them is passed on as it is.
  */
-export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedParts): HandleRequest {
+export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: number): HandleRequest {
   const texts = new LRUCache<string, string>({ max: MAX_TEXTS });
   /** Hashes of our texts by the hash of the router's text. */
   const hashes = new LRUCache<string, string>({ max: MAX_TEXTS });
