@@ -92,10 +92,10 @@ export interface Refusal {
   readonly receivedAt: number;
 }
 
-export type Reply = Rows | Refusal;
+type Reply = Rows | Refusal;
 
 /** The rows of an answer by the pairs of the call, as `pairKey` names them. */
-export interface Groups {
+interface Groups {
   /** Rows with a figure. */
   readonly figures: ReadonlyMap<string, ObservationRecord[]>;
   /** Number of rows without a figure; a pair that has none is left out. */
@@ -111,16 +111,18 @@ export interface SentRow {
   readonly figure: ObservationRecord | null;
 }
 
-/** A rectangle, and the query for its pairs. */
-interface DataQuery {
+/** The figures that a call is for. */
+interface QueryScope {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
+}
+
+/** A rectangle, and the query for its pairs. */
+interface DataQuery extends QueryScope {
   readonly limit?: number | undefined;
   /** The years to name. */
   readonly named?: YearRange | null | undefined;
 }
-
-type QueryScope = Pick<DataQuery, 'mode' | 'rectangle'>;
 
 /** A rectangle to ask for: of all years, or of some alone. */
 interface Asked extends QueryScope {
@@ -129,7 +131,7 @@ interface Asked extends QueryScope {
 }
 
 /** Makes data calls, and learns from their answers how the service behaves. */
-export interface DataCalls {
+interface DataCalls {
   ask(query: DataQuery, sending: Sending): Promise<Reply>;
   /**
    * Makes one data call, with `limit` if more than a default page is expected and the service may know it.
@@ -444,15 +446,20 @@ export interface PairsToFetch {
   readonly search: NameSearch;
 }
 
-/** A rectangle to fetch, and the pairs that it answers. */
-export interface Task extends PairsToFetch {
+/** A rectangle, and the pairs that it answers. */
+export interface Share {
   readonly rectangle: Rectangle;
+  readonly pairs: readonly Pair[];
+}
+
+/** A rectangle to fetch, and the pairs that it answers. */
+export interface Task extends PairsToFetch, Share {
   /** Gathers parts of a refused call; left out while none is looked into. */
   readonly unproven?: Unproven[];
   /** Has some of the pairs covered anew, and fetched through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
-    changes?: Partial<Pick<Task, 'years' | 'rowsOf' | 'round'>>,
+    changes?: { years?: YearRange | null; rowsOf?: RowsOf; round?: number },
   ) => Promise<FetchedRows>;
 }
 

@@ -85,5 +85,5 @@ export interface Figures {
   /** @throws the signal's reason if the client leaves first */
   readonly fetch: Fetch;
   /** The countries and metrics that are known to have several figures of a period. */
-  readonly several: Pick<SeveralFigures, 'isEmpty' | 'sourcesOf'>;
+  readonly several: SeveralFigures;
 }

@@ -29,13 +29,8 @@ export interface RefusedNames {
   remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused): void;
 }
 
-interface RefusedNamesParts {
-  readonly now: () => number;
-  /** Milliseconds for which a refusal is remembered; 0 remembers none. */
-  readonly ttlMs: number;
-}
-
-export function createRefusedNames({ now, ttlMs }: RefusedNamesParts): RefusedNames {
+/** @param ttlMs milliseconds for which a refusal is remembered; 0 remembers none */
+export function createRefusedNames(now: () => number, ttlMs: number): RefusedNames {
   const names = createLru<Refused>(MAX_NAMES);
 
   const keyOf = (tenant: Tenant, dimension: Dimension, name: string) =>
@@ -93,14 +88,15 @@ const folded = createObjectMemo<ReadonlySet<string>>('names');
  * that a list lacks, it doesn't list everything that has figures: then no name is known to be missing.
  */
 export function createHeldNames(
-  parts: Pick<CachedParts, 'tenantCache' | 'freshness' | 'now'>,
-  { figured }: Pick<Learned, 'figured'>,
+  { tenantCache, freshness, now }: CachedParts,
+  { figured }: Learned,
 ): FindHeldNames {
+  const _parts = { tenantCache, freshness, now };
+  const parts = { tenantCache, freshness, now };
   const find: Readonly<Record<Dimension, (tenant: Tenant) => PromiseOrValue<HeldList<NamedList> | null>>> = {
     countries: held(countries, {}, parts),
     metrics: held(indicators, {}, parts),
   };
-  const { tenantCache, now } = parts;
   const none = new LRUCache<string, { readonly atMs: number; readonly generation: number }>({
     max: MAX_KEYS,
   });

@@ -23,6 +23,7 @@ import {
   type PairsToFetch,
   pairsOf,
   type SettlePair,
+  type Share,
   sum,
   type Task,
 } from './data-calls.ts';
@@ -30,7 +31,7 @@ import type { Outcome } from './entries.ts';
 import type { Fetch, FiguresParts, Settle } from './fetch.ts';
 
 /** Fetches pairs of one mode and settles each. */
-export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
+type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
 /** Pairs that are looked at in one step. */
 const STEP_PAIRS = 512;
@@ -74,10 +75,7 @@ function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
 }
 
 /** Gives each pair to the first rectangle that holds it; in steps, since thousands of pairs take long. */
-function* sharing(
-  pairs: readonly Pair[],
-  covering: Steps<readonly Rectangle[]>,
-): Steps<readonly Pick<Task, 'rectangle' | 'pairs'>[]> {
+function* sharing(pairs: readonly Pair[], covering: Steps<readonly Rectangle[]>): Steps<readonly Share[]> {
   const rectangles = yield* covering;
   if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
   const left = new Map<string, Pair>();
@@ -85,7 +83,7 @@ function* sharing(
     left.set(keyOf(pair), pair);
     if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
   }
-  const shares: Pick<Task, 'rectangle' | 'pairs'>[] = [];
+  const shares: Share[] = [];
   for (const rectangle of rectangles) {
     const own: Pair[] = [];
     for (const { countryCode, metricKey } of pairsOf(rectangle)) {
@@ -113,7 +111,7 @@ interface Together {
   readonly search: NameSearch;
 }
 
-export function openNameSearch(): NameSearch {
+function openNameSearch(): NameSearch {
   return {
     refusalsLeft: undefined,
     isListAsked: { countries: false, metrics: false },
@@ -253,8 +251,8 @@ function byMode(demands: readonly Demand[]): WantedByMode {
 function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
   const key = keyOf(pair);
   const demands = wanted.get(key) ?? [];
-  if (years === null || demands.length === 0) return demands;
-  const isAnswered = (demand: Demand) => demand.years !== null && covers(years, demand.years);
+  // A plan may bring some years of a series by themselves, and the whole of it in place of its latest figure.
+  const isAnswered = ({ years: own }: Demand) => years === null || (own !== null && covers(years, own));
   wanted.set(
     key,
     demands.filter((demand) => !isAnswered(demand)),

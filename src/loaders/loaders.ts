@@ -3,7 +3,6 @@ import type { ResponsePath } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
-import type { Figures } from '../figures/fetch.ts';
 import type { FindHeldNames, HeldNames } from '../figures/names.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
@@ -14,11 +13,9 @@ import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import type { Tenant } from '../tenants/tenant.ts';
-import type { Effort } from './effort.ts';
 import {
-  type BatchGate,
   createObservationLoader,
+  type LoadersParts,
   type ObservationLoader,
   remembering,
 } from './observations.ts';
@@ -50,7 +47,7 @@ interface Doubt {
   state: 'open' | 'none' | 'over';
 }
 
-function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figured'>): Doubts {
+function createDoubts({ listed, figured }: Learned): Doubts {
   let doubts: Map<string, Doubt> | undefined;
   /** Number of doubts that a figure may still put an end to. */
   let left = 0;
@@ -135,21 +132,6 @@ export interface Loaders {
   servedBy(held: HeldNames): void;
 }
 
-export interface LoadersParts {
-  readonly ask: Ask;
-  readonly sending: Sending;
-  /** Source of this operation's figures. */
-  readonly figures: Figures;
-  readonly batchGate: BatchGate;
-  readonly effort: Effort;
-  readonly tickersLearned: TickersLearned;
-  readonly learned: Pick<Learned, 'listed' | 'figured' | 'countryCodes'>;
-  /** Tells if calls are plenty for a key; left out if nothing is asked for before it is known to be wanted. */
-  readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
-  /** Left out if nothing is held. */
-  readonly heldNames?: FindHeldNames | undefined;
-}
-
 export function createLoaders(parts: LoadersParts): Loaders {
   const { ask } = parts;
   const { sending, told } = remembering(parts.sending);
@@ -169,7 +151,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const catalogue = later(() => createCatalogue(ask, sending));
   const tickers = later(() => createTickers(ask, sending, parts.tickersLearned));
   const doubts = createDoubts(parts.learned);
-  const observations = createObservationLoader({ ...parts, sending, told, onOutcomes: doubts.settle });
+  const observations = createObservationLoader({ ...parts, sending }, told, doubts.settle);
 
   return {
     load: createEndpointLoader(ask, sending),

@@ -10,6 +10,7 @@ import {
 import type { FailureCode } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
 import type { Figures } from '../figures/fetch.ts';
+import type { FindHeldNames } from '../figures/names.ts';
 import type { Pair } from '../plan/cover.ts';
 import {
   covers,
@@ -21,10 +22,14 @@ import {
   type YearRange,
   yearRange,
 } from '../plan/demand.ts';
+import type { Learned } from '../plan/learned.ts';
 import { alikeWith, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import type { LeftOutRows, Sending } from '../service/call.ts';
+import type { Ask } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import type { Effort } from './effort.ts';
+import type { TickersLearned } from './tickers.ts';
 
 /**
  * Tells when the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
@@ -114,18 +119,15 @@ interface OperandLoader {
   latest(pairs: readonly Pair[]): PromiseOrValue<readonly (ObservationRecord | Error | null)[]>;
 }
 
-interface OperandLoaderParts {
-  readonly effort: Effort;
-  /** Returns the outcomes of demands for series. */
-  readonly outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>;
-  /** Returns the latest figures of whole countries, of demands for latest ones. */
-  readonly nationalsOf: (
-    demands: readonly Demand[],
-  ) => PromiseOrValue<readonly (ObservationRecord | Error | null)[]>;
-}
-
-function createOperandLoader(parts: OperandLoaderParts): OperandLoader {
-  const { effort, outcomesOf, nationalsOf } = parts;
+/**
+ * @param outcomesOf returns the outcomes of demands for series
+ * @param nationalsOf returns the latest figures of whole countries, of demands for latest ones
+ */
+function createOperandLoader(
+  effort: Effort,
+  outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>,
+  nationalsOf: (demands: readonly Demand[]) => PromiseOrValue<readonly National[]>,
+): OperandLoader {
   /** Demands that were made beforehand, by pair. */
   const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
 
@@ -317,15 +319,22 @@ interface WantedRows {
 
 type National = ObservationRecord | Error | null;
 
-interface ObservationLoaderParts {
-  /** Source of the figures. */
-  readonly figures: Figures;
+type OnOutcomes = (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
+
+/** The parts of the loaders of one operation. */
+export interface LoadersParts {
+  readonly ask: Ask;
   readonly sending: Sending;
-  readonly told: ToldRows;
+  /** Source of this operation's figures. */
+  readonly figures: Figures;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
-  /** Called with the outcomes of demands. */
-  readonly onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
+  readonly tickersLearned: TickersLearned;
+  readonly learned: Learned;
+  /** Tells if calls are plenty for a key; left out if nothing is asked for before it is known to be wanted. */
+  readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
+  /** Left out if nothing is held. */
+  readonly heldNames?: FindHeldNames | undefined;
 }
 
 /** Demands that are looked for before others may have a turn. */
@@ -359,12 +368,17 @@ export function remembering(sending: Sending): { readonly sending: Sending; read
   };
 }
 
-export function createObservationLoader(parts: ObservationLoaderParts): ObservationLoader {
+/** @param onOutcomes called with the outcomes of demands */
+export function createObservationLoader(
+  parts: LoadersParts,
+  told: ToldRows,
+  onOutcomes: OnOutcomes,
+): ObservationLoader {
   const { effort, sending, batchGate } = parts;
   const { several } = parts.figures;
   /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
-  const withOutcomes = createOutcomes(parts);
+  const withOutcomes = createOutcomes(parts, onOutcomes);
   const ahead = new Map<string, NationalsAhead>();
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
@@ -428,7 +442,7 @@ export function createObservationLoader(parts: ObservationLoaderParts): Observat
   }
 
   return {
-    ...parts.told,
+    ...told,
     rows(wanted, choose = (rows) => rows) {
       sending.bill.naive += 1;
       const { metricKeys } = wanted;
@@ -455,11 +469,11 @@ export function createObservationLoader(parts: ObservationLoaderParts): Observat
       const known = several.sourcesOf(sending.caller.tenant, row);
       return known === null ? null : { sources: known, isByRule: false };
     },
-    operands: createOperandLoader({
+    operands: createOperandLoader(
       effort,
-      outcomesOf: (demands) => withOutcomes(demands, (outcomes) => outcomes),
+      (demands) => withOutcomes(demands, (outcomes) => outcomes),
       nationalsOf,
-    }),
+    ),
     nationals(countryCodes, metricKey, maxAgeMs) {
       sending.bill.naive += countryCodes.length;
       const asked = ahead.get(nationalsName(metricKey, maxAgeMs));
@@ -527,7 +541,7 @@ type WithOutcomes = <Result>(
  * DataLoader gathers the rest, with the demands of a field as one set: a promise for each of thousands of demands would
  * take longer than they do.
  */
-function createOutcomes({ figures, sending, batchGate, onOutcomes }: ObservationLoaderParts): WithOutcomes {
+function createOutcomes({ figures, sending, batchGate }: LoadersParts, onOutcomes: OnOutcomes): WithOutcomes {
   /** Outcomes that the operation has; for demands that it has asked for, the set of each. */
   const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {

@@ -7,8 +7,8 @@ import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { CountedEffort } from '../loaders/effort.ts';
-import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
-import { createBatchGate } from '../loaders/observations.ts';
+import { createLoaders } from '../loaders/loaders.ts';
+import { createBatchGate, type LoadersParts } from '../loaders/observations.ts';
 import {
   type Bill,
   type Caller,

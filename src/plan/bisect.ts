@@ -6,9 +6,6 @@ import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { Rectangle } from './cover.ts';
 import type { Learned } from './learned.ts';
 
-/** The evidence for names. */
-type Known = Pick<Learned, 'answered' | 'listed'>;
-
 /** Degrees of trust in a name, from nothing to proof. */
 export const TRUST = {
   none: 0,
@@ -28,7 +25,7 @@ export interface Suspects {
   readonly metricKeys: readonly string[];
 }
 
-function trustInCountry(code: string, { answered, listed }: Known): number {
+function trustInCountry(code: string, { answered, listed }: Learned): number {
   const known = code.toUpperCase();
   if (answered.countries.has(known)) return TRUST.answered;
   if (listed.countries.has(known)) return TRUST.listed;
@@ -36,12 +33,12 @@ function trustInCountry(code: string, { answered, listed }: Known): number {
   return listed.countries.size === 0 && COVERED_COUNTRIES.has(known) ? TRUST.documented : TRUST.none;
 }
 
-function trustInMetric(key: string, { answered, listed }: Known): number {
+function trustInMetric(key: string, { answered, listed }: Learned): number {
   if (answered.metrics.has(key)) return TRUST.answered;
   return listed.metrics.has(key) ? TRUST.listed : TRUST.none;
 }
 
-export function suspectsIn({ countryCodes, metricKeys }: Rectangle, known: Known): Suspects {
+export function suspectsIn({ countryCodes, metricKeys }: Rectangle, known: Learned): Suspects {
   const trustOfCodes = countryCodes.map((code) => trustInCountry(code, known));
   const trustOfKeys = metricKeys.map((key) => trustInMetric(key, known));
   const trust = Math.min(...trustOfCodes, ...trustOfKeys);
@@ -53,7 +50,7 @@ export function suspectsIn({ countryCodes, metricKeys }: Rectangle, known: Known
 }
 
 /** The least trust in any name of the rectangle but one. */
-export function trustBeside(name: string, { countryCodes, metricKeys }: Rectangle, known: Known): number {
+export function trustBeside(name: string, { countryCodes, metricKeys }: Rectangle, known: Learned): number {
   return Math.min(
     TRUST.answered,
     ...countryCodes.filter((code) => code !== name).map((code) => trustInCountry(code, known)),
@@ -65,7 +62,7 @@ export function trustBeside(name: string, { countryCodes, metricKeys }: Rectangl
  * The names of a call that the service's words single out: it quotes them or puts them after a colon. Names that it has
  * answered for are not the refused ones, even if it names them.
  */
-export function namedIn(detail: string, { countryCodes, metricKeys }: Rectangle, known: Known): string[] {
+export function namedIn(detail: string, { countryCodes, metricKeys }: Rectangle, known: Learned): string[] {
   const pointed = [...detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g)].map(
     (m) => m[1] ?? m[2] ?? '',
   );

@@ -136,12 +136,16 @@ export interface Span {
 
 export type Dimension = 'countries' | 'metrics';
 
-/** Knowledge of the service from its answers. Shared by all callers: none of it is a figure. */
-export interface Learned extends Readonly<Facts> {
+/** Facts, as long as they hold. */
+interface KnownFacts {
   /** Returns all facts as of now: for those who look at several of them. */
   facts(): Readonly<Facts>;
   /** Takes facts over, until they are contradicted or have had no new evidence for ten minutes. */
   learn(facts: Partial<Facts>): void;
+}
+
+/** Knowledge of the service from its answers. Shared by all callers: none of it is a figure. */
+export interface Learned extends Readonly<Facts>, KnownFacts {
   /** Names that the service has answered for: they don't make it refuse a call. In the spelling of the call. */
   readonly answered: Readonly<Record<Dimension, NameSet>>;
   /** Names in the service's own lists. */
@@ -179,7 +183,7 @@ export interface NameSet {
 }
 
 /** Keeps facts until they are contradicted, or have had no new evidence for as long as they live. */
-function createFacts(now: () => number): Pick<Learned, 'facts' | 'learn'> {
+function createFacts(now: () => number): KnownFacts {
   let known = UNKNOWN_FACTS;
   /** Instants up to which facts are known, by their names. */
   const untilMs = new Map<string, number>();
@@ -311,7 +315,7 @@ export function createLearned(now: () => number): Learned {
 }
 
 /** True if a call may name years: nothing has shown lately that the service takes none. */
-export function mayNameYears({ yearsParam }: Pick<Facts, 'yearsParam'>): boolean {
+export function mayNameYears({ yearsParam }: Readonly<Facts>): boolean {
   return yearsParam !== 'refused' && yearsParam !== 'ignored';
 }
 

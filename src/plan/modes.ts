@@ -22,7 +22,7 @@ import {
 } from './demand.ts';
 import { type Learned, mayNameYears } from './learned.ts';
 
-export interface ModePlan {
+interface ModePlan {
   /** Pairs to ask for with `latest=true`. */
   readonly latest: readonly Pair[];
   /** Pairs to ask for whole; the latest figure of any of them, and any range of years, is taken from its series. */
@@ -37,7 +37,7 @@ export interface RangePlan {
   readonly pairs: readonly Pair[];
 }
 
-export interface ModeLimits extends CoverLimits {
+interface ModeLimits extends CoverLimits {
   /** Rows beyond those of separate calls that a merged plan may bring. */
   readonly overfetchRows: number;
 }
@@ -49,59 +49,7 @@ const MANY = 250;
 const WORTHWHILE_SHARE = 0.9;
 
 /** Expected rows of a series that a call for a range of years brings; null if the service takes no years. */
-export type RowsWithin = ((years: YearRange) => RowsOf) | null;
-
-/**
- * Chooses modes. Latest figures and series cannot share a call, but a series holds its latest figure. Asks for
- * everything as series if that takes fewer calls and brings no more unwanted rows than the budget allows.
- *
- * Asks for a range of years as such if that takes fewer calls than whole series: whole ones are better to hold.
- */
-export function chooseModes(
-  demands: readonly Demand[],
-  limits: ModeLimits,
-  seriesRows: RowsOf,
-  rowsWithin: RowsWithin = null,
-): ModePlan {
-  return taken(choosingModes(demands, limits, seriesRows, rowsWithin));
-}
-
-/** Chooses as {@link chooseModes} does, in steps: for thousands of demands, each step takes milliseconds. */
-export function* choosingModes(
-  demands: readonly Demand[],
-  limits: ModeLimits,
-  seriesRows: RowsOf,
-  rowsWithin: RowsWithin = null,
-): Steps<ModePlan> {
-  const wanted = wantedOf(demands);
-  const all = new Map([
-    ...wanted.series,
-    ...[...wanted.ranges].map(([key, { pair }]) => [key, pair] as const),
-  ]);
-  const whole = yield* choosingWhole({ latest: wanted.latest, series: all }, limits, seriesRows);
-  if (rowsWithin === null || wanted.ranges.size === 0) return whole;
-
-  const others = yield* choosingWhole(wanted, limits, seriesRows);
-  const ranges = [...wanted.ranges.values()];
-  if (ranges.length > MANY) {
-    const choice = chooseByRows(ranges, others, limits, { seriesRows, rowsWithin });
-    return choice ?? whole;
-  }
-  const counting = (plan: ModePlan) => countingCalls(plan, limits, seriesRows, rowsWithin);
-  // Ranges that fit one call beat whole series that don't: the calls that those take are no matter then, and dear to tell.
-  const isWholeLong = callsFor(rowsOf(whole.series, seriesRows, limits), limits) > 1;
-  if (!isWholeLong && (yield* counting(whole)) === 1) return whole;
-  const plans: [ModePlan, number][] = [];
-  for (const grouped of groupings(ranges)) {
-    const plan = { ...others, ranges: grouped };
-    const calls = yield* counting(plan);
-    if (calls === 1) return plan;
-    plans.push([plan, calls]);
-  }
-  let [best, bestCalls] = [whole, yield* counting(whole)];
-  for (const [plan, calls] of plans) if (calls < bestCalls) [best, bestCalls] = [plan, calls];
-  return best;
-}
+type RowsWithin = ((years: YearRange) => RowsOf) | null;
 
 /** Calls for so many rows, at the least. */
 function callsFor(rows: number, { maxRows }: ModeLimits): number {
@@ -197,7 +145,7 @@ function groupings(ranges: readonly RangeOfPair[]): RangePlan[][] {
 
 /** Latest figures and whole series: apart, or as series all of them. */
 function* choosingWhole(
-  wanted: Pick<WantedPairs, 'latest' | 'series'>,
+  wanted: { readonly latest: ReadonlyMap<string, Pair>; readonly series: ReadonlyMap<string, Pair> },
   limits: ModeLimits,
   seriesRows: RowsOf,
 ): Steps<ModePlan> {
@@ -240,7 +188,7 @@ export interface PlanPart {
 }
 
 /** The calls that a plan asks for: one part for each mode and range of years, none of them empty. */
-export function partsOf(
+function partsOf(
   { latest, series, ranges }: ModePlan,
   seriesRows: (pairs: readonly Pair[]) => RowsOf,
   rowsWithin: (years: YearRange, pairs: readonly Pair[]) => RowsOf,
@@ -279,7 +227,7 @@ const NO_ROWS: RowsOf = () => 0;
  * most, so the sums of the demands tell the least.
  */
 export function createFewestCalls(
-  { maxRows, maxCodes }: Pick<CoverLimits, 'maxRows' | 'maxCodes'>,
+  { maxRows, maxCodes }: CoverLimits,
   seriesRows: RowsOf,
   rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
 ): FewestCalls {
@@ -318,7 +266,7 @@ export function createFewestCalls(
 /** A lower bound: no plan for these figures takes fewer calls. */
 export function fewestCalls(
   demands: readonly Demand[],
-  limits: Pick<CoverLimits, 'maxRows' | 'maxCodes'>,
+  limits: CoverLimits,
   seriesRows: RowsOf,
   rowsWithin?: (years: YearRange) => RowsOf,
 ): number {
@@ -328,7 +276,7 @@ export function fewestCalls(
 }
 
 /** The bounds of calls. */
-export interface CallBounds {
+interface CallBounds {
   readonly learned: Learned;
   readonly codesPerCall: number;
 }
@@ -345,12 +293,47 @@ export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
   return { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
 }
 
-/** Plans which demands to ask for as latest, as series, and within some years. */
+/**
+ * Plans which demands to ask for as latest, as series, and within some years, in steps: for thousands of demands, each
+ * step takes milliseconds. Latest figures and series cannot share a call, but a series holds its latest figure. Asks for
+ * everything as series if that takes fewer calls and brings no more unwanted rows than the budget allows.
+ *
+ * Asks for a range of years as such if that takes fewer calls than whole series: whole ones are better to hold.
+ */
 export function* planningModes(demands: readonly Demand[], planning: Planning): Steps<ModePlan> {
   if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
   const { learned } = planning;
+  const { seriesRows } = learned;
+  const limits = modeLimits(planning);
   const rowsWithin: RowsWithin = mayNameYears(learned) ? (years) => learned.rowsWithin(widened(years)) : null;
-  return yield* choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin);
+  const wanted = wantedOf(demands);
+  const all = new Map([
+    ...wanted.series,
+    ...[...wanted.ranges].map(([key, { pair }]) => [key, pair] as const),
+  ]);
+  const whole = yield* choosingWhole({ latest: wanted.latest, series: all }, limits, seriesRows);
+  if (rowsWithin === null || wanted.ranges.size === 0) return whole;
+
+  const others = yield* choosingWhole(wanted, limits, seriesRows);
+  const ranges = [...wanted.ranges.values()];
+  if (ranges.length > MANY) {
+    const choice = chooseByRows(ranges, others, limits, { seriesRows, rowsWithin });
+    return choice ?? whole;
+  }
+  const counting = (plan: ModePlan) => countingCalls(plan, limits, seriesRows, rowsWithin);
+  // Ranges that fit one call beat whole series that don't: the calls that those take are no matter then, and dear to tell.
+  const isWholeLong = callsFor(rowsOf(whole.series, seriesRows, limits), limits) > 1;
+  if (!isWholeLong && (yield* counting(whole)) === 1) return whole;
+  const plans: [ModePlan, number][] = [];
+  for (const grouped of groupings(ranges)) {
+    const plan = { ...others, ranges: grouped };
+    const calls = yield* counting(plan);
+    if (calls === 1) return plan;
+    plans.push([plan, calls]);
+  }
+  let [best, bestCalls] = [whole, yield* counting(whole)];
+  for (const [plan, calls] of plans) if (calls < bestCalls) [best, bestCalls] = [plan, calls];
+  return best;
 }
 
 /** The plan for some demands. */
@@ -434,7 +417,7 @@ export function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
 /** The years and rows to plan by if whole series are asked for in place of some years. */
 export function inWhole(
   pairs: readonly Pair[],
-  { learned }: Pick<CallBounds, 'learned'>,
+  { learned }: Planning,
 ): { readonly years: null; readonly rowsOf: RowsOf } {
   return { years: null, rowsOf: hopefulRows(pairs, learned) };
 }

@@ -116,7 +116,7 @@ export function lastDayOf(row: Row): string | null {
 }
 
 /** Names the period of a row, in any spelling; a period that no rule reads keeps its text. */
-export function periodKeyOf(row: Pick<Row, 'year' | 'period'>): string {
+export function periodKeyOf(row: { readonly year: number; readonly period: string }): string {
   return periodOf(row)?.key ?? row.period;
 }
 

@@ -53,7 +53,7 @@ type SumOfSet<Sum> = (
  */
 function summing<Sum>(
   schema: GraphQLSchema,
-  { fragments }: Pick<SelectionScope, 'fragments'>,
+  { fragments }: SelectionScope,
   { nothing, both, isLeftOut = () => false, ofField }: FieldSum<Sum>,
 ): SumOfSet<Sum> {
   const ofFragments = new Map<string, Sum>();

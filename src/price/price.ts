@@ -78,9 +78,6 @@ export interface Ceilings {
   readonly isExplained: boolean;
   /** True if the service has accepted the key lately. */
   readonly isProven: boolean;
-}
-
-interface TallyParts extends Ceilings {
   readonly isCertain: boolean;
   /** Counts the fewest calls for the figures that are not held. */
   readonly fewest: FewestCalls;
@@ -97,7 +94,7 @@ const PRICED_BEYOND = 10;
  */
 const MOST_PLANNED_UNPROVEN = 2_500;
 
-export function openTally(parts: TallyParts): Tally {
+export function openTally(parts: Ceilings): Tally {
   const { limit, isExplained, isProven, fewest, dearest } = parts;
   const bill = openBill();
   const free = payerOf(bill);
@@ -331,7 +328,7 @@ function openDryRun(
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
     learned: figures.learned,
-    heldNames: createHeldNames(dry, figures.learned),
+    heldNames: createHeldNames({ tenantCache, freshness, now, outage }, figures.learned),
   });
   const context: GraphContext = {
     caller,

@@ -8,12 +8,11 @@ import {
   type Task,
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
-import { openNameSearch } from '../../src/figures/planned.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { keyOf } from '../../src/plan/demand.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
-import { partsWith } from './parts.ts';
+import { openNameSearch, partsWith } from './parts.ts';
 
 /** The answer to a call for latest figures or series, decoded and grouped, without any stage around the call. */
 export async function answerFrom(

@@ -38,7 +38,7 @@ import { partsWith } from './parts.ts';
 function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500, codesPerCall = 250 } = {}) {
   const route = createDataRoute(table, { ...SEEN, ...habits });
   const learned = createLearned(() => 0);
-  const refusedNames = createRefusedNames({ now: () => 0, ttlMs: 300_000 });
+  const refusedNames = createRefusedNames(() => 0, 300_000);
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
   const keep: FiguresParts['keep'] = (_partition, { mode, years }, figures) => {
     for (const { pair, rows } of figures) {

@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/async/clock.ts';
+import type { NameSearch } from '../../src/figures/data-calls.ts';
 import { createSeveralFigures, type ObservationEntries } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
 import { createLearned } from '../../src/plan/learned.ts';
@@ -11,6 +12,14 @@ export const NO_ENTRIES: ObservationEntries = {
   keep() {},
   several: createSeveralFigures(),
 };
+
+/** A search for refused names that has yet to begin. */
+export const openNameSearch = (): NameSearch => ({
+  refusalsLeft: undefined,
+  isListAsked: { countries: false, metrics: false },
+  isRefusedWithYears: false,
+  isAnswered: false,
+});
 
 /** The parts of the figures over a service that is not there, where nothing is held and nobody else is. */
 export function partsWith(further: Partial<FiguresParts> = {}): FiguresParts {

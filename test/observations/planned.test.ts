@@ -9,7 +9,8 @@ import {
   pairsOf,
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
-import { covered, type FetchPairs, openNameSearch, planned } from '../../src/figures/planned.ts';
+import type { FiguresParts } from '../../src/figures/fetch.ts';
+import { covered, planned } from '../../src/figures/planned.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
@@ -17,19 +18,23 @@ import type { ObservationRecord } from '../../src/service/records/observations.t
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
-import { partsWith } from './parts.ts';
+import { openNameSearch, partsWith } from './parts.ts';
 
 const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
 
 /** Demands over a next stage that settles pairs as it is told to. */
-async function plan(demands: readonly Demand[], settle: (wanted: PairsToFetch) => void, overfetchRows = 0) {
+async function plan(
+  demands: readonly Demand[],
+  settle: (wanted: PairsToFetch) => void,
+  further: Partial<FiguresParts> = { overfetchRows: 0 },
+) {
   const asked: { mode: Mode; pairs: string[] }[] = [];
-  const next: FetchPairs = async (wanted) => {
+  const next: Parameters<typeof planned>[0] = async (wanted) => {
     if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(keyOf) });
     settle(wanted);
     return NONE_WHOLE;
   };
-  const fetch = planned(next, partsWith({ overfetchRows }));
+  const fetch = planned(next, partsWith(further));
   const outcomes: [string, Outcome][] = [];
   await fetch(demands, sendingFor(), (one, outcome) => outcomes.push([one.key, outcome]));
   return { asked, outcomes };
@@ -85,6 +90,26 @@ describe('demands', () => {
       'series KE m': both,
       'latest GH m': [one],
     });
+  });
+
+  it('are settled once, though years of a series are asked for beside the whole that tells its latest figure', async () => {
+    const learned = createLearned(() => 0);
+    learned.learn({ maxRows: 100 });
+    for (const code of ['KE', 'NG']) learned.learnSeries(code, 'm', 40, { from: 1960, to: 2000 });
+    for (const code of ['GH', 'ZA', 'EG']) learned.learnSeries(code, 'm', 90, { from: 1920, to: 2010 });
+    const years = ['NG', 'GH', 'ZA', 'EG'].map((code) =>
+      demandFor('series', code, 'm', undefined, { from: 1990, to: 1992 }),
+    );
+    const demands = [demand('series', 'KE'), demand('latest', 'NG'), ...years];
+    const { asked, outcomes } = await plan(
+      demands,
+      ({ pairs, settle }) => {
+        for (const pair of pairs) settle(pair, []);
+      },
+      { learned },
+    );
+    expect(asked.map(({ pairs }) => pairs.filter((pair) => pair === 'NG m'))).toEqual([['NG m'], ['NG m']]);
+    expect(outcomes.map(([key]) => key).sort()).toEqual(demands.map(({ key }) => key).sort());
   });
 
   it('for a latest figure without a value are met from the series', async () => {

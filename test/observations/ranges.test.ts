@@ -24,7 +24,7 @@ function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
     send,
     learned,
     now,
-    refusedNames: createRefusedNames({ now, ttlMs: 300_000 }),
+    refusedNames: createRefusedNames(now, 300_000),
     keep(_key, { mode, years }, figures) {
       for (const { pair, rows } of figures) {
         const own = rows.filter(({ year }) => years === null || isWithin(years, year));

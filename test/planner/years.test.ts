@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { taken } from '../../src/async/turns.ts';
 import {
   covers,
+  type Demand,
   demandFor,
   spanOf,
   wholeOf,
@@ -9,9 +11,7 @@ import {
   yearRange,
 } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
-import { chooseModes, type RowsWithin } from '../../src/plan/modes.ts';
-
-const LIMITS = { maxRows: 1000, maxCodes: 250, maxAddress: 6000, overfetchRows: 500 };
+import { planningModes } from '../../src/plan/modes.ts';
 
 const years = (from: number | null, to: number | null): YearRange => ({ from, to });
 
@@ -23,19 +23,15 @@ function twenty(range: YearRange | null, from = 0, metricKey = 'm') {
 }
 
 /** A plan as ranges by their names, and how many pairs each kind has. */
-function plan(demands: Parameters<typeof chooseModes>[0], rowsWithin: RowsWithin = oneAYear) {
-  const { latest, series, ranges } = chooseModes(demands, LIMITS, () => 77, rowsWithin);
+function plan(demands: readonly Demand[], learned = createLearned(() => 0)) {
+  const planning = { learned, codesPerCall: 250, overfetchRows: 500 };
+  const { latest, series, ranges } = taken(planningModes(demands, planning));
   return {
     latest: latest.length,
     series: series.length,
     ranges: ranges.map(({ years, pairs }) => [years.from, years.to, pairs.length]),
   };
 }
-
-const oneAYear: RowsWithin =
-  ({ from, to }) =>
-  () =>
-    (to ?? 2026) - (from ?? 1950) + 1;
 
 describe('a range of years', () => {
   it.each([
@@ -89,7 +85,9 @@ describe('years are asked for alone', () => {
   });
 
   it('not where the service takes none', () => {
-    expect(plan(twenty(years(1990, 2024)), null)).toMatchObject({ series: 20, ranges: [] });
+    const learned = createLearned(() => 0);
+    learned.learn({ yearsParam: 'refused' });
+    expect(plan(twenty(years(1990, 2024)), learned)).toMatchObject({ series: 20, ranges: [] });
   });
 
   it('by the span of several ranges where that takes no more calls', () => {

@@ -4,7 +4,7 @@ import { demandFor, type Mode } from '../../src/plan/demand.ts';
 import { createFewestCalls } from '../../src/plan/modes.ts';
 import { type Ceilings, openTally } from '../../src/price/price.ts';
 
-const LIMITS = { maxRows: 1_000, maxCodes: 1_000 };
+const LIMITS = { maxAddress: 6_000, maxRows: 1_000, maxCodes: 1_000 };
 
 function tallyOf(ceilings: Partial<Ceilings> = {}) {
   return openTally({
