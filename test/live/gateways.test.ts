@@ -37,7 +37,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
 const LOADS = `data:text/javascript,${encodeURIComponent(
   `import { registerHooks } from 'node:module';
   registerHooks({ load(url, context, next) {
-    if (/graphql-(ws|sse)|node_modules\\/ws\\/|src\\/live\\//.test(url)) process.stderr.write('LOADED ' + url + '\\n');
+    if (/graphql-(ws|sse)|node_modules\\/ws\\/|src\\/wings\\/live\\//.test(url)) process.stderr.write('LOADED ' + url + '\\n');
     return next(url, context);
   } });`,
 )}`;
