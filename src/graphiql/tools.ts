@@ -1,12 +1,8 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useCallback } from 'react';
 import { createStore } from './store.ts';
+import type { Written } from './variables.ts';
 import { isMedium, isNarrow, side } from './view.ts';
-
-export interface Written {
-  readonly query: string;
-  readonly variables?: string;
-}
 
 /** Opens an operation: in the tab that holds it already, else in one of its own. */
 export function useOpen(): (written: Written) => void {

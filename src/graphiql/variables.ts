@@ -10,3 +10,9 @@ export function variablesIn(text: string): Record<string, unknown> | null {
     return null;
   }
 }
+
+/** An operation as it is written: its text, and its variables as JSON. */
+export interface Written {
+  readonly query: string;
+  readonly variables?: string;
+}

@@ -364,7 +364,7 @@ describe('serve', () => {
     const { url } = await heldService();
     const program = start(SERVE, { PORT: new URL(url).port });
     expect(await program.exited).toBe(1);
-    expect(program.text.stderr).toMatch(/^[^\n]*EADDRINUSE[^\n]*\n$/);
+    expect(program.text.stderr).toMatch(/^Another program listens on port \d+ already\.[^\n]*\n$/);
     expect(program.text.stdout).toBe('');
   });
 

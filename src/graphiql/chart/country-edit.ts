@@ -1,6 +1,5 @@
 import { type ArgumentNode, Kind, parse, visit } from 'graphql';
-import type { Written } from '../tools.ts';
-import { variablesIn } from '../variables.ts';
+import { variablesIn, type Written } from '../variables.ts';
 
 const LISTS: ReadonlySet<string> = new Set(['codes', 'countryCodes']);
 const SINGLE: ReadonlySet<string> = new Set(['code', 'countryCode']);
