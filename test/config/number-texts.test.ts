@@ -16,7 +16,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/store/store.ts': 'times that we have written',
   'src/wings/defer/deferral.ts': 'an argument that is an Int already',
   'src/graph/limits.ts': 'the message of a library',
-  'src/operations/run.ts': 'headers of our own answers',
+  'src/operations/forms.ts': 'headers of our own answers',
   'src/service/json.ts': 'numbers of our own marks',
   'src/wings/extra/policy.ts': 'four digits of a day',
   'src/calendar.ts': 'digits that the rules of periods and times have picked out',

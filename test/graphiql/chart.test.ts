@@ -178,6 +178,8 @@ describe.skipIf(!hasChromium)('a picture', () => {
     await widen(scene.page, width);
     for (const kind of ['lines', 'map']) {
       const svg = scene.page.locator(`.frame.${kind} svg`);
+      // Each picture is drawn when it comes into view.
+      await scene.page.locator(`.frame.${kind}`).scrollIntoViewIfNeeded();
       await expect.poll(async () => (await svg.boundingBox())?.width).toBe(width);
     }
     // Nothing is written over something else, nor beyond the edge.

@@ -110,9 +110,10 @@ describe.skipIf(!hasChromium)('controls', () => {
     const dots = page.locator('.frame.scatter g.points circle');
     await expect.poll(() => dots.count()).toBeGreaterThan(40);
     program.requests();
-    expect(await page.locator('.picture .under').first().innerText()).toMatch(
-      /none of them is real[\s\S]*Source: /,
-    );
+    // The sandbox is known as such once the page has asked for its health.
+    await expect
+      .poll(() => page.locator('.picture .under').first().innerText())
+      .toMatch(/none of them is real[\s\S]*Source: /);
     const across = page.locator('.frame.scatter [aria-label="x-axis label"]');
     const before = await across.textContent();
     await page.getByLabel('Scales').selectOption('log');

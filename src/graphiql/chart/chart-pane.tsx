@@ -68,7 +68,7 @@ function Found({ exchange, own, earlier }: FoundProps) {
       {earlier.length > 0 && before !== null && !isTable && (
         <p className="earlier" role="note">
           This run brought no figures: Errors says why. The picture is that of the run before, at{' '}
-          {new Date(before.at).toLocaleTimeString()}.
+          {clockTime(before.at)}.
         </p>
       )}
       {isTable && pictures.length === 0 && (
@@ -179,4 +179,9 @@ function looksDark(): boolean {
   const { classList } = document.body;
   if (classList.contains('graphiql-dark')) return true;
   return !classList.contains('graphiql-light') && matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+/** @param at milliseconds since the epoch */
+function clockTime(at: number): string {
+  return new Date(at).toLocaleTimeString();
 }
