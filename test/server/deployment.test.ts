@@ -224,7 +224,9 @@ describe('the files for Kubernetes', () => {
       metadata: { name: namespace },
     });
     const told = [...readdirSync(KUBERNETES).map((file) => `${KUBERNETES}/${file}`), 'docs/operating.md'];
-    const commands = told.flatMap((file) => text(file).match(/\bkubectl (?!apply -[fk]|kustomize)\S.*/g) ?? []);
+    const commands = told.flatMap(
+      (file) => text(file).match(/\bkubectl (?!apply -[fk]|kustomize)\S.*/g) ?? [],
+    );
     expect(commands.length).toBeGreaterThan(1);
     for (const command of commands) expect(command).toMatch(new RegExp(`^kubectl -n ${namespace} `));
   });
