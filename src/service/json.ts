@@ -108,7 +108,7 @@ interface KnownRows {
   /** The member; null if the list is the body. */
   readonly name: string | null;
   readonly items: readonly unknown[];
-  /** Where each begins and ends in the bytes, one pair after the other. */
+  /** Offsets at which each begins and ends in the bytes, one pair after the other. */
   readonly places: readonly number[];
 }
 

@@ -131,7 +131,7 @@ export interface CallQueue {
 
 /** Names of a tenant's values in the store, by the names that the gateway calls them. */
 interface StoreNames {
-  /** Those that count together with these: when they are too many, all are dropped. */
+  /** The group that these count together with: when it is too large, all are dropped. */
   readonly among: object;
   readonly keys: Map<string, string>;
 }

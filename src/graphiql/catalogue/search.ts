@@ -68,7 +68,7 @@ const BEGINS_ABOUT = 4;
 const BY_SYNONYM = 3;
 
 /**
- * Those that have all words of a query, or what else these are called, the nearest first. A word is found where one begins
+ * Rows that have all words of a query, or their synonyms, the nearest first. A word is found where one begins
  * with it: `rain` finds rainfall, and no trained teachers.
  */
 export function searched<T>(all: readonly T[], query: string, of: (one: T) => Searched): readonly T[] {
