@@ -66,7 +66,7 @@ export interface DocumentProse {
   readonly relative: readonly string[];
 }
 
-/** Documents that are bounded: all but the history, the benchmark's report, and the architecture. */
+/** Documents that are bounded: all but the history and the benchmark's report. */
 const DOCUMENTS: readonly string[] = [
   '*.md',
   'docs/*.md',

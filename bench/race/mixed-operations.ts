@@ -12,7 +12,7 @@ export const KEYS = 100;
 const CODES = 'NG ZA KE EG GH ET MA TZ UG RW CI SN DZ AO CM'.split(' ');
 
 /** Metrics with a national row nearly every year, by how often people ask for them. */
-const METRICS = [
+export const METRICS = [
   'population_total',
   'life_expectancy',
   'gdp_current_usd',

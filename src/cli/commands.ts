@@ -346,10 +346,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 /** Runs the gateway, or one worker of it. */
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
-  const [{ createLog }, { standardError }] = await Promise.all([
-    import('../server/log.ts'),
-    import('../server/log.ts'),
-  ]);
+  const { createLog, standardError } = await import('../server/log.ts');
   const outlet = standardError();
   const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
   const log = createLog(config.logLevel, outlet, ownId);

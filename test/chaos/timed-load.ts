@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { METRICS } from '../../bench/race/mixed-operations.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Dice } from '../execution/dice.ts';
 
@@ -36,19 +37,10 @@ const CODES =
     ' ',
   );
 
-/** Metrics with a national row nearly every year: one round of calls brings each of their figures. */
-const METRICS = [
-  'population_total',
-  'life_expectancy',
-  'gdp_current_usd',
-  'population_growth_pct',
-  'urban_population_pct',
-  'gdp_per_capita_current_usd',
-  'fertility_rate_births_per_woman',
-  'median_age_years',
-];
-
-/** An operation that takes one round of calls if nothing is held: the service's own time is that of one call. */
+/**
+ * An operation that takes one round of calls if nothing is held, since its metrics have a national row nearly every year:
+ * the service's own time is that of one call.
+ */
 export function drawText(dice: Dice): string {
   const metrics = Array.from({ length: 1 + dice.below(3) }, () => dice.pick(METRICS));
   if (dice.chance(0.5)) {

@@ -32,10 +32,22 @@ export function sourcesOf(figures: readonly Figure[]): string[] {
   });
 }
 
+/** Notes on the origin of figures: that they are synthetic, if they are, and who published them. */
+export function originOf(sources: readonly string[], isSynthetic: boolean, isInTable = false): string[] {
+  const published =
+    sources.length === 0
+      ? 'The answer names no source.'
+      : isInTable && sources.length > MOST_SOURCES
+        ? `${sources.length} sources, named in the table.`
+        : `Source: ${sources.join(', ')}.`;
+  return isSynthetic
+    ? ['Synthetic figures of the embedded sandbox: none of them is real.', published]
+    : [published];
+}
+
 /** What has to be said below a picture, on the page and in files. */
 export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): string[] {
   const figures = figuresOf(picture, shown);
-  const sources = sourcesOf(figures);
   const modelled = figures.filter(({ isModelled }) => isModelled).length;
   const drawnAs = {
     lines: ' (hollow, where points are drawn)',
@@ -47,12 +59,7 @@ export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): s
   const leftOut = picture.figures.length - figures.length;
   const places = picture.figures.filter((figure) => !figure.isNational).length;
   return [
-    isSynthetic ? 'Synthetic figures of the embedded sandbox: none of them is real.' : '',
-    sources.length === 0
-      ? 'The answer names no source.'
-      : shown === 'values' && sources.length > MOST_SOURCES
-        ? `${sources.length} sources, named in the table.`
-        : `Source: ${sources.join(', ')}.`,
+    ...originOf(sourcesOf(figures), isSynthetic, shown === 'values'),
     modelled > 0
       ? `${modelled === figures.length ? 'All' : `${fullNumber(modelled)} of ${fullNumber(figures.length)}`} figures are modelled${drawnAs[shown]}.`
       : '',

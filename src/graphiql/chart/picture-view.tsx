@@ -17,8 +17,7 @@ import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
 import { othersName, posterOf } from './poster.ts';
 import { SortableTable } from './sortable-table.tsx';
-
-const MIN_WIDTH = 260;
+import { useWidth } from './width.ts';
 
 /** A picture, what has to be said of it, its figures as a table, and all of that as files. */
 export function PictureView({
@@ -119,14 +118,10 @@ function Frame({
   readonly colours: Colours;
 }) {
   const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
+  const width = useWidth(frame);
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
     if (frame.current === null) return;
-    const resized = new ResizeObserver(([entry]) => {
-      if (entry !== undefined) setWidth(Math.max(MIN_WIDTH, Math.floor(entry.contentRect.width)));
-    });
-    resized.observe(frame.current);
     const seen = new IntersectionObserver(
       (entries) => {
         if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
@@ -139,7 +134,6 @@ function Frame({
     paper.addEventListener('change', onPrint);
     return () => {
       paper.removeEventListener('change', onPrint);
-      resized.disconnect();
       seen.disconnect();
     };
   }, []);

@@ -1,13 +1,14 @@
 import * as Plot from '@observablehq/plot';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useLook } from '../looks.ts';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { Choice } from './controls.tsx';
 import type { Figure } from './figures.ts';
-import { sourcesOf } from './notes.ts';
+import { originOf, sourcesOf } from './notes.ts';
 import { fullNumber, shortNumber } from './numbers.ts';
 import { type BarsPicture, MAP_COUNTRIES, type Picture } from './picture.ts';
 import { inGroup, type Look, labelOf, type Plotted, plotted } from './plot.ts';
+import { useWidth } from './width.ts';
 
 /** Countries with a figure of each of two indicators. */
 interface Pair {
@@ -84,8 +85,9 @@ export function Scatter({
       </div>
       <Dots pairs={pairs} x={x} y={y} isLog={look.isLog && canBeLog} colours={isDark ? DARK : LIGHT} />
       <div className="under">
-        {isSynthetic && <p>Synthetic figures of the embedded sandbox: none of them is real.</p>}
-        <p>{sources.length === 0 ? 'The answer names no source.' : `Source: ${sources.join(', ')}.`}</p>
+        {originOf(sources, isSynthetic).map((note) => (
+          <p key={note}>{note}</p>
+        ))}
       </div>
     </figure>
   );
@@ -101,15 +103,7 @@ interface DotsProps {
 
 function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (frame.current === null) return;
-    const resized = new ResizeObserver(([entry]) =>
-      setWidth(Math.max(260, Math.floor(entry?.contentRect.width ?? 0))),
-    );
-    resized.observe(frame.current);
-    return () => resized.disconnect();
-  }, []);
+  const width = useWidth(frame);
   useEffect(() => {
     if (width === 0) return;
     const drawn = drawScatter(pairs, x, y, { width, colours, isLog });

@@ -137,15 +137,12 @@ function textWriter(lineOf: (row: readonly unknown[]) => string, beginning = '')
   };
 }
 
-/** Matches a header that has the name of a format at all: nothing else is looked at more closely. */
-const MAY_ASK = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
-
 /** Types that are JSON's to answer, by name or as part of a range. */
 const JSON_TYPES = /^(application\/(json|graphql-response\+json|\*)|\*\/\*)$/;
 
 /** Returns the format of tables that a client asks for; null if it asks for none, or likes JSON no less. */
 export function tableFormatFor(accepts: string | undefined): TableFormat | null {
-  if (accepts === undefined || !MAY_ASK.test(accepts)) return null;
+  if (accepts === undefined) return null;
   let best: { readonly weight: number; readonly format: TableFormat | null } = { weight: 0, format: null };
   for (const range of accepts.split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
