@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';
-import type { ObjectPlan, Shape } from '../src/execution/plan.ts';
+import { compiled, type ObjectPlan, type Shape } from '../src/execution/plan.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { footprintOf, type Prepared, PreparedOperations } from '../src/operations/documents.ts';
 import { batches, resolvers } from '../src/resolvers/resolvers.ts';
@@ -66,7 +66,9 @@ function prepared(text: string, name: string): { readonly prepared: Prepared; re
 }
 
 /** Has the code made that would be made when there are objects of every selection. */
-function compile({ builder, fields }: ObjectPlan): void {
+function compile(plan: ObjectPlan): void {
+  const { fields } = plan;
+  const builder = compiled(plan);
   builder.isPlain({});
   builder.build(
     {},

@@ -1,34 +1,26 @@
 import {
-  defaultTypeResolver,
   type GraphQLError,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
-  isObjectType,
   locatedError,
   type ResponsePath,
   responsePathAsArray,
 } from 'graphql';
-import { inspect } from 'graphql/jsutils/inspect.js';
-import { toError } from 'graphql/jsutils/toError.js';
 import type { Steps } from '../async/turns.ts';
 import {
   type AbstractShape,
-  type BatchInfo,
+  compiled,
   type FieldPlan,
-  itemsIn,
-  itemsInTexts,
   type LeafShape,
   type ListShape,
   type ObjectBuilder,
-  type ObjectDeferral,
   type ObjectPlan,
   type Oddity,
   type Plan,
   type Shape,
   type Values,
 } from './plan.ts';
-import type { Scheduler } from './scheduler.ts';
 
 /**
  * An answer in the making, by columns: all values of one field of one selection stand together, a slot for each object
@@ -74,7 +66,7 @@ export abstract class Column<S extends Shape = Shape> implements Values {
 }
 
 /** Leaves from a resolver. */
-class LeafColumn extends Column<LeafShape> {
+export class LeafColumn extends Column<LeafShape> {
   /** Serialized; null if there is no value. */
   readonly values: unknown[];
 
@@ -105,7 +97,6 @@ export class ObjectColumn extends Column {
   /** Columns by the fields' places in the plan. */
   readonly columns: (Column | undefined)[];
   #built: (object | null)[] = [];
-  #builder: ObjectBuilder | undefined;
 
   constructor(shape: Shape, holder: Holder, plan: ObjectPlan, objects: (object | null)[]) {
     super(shape, holder);
@@ -126,16 +117,11 @@ export class ObjectColumn extends Column {
     return this.#built[slot];
   }
 
-  get builder(): ObjectBuilder {
-    this.#builder ??= this.plan.builder;
-    return this.#builder;
-  }
-
   *build(errors: FieldErrors): Steps<void> {
-    const { objects, columns } = this;
+    const { plan, objects, columns } = this;
     for (const column of columns) if (column !== undefined) yield* column.build(errors);
     const build: ObjectBuilder['build'] = objects.some((object) => object !== null)
-      ? this.builder.build
+      ? (plan.builder ?? compiled(plan)).build
       : () => ({});
     const odd: Oddity = (index, slot, value) => this.#odd(errors, index, slot, value);
     const built: (object | null)[] = new Array(objects.length);
@@ -145,6 +131,30 @@ export class ObjectColumn extends Column {
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
     this.#built = built;
+  }
+
+  /** Loses the objects that lack a property which may not be null. Properties are read when the answer is made. */
+  check(errors: FieldErrors): void {
+    const { plan, objects } = this;
+    if (!objects.some((object) => object !== null)) return;
+    const { isPlain } = plan.builder ?? compiled(plan);
+    for (let slot = 0; slot < objects.length; slot += 1) {
+      const object = objects[slot] as object | null;
+      if (object !== null && !isPlain(object)) this.#checkProperties(errors, object, slot);
+    }
+  }
+
+  #checkProperties(errors: FieldErrors, object: object, slot: number): void {
+    for (const field of this.plan.fields) {
+      if (field.by !== 'leaf property' || !field.shape.isNonNull) continue;
+      const value = (object as Record<string, unknown>)[field.name];
+      try {
+        if (value == null) throw missing(field);
+        serialized(field, value);
+      } catch (error) {
+        errors.fail(field, error, new FieldHolder(this, field), slot, null);
+      }
+    }
   }
 
   /** The outcome of a property that doesn't go into the answer as it is. */
@@ -252,7 +262,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
 }
 
 /** Objects that turn out to be of several types: a column for each, in which those of others are null. */
-class AbstractColumn extends Column<AbstractShape> implements Holder {
+export class AbstractColumn extends Column<AbstractShape> implements Holder {
   readonly byType = new Map<ObjectPlan, ObjectColumn>();
   readonly #chosen: (ObjectColumn | null)[];
 
@@ -331,21 +341,6 @@ export class FieldErrors {
   }
 }
 
-function missing({ parentType, name }: FieldPlan): Error {
-  return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
-}
-
-function notIterable({ parentType, name }: FieldPlan): Error {
-  return new Error(`Expected Iterable, but did not find one for field "${parentType.name}.${name}".`);
-}
-
-function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): Error {
-  return new Error(
-    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
-      `"${parentType.name}.${name}", received ${inspect(given)}.`,
-  );
-}
-
 type Variables = Readonly<Record<string, unknown>>;
 
 /** The type without the members that other packages add to it and graphql-js 16 doesn't have. */
@@ -393,7 +388,7 @@ export class FieldInfo implements OwnInfo {
 }
 
 /** The `info` of a batch resolver: with the path of its first parent, and at any time that of each other. */
-export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof OwnInfo | 'pathOf'> {
+export class TogetherInfo extends FieldInfo {
   /** The arguments that it was made of. */
   readonly given: readonly [Plan, Variables, FieldPlan, Holder, readonly (object | null)[]];
   readonly #asked: readonly (object | null)[];
@@ -427,246 +422,8 @@ export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof Own
   }
 }
 
-/** A field to be resolved for all objects of a column. */
-export interface FieldTask {
-  readonly objects: ObjectColumn;
-  readonly index: number;
-  readonly field: FieldPlan;
-}
-
-/** A task of a run: a field, or the begin of something that is delivered apart. */
-export type RunTask = FieldTask | { readonly begin: () => void };
-
-/** Stands for the value of an object that isn't there. */
-export const ABSENT = Symbol('absent');
-
-interface ColumnParts {
-  readonly plan: Plan;
-  readonly context: unknown;
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly scheduler: Scheduler<RunTask>;
-  readonly errors: FieldErrors;
-  /**
-   * Called with the items of a list before anything is resolved for them.
-   * @throws if they are too many
-   */
-  readonly onList: ((items: number) => void) | undefined;
-  /** Sees objects that are there; undefined if nobody observes the run. */
-  readonly observer: { objects(objects: ObjectColumn): void } | undefined;
-  /** Takes the parts that aren't delivered with the rest; undefined if nothing is deferred. */
-  readonly later: Later | undefined;
-}
-
-/** Takes over parts that are delivered apart from the answer in the making. */
-export interface Later {
-  /** True if parts of so many objects may be delivered apart. */
-  mayDefer(deferral: ObjectDeferral, objects: number): boolean;
-  /** Defers parts of objects that are there. */
-  defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
-  /**
-   * Takes the items of a list from some place on.
-   * @param lists column whose path, at the slot, is that of the list
-   * @returns false if it doesn't take them: then they belong to the answer
-   */
-  stream(
-    field: FieldPlan,
-    shape: ListShape,
-    lists: ListColumn,
-    slot: number,
-    items: readonly unknown[],
-  ): boolean;
-}
-
-/** Items that may take milliseconds to complete, while the code for them is new. */
-const LONG_LIST = 1_000;
-
-/** Makes columns of the values of resolved fields, and adds a task for each field of the objects in them. */
-export class Completion {
-  readonly #parts: ColumnParts;
-
-  constructor(parts: ColumnParts) {
-    this.#parts = parts;
-  }
-
-  complete(field: FieldPlan, shape: Shape, holder: Holder, values: readonly unknown[]): Column {
-    switch (shape.kind) {
-      case 'leaf':
-        return this.#completeLeaves(field, shape, holder, values);
-      case 'list':
-        return this.#completeLists(field, shape, holder, values);
-      case 'object':
-        return this.#completeObjects(field, shape, holder, values, shape.plan);
-      case 'abstract':
-        return this.#completeAbstract(field, shape, holder, values);
-    }
-  }
-
-  /** The value that is there; null, with the error told, if it is an error or missing. */
-  #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
-    if (value === ABSENT) return null;
-    if (value instanceof Error) this.#parts.errors.fail(field, value, column.holder, slot, column);
-    else if (value != null) return value;
-    else if (column.shape.isNonNull)
-      this.#parts.errors.fail(field, missing(field), column.holder, slot, column);
-    return null;
-  }
-
-  #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: readonly unknown[]): Column {
-    const column = new LeafColumn(shape, holder, values.length);
-    if (field.isOfSchema) this.#parts.onList?.(itemsInTexts(values));
-    for (let slot = 0; slot < values.length; slot += 1) {
-      const value = this.#presence(field, column, values[slot], slot);
-      if (value === null) continue;
-      try {
-        column.values[slot] = shape.leaf.serialize(value);
-      } catch (error) {
-        this.#parts.errors.fail(field, error, holder, slot, column);
-      }
-    }
-    return column;
-  }
-
-  #completeObjects(
-    field: FieldPlan,
-    shape: Shape,
-    holder: Holder,
-    values: readonly unknown[],
-    selected: ObjectPlan,
-  ): Column {
-    const plan = this.#planFor(selected, values.length);
-    const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
-    const { fault } = plan;
-    for (let slot = 0; slot < values.length; slot += 1) {
-      const object = this.#presence(field, column, values[slot], slot) as object | null;
-      if (fault === undefined || object === null) column.objects[slot] = object;
-      else this.#parts.errors.fail(field, fault, holder, slot, column);
-    }
-    this.descend(column);
-    return column;
-  }
-
-  #completeLists(field: FieldPlan, shape: ListShape, holder: Holder, values: readonly unknown[]): Column {
-    const column = new ListColumn(shape, holder, values.length);
-    const items: unknown[] = [];
-    for (let slot = 0; slot < values.length; slot += 1) {
-      const value = this.#presence(field, column, values[slot], slot);
-      if (isIterable(value)) {
-        const before = items.length;
-        for (const item of value) items.push(item);
-        this.#parts.onList?.(items.length - before);
-        if (shape.stream !== undefined) this.#stream(field, shape, column, slot, items, before);
-      } else if (value !== null) {
-        this.#parts.errors.fail(field, notIterable(field), holder, slot, column);
-      }
-      column.endsAt(slot, items.length, value === null);
-    }
-    const { scheduler } = this.#parts;
-    scheduler.waitForAll(items, (there) => {
-      const complete = () => {
-        column.items = this.complete(field, shape.item, column, there);
-      };
-      if (there.length > LONG_LIST) scheduler.inTurn(complete);
-      else complete();
-    });
-    return column;
-  }
-
-  /** Leaves the items beyond the first to come later, if they may. */
-  #stream(
-    field: FieldPlan,
-    shape: ListShape,
-    lists: ListColumn,
-    slot: number,
-    items: unknown[],
-    before: number,
-  ): void {
-    const from = before + (shape.stream?.initialCount ?? 0);
-    if (items.length <= from) return;
-    if (this.#parts.later?.stream(field, shape, lists, slot, items.slice(from))) items.length = from;
-  }
-
-  #completeAbstract(
-    field: FieldPlan,
-    shape: AbstractShape,
-    holder: Holder,
-    values: readonly unknown[],
-  ): Column {
-    const column = new AbstractColumn(shape, holder, values.length);
-    const { type } = shape;
-    const { context, plan } = this.#parts;
-    const resolveType = type.resolveType ?? defaultTypeResolver;
-    const info = this.infoOf(field, holder);
-    const there = values.map((value, slot) => this.#presence(field, column, value, slot));
-    const names = there.map((value, slot) => {
-      info.slot = slot;
-      try {
-        return value === null ? null : resolveType(value, context, info, type);
-      } catch (error) {
-        return toError(error);
-      }
-    });
-    this.#parts.scheduler.waitForAll(names, (types) => {
-      for (let slot = 0; slot < there.length; slot += 1) {
-        const object = there[slot] as object | null;
-        if (object === null) continue;
-        const name = types[slot];
-        const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
-        if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
-          const plan = this.#planFor(shape.planOf(concrete), there.length);
-          if (plan.fault === undefined) column.choose(slot, plan, object);
-          else this.#parts.errors.fail(field, plan.fault, holder, slot, column);
-        } else {
-          const error = name instanceof Error ? name : notPossible(field, shape, name);
-          this.#parts.errors.fail(field, error, holder, slot, column);
-        }
-      }
-      for (const objects of column.byType.values()) this.descend(objects);
-    });
-    return column;
-  }
-
-  /** The selection on objects here: all of it, if there are too many to deliver parts of each apart. */
-  #planFor(plan: ObjectPlan, objects: number): ObjectPlan {
-    const { deferral } = plan;
-    if (deferral === undefined || this.#parts.later?.mayDefer(deferral, objects)) return plan;
-    return deferral.whole();
-  }
-
-  /** Goes on to the fields of objects that are there now. */
-  descend(objects: ObjectColumn): void {
-    const { plan } = objects;
-    if (plan.countedLength > 0) this.#parts.onList?.(itemsIn(plan.countedLength * objects.objects.length));
-    this.#parts.observer?.objects(objects);
-    const isPlain = objects.objects.some((object) => object !== null) ? objects.builder.isPlain : null;
-    for (let slot = 0; isPlain !== null && slot < objects.objects.length; slot += 1) {
-      const object = objects.objects[slot] as object | null;
-      if (object !== null && !isPlain(object)) this.#checkProperties(objects, object, slot);
-    }
-    for (const [index, field] of plan.fields.entries()) {
-      if (field.by !== 'typename' && field.by !== 'leaf property')
-        this.#parts.scheduler.add({ objects, index, field });
-    }
-    if (plan.deferral !== undefined) this.#parts.later?.defer(plan.deferral, objects);
-  }
-
-  /** Checks if the object is lost for want of a property. Properties themselves are read when the answer is made. */
-  #checkProperties(objects: ObjectColumn, object: object, slot: number): void {
-    for (const field of objects.plan.fields) {
-      if (field.by !== 'leaf property' || !field.shape.isNonNull) continue;
-      const value = (object as Record<string, unknown>)[field.name];
-      try {
-        if (value == null) throw missing(field);
-        serialized(field, value);
-      } catch (error) {
-        this.#parts.errors.fail(field, error, new FieldHolder(objects, field), slot, null);
-      }
-    }
-  }
-
-  infoOf(field: FieldPlan, holder: Holder): GraphQLResolveInfo & FieldInfo {
-    return new FieldInfo(this.#parts.plan, this.#parts.variables, field, holder) as GraphQLResolveInfo &
-      FieldInfo;
-  }
+export function missing({ parentType, name }: FieldPlan): Error {
+  return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
 }
 
 /**
@@ -678,8 +435,113 @@ function serialized({ shape }: FieldPlan, value: unknown): unknown {
   return (shape as LeafShape).leaf.serialize(value);
 }
 
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return (
-    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
-  );
+/**
+ * A text in pieces that follow one another. The engine gives a text beyond 128 KB pages of its own, which the system
+ * has to find and to clear: to join rows that are written already would take longer than to write them.
+ */
+export type TextPieces = readonly string[];
+
+/** Characters beyond which a piece is ended. */
+const PIECE_LENGTH = 32_768;
+
+/** Characters from which a text is a piece by itself: to copy it once more would not pay. */
+const LONG_TEXT = 4_096;
+
+export function lengthOf(text: TextPieces): number {
+  return text.reduce((sum, { length }) => sum + length, 0);
+}
+
+export function byteLengthOf(text: TextPieces): number {
+  return text.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+}
+
+/** Puts short texts together to pieces. */
+class PieceWriter {
+  readonly #pieces: string[] = [];
+  #texts: string[] = [];
+  #length = 0;
+
+  add(text: string): void {
+    if (text.length >= LONG_TEXT) {
+      this.#end();
+      this.#pieces.push(text);
+      return;
+    }
+    this.#texts.push(text);
+    this.#length += text.length;
+    if (this.#length >= PIECE_LENGTH) this.#end();
+  }
+
+  /** All that was added. */
+  pieces(): TextPieces {
+    this.#end();
+    return this.#pieces;
+  }
+
+  #end(): void {
+    if (this.#texts.length === 0) return;
+    this.#pieces.push(this.#texts.join(''));
+    this.#texts = [];
+    this.#length = 0;
+  }
+}
+
+/** Items that are written in one step, with those of the lists in them. */
+const STEP_ITEMS = 64;
+
+/** Items beyond which a value is written in steps. */
+const MAX_ITEMS = 4 * STEP_ITEMS;
+
+/** JSON of plain data; of long data, in pieces. */
+export function* written(value: unknown): Steps<TextPieces> {
+  if (!isLong(value)) return [JSON.stringify(value)];
+  const text = new PieceWriter();
+  yield* writeJson(value, text);
+  return text.pieces();
+}
+
+/** Writes JSON, in steps if there are many items; nothing if a value has none. */
+function* writeJson(value: unknown, text: PieceWriter): Steps<void> {
+  if (!isLong(value)) {
+    const short: string | undefined = JSON.stringify(value);
+    if (short !== undefined) text.add(short);
+  } else if (Array.isArray(value)) {
+    const ofFirst = itemsIn(value[0]);
+    text.add('[');
+    for (let start = 0, end = 0; start < value.length; start = end) {
+      if (start > 0) text.add(',');
+      end = Math.min(value.length, start + Math.ceil(STEP_ITEMS / (1 + ofFirst)));
+      if (end - start > 1) text.add(JSON.stringify(value.slice(start, end)).slice(1, -1));
+      else if (hasJson(value[start])) yield* writeJson(value[start], text);
+      else text.add('null');
+      yield;
+    }
+    text.add(']');
+  } else {
+    let before = '{';
+    for (const [key, member] of Object.entries(value as object)) {
+      if (!hasJson(member)) continue;
+      text.add(`${before}${JSON.stringify(key)}:`);
+      yield* writeJson(member, text);
+      before = ',';
+    }
+    text.add('}');
+  }
+}
+
+function hasJson(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'symbol' && typeof value !== 'function';
+}
+
+function isLong(value: unknown): boolean {
+  return itemsIn(value) > MAX_ITEMS;
+}
+
+/** Items of the lists in a value, roughly: each item of a list is taken to have as many in it as the first one. */
+function itemsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return value.length * (1 + itemsIn(value[0]));
+  let items = 0;
+  for (const key in value) items += itemsIn((value as Record<string, unknown>)[key]);
+  return items;
 }

@@ -230,7 +230,8 @@ export interface Plan {
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
-  readonly builder: ObjectBuilder;
+  /** Makes its objects; null before the first of them is there: most plans have more selections than are reached. */
+  builder: ObjectBuilder | null;
   /** Characters of each object, values apart, if they are counted; else 0. */
   readonly countedLength: number;
   /** The parts of the selection that are delivered apart; undefined if there are none. */
@@ -281,8 +282,8 @@ export interface FieldPlan {
    */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
   readonly shape: Shape;
-  /** @throws GraphQLError if a variable doesn't fit */
-  readonly argumentsOf: (variables: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  /** The arguments, coerced; null if variables stand in them. */
+  readonly args: Record<string, unknown> | null;
 }
 
 /** The shape of a value in the answer. */
@@ -371,10 +372,8 @@ class Planner {
   /** Delivers nothing apart. */
   readonly wholly: FieldCollector;
   readonly #rootType: GraphQLObjectType;
-  readonly #argumentsByNode = new Map<
-    FieldNode,
-    Pick<FieldPlan, 'definition'> & { readonly read: FieldPlan['argumentsOf'] }
-  >();
+  /** A fragment that is spread under many parents has one list of arguments all the same. */
+  readonly #argsByNode = new Map<FieldNode, Pick<FieldPlan, 'definition' | 'args'>>();
 
   constructor(rootType: GraphQLObjectType, wholly: FieldCollector) {
     this.#rootType = rootType;
@@ -386,7 +385,7 @@ class Planner {
     try {
       selection = by.select(type, nodes);
     } catch (fault) {
-      return new CompiledObject(type, [], undefined, fault as GraphQLError);
+      return objectPlan(type, [], undefined, fault as GraphQLError);
     }
     const { fields, deferred } = selection;
     if (deferred === undefined) return this.planObject(type, fields, by);
@@ -411,7 +410,7 @@ class Planner {
       const field = this.#planField(type, key, nodes, by);
       if (field !== null) fields.push(field);
     }
-    return new CompiledObject(type, fields, deferral);
+    return objectPlan(type, fields, deferral);
   }
 
   #planField(
@@ -422,7 +421,16 @@ class Planner {
   ): FieldPlan | null {
     const node = nodes[0] as FieldNode;
     const name = node.name.value;
-    if (name === '__typename') return { ...TYPENAME, key, name, parentType, nodes } as FieldPlan;
+    if (name === '__typename')
+      return {
+        by: 'typename',
+        isOfSchema: false,
+        args: {},
+        key,
+        name,
+        parentType,
+        nodes,
+      } as unknown as FieldPlan;
     const meta = parentType === this.#rootType ? metaFieldOf(name) : undefined;
     const definition = meta ?? parentType.getFields()[name];
     if (definition === undefined) return null;
@@ -445,17 +453,16 @@ class Planner {
       nodes,
       by,
       shape,
-      argumentsOf: this.#argumentsOfNode(definition, node),
+      args: this.#argsOf(definition, node),
     };
   }
 
-  /** Reads the arguments of a node: a fragment that is spread under many parents has one list of them all the same. */
-  #argumentsOfNode(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['argumentsOf'] {
-    const known = this.#argumentsByNode.get(node);
-    if (known?.definition === definition) return known.read;
-    const read = argumentsOf(definition, node);
-    this.#argumentsByNode.set(node, { definition, read });
-    return read;
+  #argsOf(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['args'] {
+    const known = this.#argsByNode.get(node);
+    if (known?.definition === definition) return known.args;
+    const args = node.arguments?.some(hasVariable) ? null : getArgumentValues(definition, node);
+    this.#argsByNode.set(node, { definition, args });
+    return args;
   }
 
   #shapeOf(
@@ -491,35 +498,19 @@ function once<Value extends object>(make: () => Value): () => Value {
   };
 }
 
-/**
- * A selection that compiles the maker of its objects once the first of them is there: most plans have more selections
- * than are reached.
- */
-class CompiledObject implements ObjectPlan {
-  readonly type: GraphQLObjectType;
-  readonly fields: readonly FieldPlan[];
-  readonly deferral: ObjectDeferral | undefined;
-  readonly fault: GraphQLError | undefined;
-  readonly countedLength: number;
-  #builder: ObjectBuilder | undefined;
+function objectPlan(
+  type: GraphQLObjectType,
+  fields: readonly FieldPlan[],
+  deferral: ObjectDeferral | undefined,
+  fault?: GraphQLError,
+): ObjectPlan {
+  return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, fault };
+}
 
-  constructor(
-    type: GraphQLObjectType,
-    fields: readonly FieldPlan[],
-    deferral: ObjectDeferral | undefined,
-    fault?: GraphQLError,
-  ) {
-    this.type = type;
-    this.fields = fields;
-    this.deferral = deferral;
-    this.fault = fault;
-    this.countedLength = countedLength(type, fields);
-  }
-
-  get builder(): ObjectBuilder {
-    this.#builder ??= compileObject(this.fields.map(builtField));
-    return this.#builder;
-  }
+/** Compiles the maker of a plan's objects. */
+export function compiled(plan: ObjectPlan): ObjectBuilder {
+  plan.builder = compileObject(plan.fields.map(builtField));
+  return plan.builder;
 }
 
 function builtField({ key, name, by, parentType, shape }: FieldPlan): BuiltField {
@@ -528,22 +519,6 @@ function builtField({ key, name, by, parentType, shape }: FieldPlan): BuiltField
     return { key, property: name, leaf: shape.leaf, isNonNull: shape.isNonNull };
   }
   return { key, column: true };
-}
-
-const TYPENAME: Pick<FieldPlan, 'by' | 'isOfSchema' | 'argumentsOf'> = {
-  by: 'typename',
-  isOfSchema: false,
-  argumentsOf: () => ({}),
-};
-
-/** Arguments of a node; coerced once if no variable stands in them. */
-function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['argumentsOf'] {
-  if (node.arguments?.some(hasVariable)) return (variables) => getArgumentValues(definition, node, variables);
-  let args: Record<string, unknown> | undefined;
-  return () => {
-    args ??= getArgumentValues(definition, node);
-    return args;
-  };
 }
 
 function hasVariable(argument: ArgumentNode): boolean {

@@ -1,133 +1,42 @@
-import type { GraphQLError, GraphQLResolveInfo } from 'graphql';
-import { toError } from 'graphql/jsutils/toError.js';
-import { type Job, mapValue, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
 import {
-  ABSENT,
+  defaultTypeResolver,
+  type FieldNode,
+  type GraphQLError,
+  type GraphQLResolveInfo,
+  getArgumentValues,
+  isObjectType,
+} from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
+import { toError } from 'graphql/jsutils/toError.js';
+import { inSlice, type Job, type Steps, TURN_MS, timeSliced } from '../async/turns.ts';
+import {
+  AbstractColumn,
   type Column,
-  Completion,
   FieldErrors,
   FieldHolder,
-  type FieldInfo,
-  type FieldTask,
+  FieldInfo,
   type Holder,
-  type Later,
+  LeafColumn,
+  ListColumn,
+  missing,
   ObjectColumn,
-  type RunTask,
+  type TextPieces,
   TogetherInfo,
+  written,
 } from './columns.ts';
-import type { BatchInfo, FieldPlan, ObjectPlan, Plan, Shape } from './plan.ts';
-import { handleRejections, isPromise, Scheduler } from './scheduler.ts';
-
-/**
- * A text in pieces that follow one another. The engine gives a text beyond 128 KB pages of its own, which the system
- * has to find and to clear: to join rows that are written already would take longer than to write them.
- */
-export type TextPieces = readonly string[];
-
-/** Characters beyond which a piece is ended. */
-const PIECE_LENGTH = 32_768;
-
-/** Characters from which a text is a piece by itself: to copy it once more would not pay. */
-const LONG_TEXT = 4_096;
-
-export function lengthOf(text: TextPieces): number {
-  return text.reduce((sum, { length }) => sum + length, 0);
-}
-
-export function byteLengthOf(text: TextPieces): number {
-  return text.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-}
-
-/** Puts short texts together to pieces. */
-class PieceWriter {
-  readonly #pieces: string[] = [];
-  #texts: string[] = [];
-  #length = 0;
-
-  add(text: string): void {
-    if (text.length >= LONG_TEXT) {
-      this.#end();
-      this.#pieces.push(text);
-      return;
-    }
-    this.#texts.push(text);
-    this.#length += text.length;
-    if (this.#length >= PIECE_LENGTH) this.#end();
-  }
-
-  /** All that was added. */
-  pieces(): TextPieces {
-    this.#end();
-    return this.#pieces;
-  }
-
-  #end(): void {
-    if (this.#texts.length === 0) return;
-    this.#pieces.push(this.#texts.join(''));
-    this.#texts = [];
-    this.#length = 0;
-  }
-}
-
-/** Items that are written in one step, with those of the lists in them. */
-const STEP_ITEMS = 64;
-
-/** Items beyond which a value is written in steps. */
-const MAX_ITEMS = 4 * STEP_ITEMS;
-
-/** JSON of plain data; of long data, in pieces. */
-export function* written(value: unknown): Steps<TextPieces> {
-  if (!isLong(value)) return [JSON.stringify(value)];
-  const text = new PieceWriter();
-  yield* writeJson(value, text);
-  return text.pieces();
-}
-
-/** Writes JSON, in steps if there are many items; nothing if a value has none. */
-function* writeJson(value: unknown, text: PieceWriter): Steps<void> {
-  if (!isLong(value)) {
-    const short: string | undefined = JSON.stringify(value);
-    if (short !== undefined) text.add(short);
-  } else if (Array.isArray(value)) {
-    const ofFirst = itemsIn(value[0]);
-    text.add('[');
-    for (let start = 0, end = 0; start < value.length; start = end) {
-      if (start > 0) text.add(',');
-      end = Math.min(value.length, start + Math.ceil(STEP_ITEMS / (1 + ofFirst)));
-      if (end - start > 1) text.add(JSON.stringify(value.slice(start, end)).slice(1, -1));
-      else if (hasJson(value[start])) yield* writeJson(value[start], text);
-      else text.add('null');
-      yield;
-    }
-    text.add(']');
-  } else {
-    let before = '{';
-    for (const [key, member] of Object.entries(value as object)) {
-      if (!hasJson(member)) continue;
-      text.add(`${before}${JSON.stringify(key)}:`);
-      yield* writeJson(member, text);
-      before = ',';
-    }
-    text.add('}');
-  }
-}
-
-function hasJson(value: unknown): boolean {
-  return value !== undefined && typeof value !== 'symbol' && typeof value !== 'function';
-}
-
-function isLong(value: unknown): boolean {
-  return itemsIn(value) > MAX_ITEMS;
-}
-
-/** Items of the lists in a value, roughly: each item of a list is taken to have as many in it as the first one. */
-function itemsIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  if (Array.isArray(value)) return value.length * (1 + itemsIn(value[0]));
-  let items = 0;
-  for (const key in value) items += itemsIn((value as Record<string, unknown>)[key]);
-  return items;
-}
+import {
+  type AbstractShape,
+  type BatchInfo,
+  type FieldPlan,
+  itemsIn,
+  itemsInTexts,
+  type LeafShape,
+  type ListShape,
+  type ObjectDeferral,
+  type ObjectPlan,
+  type Plan,
+  type Shape,
+} from './plan.ts';
 
 /** Objects of one run that a field is to be resolved for. */
 export interface TogetherCall {
@@ -202,11 +111,37 @@ export interface RunScope {
   readonly together: ResolveTogether;
 }
 
+/** Takes over parts that are delivered apart from the answer in the making. */
+export interface Later {
+  /** True if parts of so many objects may be delivered apart. */
+  mayDefer(deferral: ObjectDeferral, objects: number): boolean;
+  /** Defers parts of objects that are there. */
+  defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
+  /**
+   * Takes the items of a list from some place on.
+   * @param lists column whose path, at the slot, is that of the list
+   * @returns false if it doesn't take them: then they belong to the answer
+   */
+  stream(
+    field: FieldPlan,
+    shape: ListShape,
+    lists: ListColumn,
+    slot: number,
+    items: readonly unknown[],
+  ): boolean;
+}
+
 /** The parent of the whole answer: nothing stands above it. */
 const WHOLE: Holder = { above: () => null, path: () => undefined };
 
+/** Stands for the value of an object that isn't there. */
+const ABSENT = Symbol('absent');
+
 /** Objects that a field is resolved for between looks at the clock. */
 const BLOCK_OBJECTS = 8;
+
+/** Items that may take milliseconds to complete, while the code for them is new. */
+const LONG_LIST = 1_000;
 
 /**
  * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
@@ -214,12 +149,11 @@ const BLOCK_OBJECTS = 8;
  * outcome is that of graphql-js, but for this: if an object is lost to an error, errors of its other fields may be told
  * too.
  */
-export function runPlan(parts: RunParts): PromiseOrValue<Executed> {
+export async function runPlan(parts: RunParts): Promise<Executed> {
   const { fault } = parts.plan.root;
   if (fault !== undefined) return { data: ['null'], errors: [fault] };
   const root = { plan: parts.plan.root, object: {} };
-  const run = new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce });
-  return mapValue(run.resolve(), () => run.text());
+  return new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce }).answer();
 }
 
 /** A field that is resolved for one object after the other. */
@@ -240,57 +174,42 @@ export class Run {
   readonly #parts: RunParts;
   readonly #job: Job;
   readonly #errors: FieldErrors;
-  readonly #scheduler: Scheduler<RunTask>;
-  readonly #completion: Completion;
+  readonly #scheduler: Scheduler;
   readonly #scope: RunScope;
+  readonly #later: Later | undefined;
   #root: Column | undefined;
 
   constructor(parts: RunParts, scope: RunScope) {
     this.#parts = parts;
     this.#scope = scope;
     this.#job = parts.job ?? { flow: '' };
-    this.#scheduler = new Scheduler<RunTask>(
-      this.#job,
-      (task) => ('begin' in task ? task.begin() : this.#resolve(task)),
-      parts.onPause,
-    );
+    this.#scheduler = new Scheduler(this.#job, parts.onPause);
     this.#errors = new FieldErrors(parts.onError);
-    this.#completion = new Completion({
-      plan: parts.plan,
-      context: parts.context,
-      variables: parts.variables,
-      scheduler: this.#scheduler,
-      errors: this.#errors,
-      onList: parts.onList,
-      observer: parts.observer,
-      later: scope.later(this),
-    });
+    this.#later = scope.later(this);
   }
 
-  /** Resolves all fields. */
-  resolve(): PromiseOrValue<void> {
+  /** Resolves all fields, and makes the answer of them: at once, as far as nothing has to be waited for. */
+  async answer(): Promise<Executed> {
     const { root, holder } = this.#scope;
     if ('plan' in root) {
       const shape = { kind: 'object', isNonNull: false, plan: root.plan } as const;
       const objects = new ObjectColumn(shape, holder, root.plan, [root.object]);
       this.#root = objects;
-      this.#completion.descend(objects);
+      this.#descend(objects);
     } else {
       this.#scheduler.waitForAll(root.items, (items) => {
-        this.#root = this.#completion.complete(root.field, root.shape, holder, items);
+        this.#root = this.#complete(root.field, root.shape, holder, items);
       });
     }
-    return this.#scheduler.work();
+    const working = this.#scheduler.work();
+    if (working !== undefined) await working;
+    const data = this.#parts.isDry ? ['null'] : await timeSliced(this.#job, this.#make());
+    return { data, errors: this.#errors.all };
   }
 
   /** Begins something else in a turn of this run, which isn't over before. */
   begin(begin: () => void): void {
-    this.#scheduler.add({ begin });
-  }
-
-  text(): PromiseOrValue<Executed> {
-    if (this.#parts.isDry) return this.#executed(['null']);
-    return mapValue(timeSliced(this.#job, this.#make()), (data) => this.#executed(data));
+    this.#scheduler.add(begin);
   }
 
   /** True if nothing has come of it: a value is missing that may not be null. */
@@ -298,21 +217,16 @@ export class Run {
     return this.#errors.isAllLost || ('plan' in this.#scope.root && this.#root?.isNull(0) === true);
   }
 
-  #value(): unknown {
-    const { root } = this.#scope;
-    if ('plan' in root) return this.#root?.valueAt(0);
-    return root.items.map((_, slot) => this.#root?.valueAt(slot));
-  }
-
-  #resolve({ objects, index, field }: FieldTask): void {
+  #resolve(objects: ObjectColumn, index: number, field: FieldPlan): void {
     const holder = new FieldHolder(objects, field);
     const seen = this.#parts.observer?.field(holder);
     const complete = (values: readonly unknown[]) => {
-      objects.columns[index] = this.#completion.complete(field, field.shape, holder, values);
+      objects.columns[index] = this.#complete(field, field.shape, holder, values);
     };
     let args: Record<string, unknown>;
     try {
-      args = field.argumentsOf(this.#parts.variables);
+      args =
+        field.args ?? getArgumentValues(field.definition, field.nodes[0] as FieldNode, this.#parts.variables);
     } catch (error) {
       const values = objects.objects.map((object) => (object === null ? ABSENT : toError(error)));
       seen?.(values);
@@ -327,7 +241,7 @@ export class Run {
           args,
           seen,
           complete,
-          info: this.#completion.infoOf(field, holder),
+          info: this.#infoOf(field, holder),
           values: new Array(objects.objects.length),
         },
         0,
@@ -409,12 +323,160 @@ export class Run {
 
   /** Makes the objects of the answer, and their JSON. */
   *#make(): Steps<TextPieces> {
-    yield* (this.#root as Column).build(this.#errors);
-    return yield* written(this.#value());
+    const { root } = this.#scope;
+    const column = this.#root as Column;
+    yield* column.build(this.#errors);
+    const isOne = 'plan' in root;
+    return yield* written(isOne ? column.valueAt(0) : root.items.map((_, slot) => column.valueAt(slot)));
   }
 
-  #executed(data: TextPieces): Executed {
-    return { data, errors: this.#errors.all };
+  #complete(field: FieldPlan, shape: Shape, holder: Holder, values: readonly unknown[]): Column {
+    switch (shape.kind) {
+      case 'leaf':
+        return this.#completeLeaves(field, shape, holder, values);
+      case 'list':
+        return this.#completeLists(field, shape, holder, values);
+      case 'object':
+        return this.#completeObjects(field, shape, holder, values, shape.plan);
+      case 'abstract':
+        return this.#completeAbstract(field, shape, holder, values);
+    }
+  }
+
+  /** The value that is there; null, with the error told, if it is an error or missing. */
+  #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
+    if (value === ABSENT) return null;
+    if (value instanceof Error) this.#errors.fail(field, value, column.holder, slot, column);
+    else if (value != null) return value;
+    else if (column.shape.isNonNull) this.#errors.fail(field, missing(field), column.holder, slot, column);
+    return null;
+  }
+
+  #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: readonly unknown[]): Column {
+    const column = new LeafColumn(shape, holder, values.length);
+    if (field.isOfSchema) this.#parts.onList?.(itemsInTexts(values));
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = this.#presence(field, column, values[slot], slot);
+      if (value === null) continue;
+      try {
+        column.values[slot] = shape.leaf.serialize(value);
+      } catch (error) {
+        this.#errors.fail(field, error, holder, slot, column);
+      }
+    }
+    return column;
+  }
+
+  #completeObjects(
+    field: FieldPlan,
+    shape: Shape,
+    holder: Holder,
+    values: readonly unknown[],
+    selected: ObjectPlan,
+  ): Column {
+    const plan = this.#planFor(selected, values.length);
+    const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
+    const { fault } = plan;
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const object = this.#presence(field, column, values[slot], slot) as object | null;
+      if (fault === undefined || object === null) column.objects[slot] = object;
+      else this.#errors.fail(field, fault, holder, slot, column);
+    }
+    this.#descend(column);
+    return column;
+  }
+
+  #completeLists(field: FieldPlan, shape: ListShape, holder: Holder, values: readonly unknown[]): Column {
+    const column = new ListColumn(shape, holder, values.length);
+    const items: unknown[] = [];
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = this.#presence(field, column, values[slot], slot);
+      if (isIterable(value)) {
+        const before = items.length;
+        for (const item of value) items.push(item);
+        this.#parts.onList?.(items.length - before);
+        const from = before + (shape.stream?.initialCount ?? Number.POSITIVE_INFINITY);
+        // Items beyond the first may come later.
+        if (items.length > from && this.#later?.stream(field, shape, column, slot, items.slice(from)))
+          items.length = from;
+      } else if (value !== null) {
+        this.#errors.fail(field, notIterable(field), holder, slot, column);
+      }
+      column.endsAt(slot, items.length, value === null);
+    }
+    this.#scheduler.waitForAll(items, (there) => {
+      const complete = () => {
+        column.items = this.#complete(field, shape.item, column, there);
+      };
+      if (there.length > LONG_LIST) this.#scheduler.inTurn(complete);
+      else complete();
+    });
+    return column;
+  }
+
+  #completeAbstract(
+    field: FieldPlan,
+    shape: AbstractShape,
+    holder: Holder,
+    values: readonly unknown[],
+  ): Column {
+    const column = new AbstractColumn(shape, holder, values.length);
+    const { type } = shape;
+    const { context, plan } = this.#parts;
+    const resolveType = type.resolveType ?? defaultTypeResolver;
+    const info = this.#infoOf(field, holder);
+    const there = values.map((value, slot) => this.#presence(field, column, value, slot));
+    const names = there.map((value, slot) => {
+      info.slot = slot;
+      try {
+        return value === null ? null : resolveType(value, context, info, type);
+      } catch (error) {
+        return toError(error);
+      }
+    });
+    this.#scheduler.waitForAll(names, (types) => {
+      for (let slot = 0; slot < there.length; slot += 1) {
+        const object = there[slot] as object | null;
+        if (object === null) continue;
+        const name = types[slot];
+        const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
+        if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
+          const plan = this.#planFor(shape.planOf(concrete), there.length);
+          if (plan.fault === undefined) column.choose(slot, plan, object);
+          else this.#errors.fail(field, plan.fault, holder, slot, column);
+        } else {
+          const error = name instanceof Error ? name : notPossible(field, shape, name);
+          this.#errors.fail(field, error, holder, slot, column);
+        }
+      }
+      for (const objects of column.byType.values()) this.#descend(objects);
+    });
+    return column;
+  }
+
+  /** The selection on objects here: all of it, if there are too many to deliver parts of each apart. */
+  #planFor(plan: ObjectPlan, objects: number): ObjectPlan {
+    const { deferral } = plan;
+    if (deferral === undefined || this.#later?.mayDefer(deferral, objects)) return plan;
+    return deferral.whole();
+  }
+
+  /** Goes on to the fields of objects that are there now. */
+  #descend(objects: ObjectColumn): void {
+    const { plan } = objects;
+    if (plan.countedLength > 0) this.#parts.onList?.(itemsIn(plan.countedLength * objects.objects.length));
+    this.#parts.observer?.objects(objects);
+    objects.check(this.#errors);
+    for (const [index, field] of plan.fields.entries()) {
+      if (field.by !== 'typename' && field.by !== 'leaf property')
+        this.#scheduler.add(() => this.#resolve(objects, index, field));
+    }
+    if (plan.deferral !== undefined) this.#later?.defer(plan.deferral, objects);
+  }
+
+  #infoOf(field: FieldPlan, holder: Holder): GraphQLResolveInfo & FieldInfo {
+    return new FieldInfo(this.#parts.plan, this.#parts.variables, field, holder) as GraphQLResolveInfo &
+      FieldInfo;
   }
 }
 
@@ -432,3 +494,201 @@ function spreadOver(
   let next = 0;
   return asked.map((object) => (object === null ? ABSENT : given[next++]));
 }
+
+function notIterable({ parentType, name }: FieldPlan): Error {
+  return new Error(`Expected Iterable, but did not find one for field "${parentType.name}.${name}".`);
+}
+
+function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): Error {
+  return new Error(
+    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
+      `"${parentType.name}.${name}", received ${inspect(given)}.`,
+  );
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return (
+    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
+  );
+}
+
+/**
+ * Works off the tasks of one run: those that are there one after the other, with pauses in which others have their
+ * turns, and those that wait for promises once they are settled.
+ */
+export class Scheduler {
+  readonly #job: Job;
+  readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
+  #tasks: (() => void)[] = [];
+  /** Promises that something waits for. */
+  #waiting = 0;
+  #isPaused = false;
+  /** Instant at which others are to have their turns, on the clock of `performance.now`. */
+  #pausesAtMs = 0;
+  /**
+   * Set once a fault has ended it before its time: nobody takes results that are still to come, and nothing more is
+   * begun.
+   */
+  #isEnded = false;
+  #over = () => {};
+  #broken = (_fault: unknown) => {};
+
+  /** @param onPause called with each pause, so that others may have a turn; its promise settles after the pause */
+  constructor(job: Job, onPause?: (goesOn: Promise<void>) => void) {
+    this.#job = job;
+    this.#onPause = onPause;
+  }
+
+  add(task: () => void): void {
+    this.#tasks.push(task);
+  }
+
+  /**
+   * Works until there is nothing left to do: at once, if nothing has to be waited for.
+   * @throws the error of a task
+   */
+  work(): void | Promise<void> {
+    try {
+      this.#work();
+    } catch (fault) {
+      this.#isEnded = true;
+      throw fault;
+    }
+    if (this.#isOver()) return;
+    return new Promise<void>((resolve, reject) => {
+      this.#over = resolve;
+      this.#broken = reject;
+    });
+  }
+
+  /** True if others are to have their turns before this goes on. */
+  isTimeUp(): boolean {
+    return performance.now() >= this.#pausesAtMs;
+  }
+
+  /** Goes on with a part of a task after others have had their turns. */
+  pause(goOn: () => void): void {
+    this.#pause(() => {
+      this.#pausesAtMs = performance.now() + TURN_MS;
+      goOn();
+      this.#work();
+    });
+  }
+
+  /** Goes on with a promise's value, or the error that it was rejected with. */
+  wait<Value>(promise: PromiseLike<Value>, goOn: (value: Value | Error) => void): void {
+    this.#waiting += 1;
+    const settled = (value: Value | Error) => this.#goOn(() => goOn(value));
+    promise.then(settled, (error) => settled(toError(error)));
+  }
+
+  /** Does long work: at once, or after others have had their turns if it is time for them. */
+  inTurn(work: () => void): void {
+    if (!this.isTimeUp()) {
+      work();
+      return;
+    }
+    this.#waiting += 1;
+    this.#inSlice(() => this.#goOn(work));
+  }
+
+  /** Goes on once none of the values is a promise any longer; errors stand for rejected ones. */
+  waitForAll(values: unknown[], goOn: (values: unknown[]) => void): void {
+    let missing = 0;
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = values[slot];
+      if (!isPromise(value)) continue;
+      missing += 1;
+      this.wait(value, (settled) => {
+        values[slot] = settled;
+        missing -= 1;
+        if (missing === 0) goOn(values);
+        else handleRejections(settled);
+      });
+    }
+    if (missing === 0) goOn(values);
+    else for (const value of values) handleRejections(value);
+  }
+
+  /** Does the work that waited, and all that follows from it. */
+  #goOn(work: () => void): void {
+    this.#waiting -= 1;
+    this.#safely(() => {
+      this.#pausesAtMs = performance.now() + TURN_MS;
+      work();
+      // To take over a long list is work, too.
+      if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.#pause(() => this.#work());
+      else this.#work();
+    });
+  }
+
+  #isOver(): boolean {
+    return this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused;
+  }
+
+  /** Works off the tasks that can be done now. */
+  #work(): void {
+    if (this.#isPaused || this.#isEnded) return;
+    this.#pausesAtMs = performance.now() + TURN_MS;
+    while (this.#tasks.length > 0) {
+      const tasks = this.#tasks;
+      this.#tasks = [];
+      for (const [done, task] of tasks.entries()) {
+        task();
+        const isLast = done === tasks.length - 1;
+        if (!this.#isPaused && (isLast || performance.now() < this.#pausesAtMs)) continue;
+        this.#tasks.unshift(...tasks.slice(done + 1));
+        if (!this.#isPaused) this.#pause(() => this.#work());
+        return;
+      }
+    }
+    if (this.#isOver()) this.#over();
+  }
+
+  #pause(goOn: () => void): void {
+    this.#isPaused = true;
+    this.#inSlice(() => {
+      this.#isPaused = false;
+      this.#safely(goOn);
+    });
+  }
+
+  /** Does something after others have had their turns; the listener to pauses waits until it is done. */
+  #inSlice(work: () => void): void {
+    const goesOn = new Promise<void>((resolve) => {
+      inSlice(this.#job, () => {
+        work();
+        resolve();
+      });
+    });
+    this.#onPause?.(goesOn);
+  }
+
+  /** A fault of ours must not leave the operation without an answer. */
+  #safely(work: () => void): void {
+    if (this.#isEnded) return;
+    try {
+      work();
+    } catch (fault) {
+      this.#isEnded = true;
+      this.#broken(fault);
+    }
+  }
+}
+
+/** Handles rejections in a list that has to wait for others: handled only later, they count as unhandled. */
+export function handleRejections(value: unknown): void {
+  if (!Array.isArray(value)) return;
+  for (const item of value) {
+    if (isPromise(item)) item.then(handleRejections, ignore);
+    else handleRejections(item);
+  }
+}
+
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+  );
+}
+
+const ignore = () => {};

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../async/turns.ts';
-import { byteLengthOf, type TextPieces } from '../execution/run.ts';
+import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
 import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';

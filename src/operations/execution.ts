@@ -6,8 +6,9 @@ import {
 } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
+import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
 import { planOperation } from '../execution/plan.ts';
-import { byteLengthOf, type Executed, lengthOf, runPlan, type TextPieces } from '../execution/run.ts';
+import { type Executed, runPlan } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
 import type { Learned } from '../plan/learned.ts';

@@ -5,7 +5,7 @@ import fresh from 'fresh';
 import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
-import { lengthOf, type TextPieces } from '../execution/run.ts';
+import { lengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
 import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';

@@ -2,7 +2,7 @@ import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import type { TextPieces } from '../execution/run.ts';
+import type { TextPieces } from '../execution/columns.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { TURN_MS } from '../../src/async/turns.ts';
-import { Scheduler } from '../../src/execution/scheduler.ts';
+import { Scheduler } from '../../src/execution/run.ts';
 
 function busy(ms: number): void {
   const until = performance.now() + ms;
@@ -12,20 +12,15 @@ function busy(ms: number): void {
 function open(busyMs: number) {
   const seen: string[] = [];
   const pauses: Promise<void>[] = [];
-  const scheduler: Scheduler<string> = new Scheduler<string>(
-    { flow: 'scheduler' },
-    (task) => {
-      seen.push(task);
-      if (task !== 'first') return;
-      busy(busyMs);
-      scheduler.inTurn(() => {
-        seen.push('long');
-        scheduler.add('below');
-      });
-    },
-    (goesOn) => pauses.push(goesOn),
-  );
-  scheduler.add('first');
+  const scheduler = new Scheduler({ flow: 'scheduler' }, (goesOn) => pauses.push(goesOn));
+  scheduler.add(() => {
+    seen.push('first');
+    busy(busyMs);
+    scheduler.inTurn(() => {
+      seen.push('long');
+      scheduler.add(() => seen.push('below'));
+    });
+  });
   return { scheduler, seen, pauses };
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { timeSliced } from '../../src/async/turns.ts';
-import { written } from '../../src/execution/run.ts';
+import { written } from '../../src/execution/columns.ts';
 
 const stringify = (value: unknown) => timeSliced({ flow: '' }, written(value));
 

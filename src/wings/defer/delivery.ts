@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { Failure } from '../../errors.ts';
+import { byteLengthOf } from '../../execution/columns.ts';
 import { fragmentsIn, planOperation } from '../../execution/plan.ts';
-import { byteLengthOf, type Executed, type runPlan } from '../../execution/run.ts';
+import type { Executed, runPlan } from '../../execution/run.ts';
 import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
 import { toldErrors } from '../../operations/responses.ts';
 import { createDeferringCollector, hasActiveDeferrals } from './deferral.ts';

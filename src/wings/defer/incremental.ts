@@ -1,9 +1,7 @@
 import { type ResponsePath, responsePathAsArray } from 'graphql';
-import { mapValue, type PromiseOrValue } from '../../async/turns.ts';
 import {
   type Column,
   type Holder,
-  type Later,
   type ListColumn,
   type ObjectColumn,
   type Position,
@@ -13,13 +11,14 @@ import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } fr
 import {
   atOnce,
   type Executed,
+  handleRejections,
+  type Later,
   type ResolveTogether,
   Run,
   type RunParts,
   type RunScope,
   type TogetherCall,
 } from '../../execution/run.ts';
-import { handleRejections } from '../../execution/scheduler.ts';
 
 type AnswerPath = readonly (string | number)[];
 
@@ -386,24 +385,18 @@ export class IncrementalRun<Told extends ToldPart> {
   }
 
   /** Executes the first part; afterwards, `take` returns messages on the rest. */
-  first(): PromiseOrValue<Executed> {
+  async first(): Promise<Executed> {
     const root = { plan: this.#parts.plan.root, object: {} };
     const holder: Holder = { above: () => null, path: () => undefined };
     const run = this.#open(this.#first, { holder, root }, () => undefined, true);
-    const ended = (error: unknown): never => {
-      this.#drop(this.#first);
-      throw error;
-    };
-    const done = (executed: Executed) => {
+    try {
+      const executed = await run.answer();
       this.#order.isThere(this.#first, run.isLost);
       this.#order.isTold(this.#first);
       return executed;
-    };
-    try {
-      const executed = mapValue(run.resolve(), () => mapValue(run.text(), done));
-      return executed instanceof Promise ? executed.catch(ended) : executed;
     } catch (error) {
-      return ended(error);
+      this.#drop(this.#first);
+      throw error;
     }
   }
 
@@ -477,9 +470,9 @@ export class IncrementalRun<Told extends ToldPart> {
         const isNested = fragments.some((fragment) => fragment.path.length < path.length);
         const added = this.#add(part, openPart({ path, fragments, position }));
         const holder: Holder = { above: () => null, path: () => objects.holder.path(slot) };
-        run.begin(() =>
-          this.#start(added, this.#open(added, { holder, root: { plan, object } }, known, !isNested)),
-        );
+        run.begin(() => {
+          void this.#start(added, this.#open(added, { holder, root: { plan, object } }, known, !isNested));
+        });
       }
     }
   }
@@ -543,7 +536,9 @@ export class IncrementalRun<Told extends ToldPart> {
       const root = { field, shape: shape.item, items: block };
       const known = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
       // Apollo's clients lose count of a list within such items.
-      run.begin(() => this.#start(added, this.#open(added, { holder, root }, known, false)));
+      run.begin(() => {
+        void this.#start(added, this.#open(added, { holder, root }, known, false));
+      });
     }
     return true;
   }
@@ -560,28 +555,22 @@ export class IncrementalRun<Told extends ToldPart> {
     return part;
   }
 
-  #start(part: RunPart, run: Run): void {
+  async #start(part: RunPart, run: Run): Promise<void> {
     if (part.isBegun) return;
     part.isBegun = true;
     this.#late -= 1;
-    const settled = (outcome: Told) => {
-      this.#running -= 1;
-      part.outcome = outcome;
-      this.#order.isThere(part, outcome.isLost);
-      this.#parts.onChange();
-    };
-    const failed = (error: unknown) => {
-      this.#drop(part);
-      settled(this.#parts.fault(error));
-    };
+    let outcome: Told;
     try {
-      const executed = mapValue(run.resolve(), () => run.text());
-      const done = (there: Executed) => settled(this.#parts.tell(there, run.isLost));
-      if (executed instanceof Promise) executed.then(done).catch(failed);
-      else done(executed);
+      const executed = await run.answer();
+      outcome = this.#parts.tell(executed, run.isLost);
     } catch (error) {
-      failed(error);
+      this.#drop(part);
+      outcome = this.#parts.fault(error);
     }
+    this.#running -= 1;
+    part.outcome = outcome;
+    this.#order.isThere(part, outcome.isLost);
+    this.#parts.onChange();
   }
 
   /** Drops the parts that were to begin in a run that was ended: they never will. */

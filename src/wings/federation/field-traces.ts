@@ -3,7 +3,7 @@ import { type GraphQLFormattedError, type ResponsePath, responsePathAsArray } fr
 import type { FieldHolder, ObjectColumn } from '../../execution/columns.ts';
 import type { FieldPlan } from '../../execution/plan.ts';
 import type { RunObserver } from '../../execution/run.ts';
-import { isPromise } from '../../execution/scheduler.ts';
+import { isPromise } from '../../execution/run.ts';
 import { inverted, type PrefixedNames } from '../../graph/federation.ts';
 import type { GatewayRequest } from '../../operations/requests.ts';
 
