@@ -7,7 +7,7 @@ import { createObservationClient } from './figures/client.ts';
 import { createObservationEntries, createSeveralFigures } from './figures/entries.ts';
 import type { BatchSize, FiguresParts } from './figures/fetch.ts';
 import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
-import { prefixedNames, printSdl } from './graph/federation.ts';
+import { printSdl } from './graph/schema.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
@@ -49,6 +49,7 @@ import {
   type TenantCache,
 } from './tenants/tenant-cache.ts';
 import type { FieldTraces } from './wings/federation/field-traces.ts';
+import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { FeedParts } from './wings/live/feed.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
 
@@ -133,10 +134,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const tenants = await openTenants(config.keyPepper, store, steadyNow);
   const tenantCache = openTenantCache(store, config, tenants);
   const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
-  const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, config);
+  const subgraph = await subgraphIn(config);
+  const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, subgraph);
   const held = { store, tenantCache, inFlight, tenants, lookups };
   const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
-  const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
+  const names = subgraph?.names(schema) ?? null;
   const openFieldTraces = async () =>
     (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
   const fieldTraces = config.federatedTraces ? await openFieldTraces() : null;
@@ -191,7 +193,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   return {
     get sdl() {
       // Few ask for it, and the program starts sooner without.
-      sdl ??= printSdl(schema, config.subgraphOmit, names);
+      sdl ??= printSdl(schema, subgraph);
       return sdl;
     },
     schema,
@@ -223,6 +225,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       await store?.close();
     },
   };
+}
+
+/** Loads the subgraph that settings describe; null if routers see what clients see. */
+async function subgraphIn(config: Config): Promise<Subgraph | null> {
+  const { subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix } = config;
+  if (!subgraphIso3 && !subgraphNode && subgraphOmit.length === 0 && subgraphPrefix === undefined)
+    return null;
+  return (await import('./wings/federation/subgraph.ts')).openSubgraph(config);
 }
 
 interface ServiceParts extends GatewayParts {

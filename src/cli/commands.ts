@@ -295,7 +295,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     .action(async ({ for: whom }: { for: string }) => {
       const [{ createGateway }, { printSdl }] = await Promise.all([
         import('../gateway.ts'),
-        import('../graph/federation.ts'),
+        import('../graph/schema.ts'),
       ]);
       const observer = { operation() {}, attempt() {}, problem() {} };
       const gateway = await createGateway({

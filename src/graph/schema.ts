@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { buildSubgraphSchema } from '@apollo/subgraph';
+import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { addResolversToSchema } from '@graphql-tools/schema';
 import {
+  buildASTSchema,
   type ConstDirectiveNode,
   type DefinitionNode,
   type DocumentNode,
@@ -11,7 +12,7 @@ import {
   type GraphQLFieldResolver,
   type GraphQLResolveInfo,
   GraphQLScalarType,
-  type GraphQLSchema,
+  GraphQLSchema,
   GraphQLSpecifiedByDirective,
   getDirectiveValues,
   getNamedType,
@@ -35,20 +36,10 @@ import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { timeIn } from '../times.ts';
+import type { Subgraph } from '../wings/federation/subgraph.ts';
 import type { GraphContext } from './context.ts';
-import {
-  type Entities,
-  entitiesResolver,
-  executableApart,
-  type KeyableType,
-  prefixedNames,
-  withDirectives,
-  withKey,
-  withoutRootFields,
-  withPrefixedNames,
-} from './federation.ts';
 import type { Resolvers } from './generated.ts';
-import { gateWhileLoading, takeCosts, writeCosts } from './selection.ts';
+import { gateWhileLoading, isAskedAhead, marksAskedAhead, takeCosts, writeCosts } from './selection.ts';
 
 /**
  * Fields of the schema, as `Type.field`, that no resolver map provides.
@@ -264,14 +255,11 @@ const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 /** Fields of `Query` that need no key. `_service` tells a router our SDL. */
 const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
 
-/** The interface of all types that have a global identifier. */
-const NODE = 'Node';
-
 /** Resolvers of the fields of a type for many parents at once. */
 // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
 type Batches = Readonly<Record<string, BatchResolver<any, any, any, any>>>;
 
-interface SchemaParts extends SubgraphParts {
+interface SchemaParts {
   readonly resolvers: readonly Resolvers[];
   /** Resolvers of references that other subgraphs hold, by type. */
   readonly entities: Entities;
@@ -279,18 +267,8 @@ interface SchemaParts extends SubgraphParts {
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
   /** Stands in for the SDL of `schema/`, without that of `schema/extra`. */
   readonly sdl?: string;
-}
-
-/** The schema as routers see it. */
-export interface SubgraphParts {
-  /** True if alpha-3 codes are a key of countries, too. */
-  readonly subgraphIso3?: boolean;
-  /** True if the interface `Node`, and each type that has it, has its identifier for a key. */
-  readonly subgraphNode?: boolean;
-  /** Root fields that routers aren't told of. */
-  readonly subgraphOmit?: readonly string[];
-  /** Prefix of our types and root fields for routers. */
-  readonly subgraphPrefix?: string | undefined;
+  /** Null, or left out, if routers see what clients see. */
+  readonly subgraph?: Subgraph | null;
 }
 
 /**
@@ -302,19 +280,15 @@ export function createSchema({
   entities,
   batches = [],
   sdl = readSdl(),
-  subgraphOmit: omitted = [],
-  subgraphIso3: hasIso3Key = false,
-  subgraphNode: hasNodeKey = false,
-  subgraphPrefix: prefix,
+  subgraph = null,
 }: SchemaParts): GraphQLSchema {
   const { document, executable } = executableApart(tagForContracts(parse(sdl)));
-  const withIso3 = hasIso3Key ? withKey(document, 'iso3', ({ name }) => name.value === 'Country') : document;
-  const { typeDefs, said } = takeCosts(hasNodeKey ? withKey(withIso3, 'id', isNode) : withIso3);
-  const subgraph = createSubgraph(typeDefs, {
+  const { typeDefs, said } = takeCosts(subgraph === null ? document : subgraph.keyed(document));
+  const known = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
-    entities: hasNodeKey ? entities : withoutInterface(entities),
+    entities: subgraph?.hasNodeKey ? entities : withoutInterface(entities),
   });
-  const schema = withDirectives(subgraph, executable);
+  const schema = withDirectives(known, executable);
   describeScalars(schema);
   readPlainly(schema, resolvers);
   resolveTogether(schema, batches);
@@ -323,16 +297,12 @@ export function createSchema({
   countWork(schema);
   gateWhileLoading(schema);
   requireKey(schema);
-  const told = omitted.length > 0 ? withoutRootFields(typeDefs, omitted) : typeDefs;
-  if (prefix !== undefined) tellRouters(schema, withPrefixedNames(told, prefixedNames(schema, prefix)));
-  else if (told !== typeDefs) tellRouters(schema, told);
+  const told = subgraph === null ? typeDefs : subgraph.told(typeDefs, schema);
+  if (told !== typeDefs) tellRouters(schema, told);
   return schema;
 }
 
-const isNode = ({ name, interfaces = [] }: KeyableType) =>
-  name.value === NODE || interfaces.some((one) => one.name.value === NODE);
-
-function withoutInterface({ [NODE]: _, ...others }: Entities): Entities {
+function withoutInterface({ Node: _, ...others }: Entities): Entities {
   return others;
 }
 
@@ -348,6 +318,87 @@ export function createSubgraph(typeDefs: DocumentNode, { resolvers, entities }: 
     updateResolversInPlace: true,
   });
 }
+
+/** Directives of operations. Routers have their own of these names, and hand none on. */
+const EXECUTABLE: ReadonlySet<string> = new Set(['defer', 'stream']);
+
+/** An SDL without the directives of operations, and those. */
+function executableApart(document: DocumentNode): Readonly<Record<'document' | 'executable', DocumentNode>> {
+  const isExecutable = (definition: DefinitionNode) =>
+    definition.kind === Kind.DIRECTIVE_DEFINITION && EXECUTABLE.has(definition.name.value);
+  const { definitions } = document;
+  return {
+    document: { ...document, definitions: definitions.filter((definition) => !isExecutable(definition)) },
+    executable: { ...document, definitions: definitions.filter(isExecutable) },
+  };
+}
+
+/** A schema with the directives of an SDL besides its own. */
+function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLSchema {
+  const config = schema.toConfig();
+  const added = buildASTSchema(document, { assumeValid: true }).getDirectives();
+  const known = new Set(config.directives.map(({ name }) => name));
+  return new GraphQLSchema({
+    ...config,
+    directives: [...config.directives, ...added.filter(({ name }) => !known.has(name))],
+  });
+}
+
+/** A router's stand-in for an object: its type and the fields of one of its keys. */
+export type Representation = Readonly<Record<string, unknown>>;
+
+/** Finds an entity by a representation of its type, at once or by a promise; null if there is none. */
+type ResolveReference = (representation: never, context: never, info: GraphQLResolveInfo) => object | null;
+
+/** Resolvers of references that other subgraphs hold, by type. */
+export type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
+
+/**
+ * Resolves `Query._entities`. Each representation has an outcome of its own, and none of them is a promise that is left
+ * alone: an error thrown at once stands in the list, so that nothing interrupts the walk over the others.
+ */
+function entitiesResolver(entities: Entities): GraphQLFieldResolver<unknown, unknown> {
+  const find = (representation: unknown, context: unknown, info: GraphQLResolveInfo) => {
+    const name = typeNameIn(representation, entities);
+    const resolve = entities[name]?.__resolveReference as (...args: unknown[]) => object | null;
+    // A copy, since other operations may share the entity. An entity found by an interface names its own type.
+    const copy = (entity: object | null) => (entity === null ? null : { __typename: name, ...entity });
+    const found = resolve(representation, context, info);
+    if (!(found instanceof Promise)) return copy(found);
+    const copied = found.then(copy);
+    return isAskedAhead(found) ? marksAskedAhead(copied) : copied;
+  };
+  return (_, { representations }, context, info) =>
+    (representations as readonly unknown[]).map((representation) => {
+      try {
+        return find(representation, context, info);
+      } catch (error) {
+        return error;
+      }
+    });
+}
+
+/** @throws Failure BAD_USER_INPUT if it names no type that others may refer to */
+function typeNameIn(representation: unknown, entities: Entities): string {
+  if (typeof representation !== 'object' || representation === null || Array.isArray(representation)) {
+    throw new Failure('BAD_USER_INPUT', 'A representation is an object with `__typename` and a key.');
+  }
+  const { __typename: name } = representation as Representation;
+  if (typeof name !== 'string') {
+    throw new Failure('BAD_USER_INPUT', 'A representation needs `__typename` as a string.');
+  }
+  if (!Object.hasOwn(entities, name)) {
+    const known = Object.keys(entities).join(', ');
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `There is no entity type ${JSON.stringify(name.slice(0, MAX_SHOWN))}; there are ${known}.`,
+    );
+  }
+  return name;
+}
+
+/** Characters of a caller's text that are repeated to them. */
+const MAX_SHOWN = 100;
 
 /** Has `_service` tell this SDL in place of the one that is executed. */
 function tellRouters(schema: GraphQLSchema, document: DocumentNode): void {
@@ -470,4 +521,18 @@ function checkKey({ caller, gate }: GraphContext): void {
 
 function hasBearerKey(authorization: string | null): boolean {
   return authorization !== null && /^Bearer +\S/i.test(authorization);
+}
+
+/**
+ * Prints the subgraph's SDL for clients and other people's tools.
+ * @param subgraph for routers, if that is told otherwise
+ */
+export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null): string {
+  const config = schema.toConfig();
+  const directives = config.directives.filter(({ name }) => !EXECUTABLE.has(name));
+  const sdl = printSubgraphSchema(new GraphQLSchema({ ...config, directives }));
+  if (subgraph === null) return sdl;
+  const document = parse(sdl, { noLocation: true });
+  const told = subgraph.told(document, schema);
+  return told === document ? sdl : print(told);
 }

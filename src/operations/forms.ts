@@ -1,8 +1,8 @@
 import { errorBody } from '../errors.ts';
-import type { PrefixedNames } from '../graph/federation.ts';
 import { type Caller, openBill } from '../service/call.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
+import type { PrefixedNames } from '../wings/federation/subgraph.ts';
 import type { TabledParts } from '../wings/tables/tabled.ts';
 import {
   acceptingInstead,

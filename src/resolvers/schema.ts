@@ -2,11 +2,11 @@ import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type { Representation } from '../graph/federation.ts';
 import { decodeId, type GlobalId } from '../graph/ids.ts';
-import { CountryCode, createSchema, readSdl, type SubgraphParts } from '../graph/schema.ts';
+import { CountryCode, createSchema, type Representation, readSdl } from '../graph/schema.ts';
 import { marksAskedAhead } from '../graph/selection.ts';
 import type { AnyEndpoint } from '../service/endpoints.ts';
+import type { Subgraph } from '../wings/federation/subgraph.ts';
 import { countryByCode, countryByIso3 } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { nodeById } from './nodes.ts';
@@ -113,12 +113,12 @@ interface OpenedSchema {
  */
 export async function openSchema(
   names: readonly (keyof typeof extras)[],
-  parts: SubgraphParts = {},
+  subgraph: Subgraph | null = null,
 ): Promise<OpenedSchema> {
   const opened = await Promise.all(names.map((name) => extras[name]()));
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {
-    schema: createSchema({ ...parts, sdl: readSdl(names), resolvers: all, entities, batches }),
+    schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches }),
     optionalEndpoints: opened.flatMap(({ endpoints }): readonly AnyEndpoint[] => endpoints),
   };
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import type { Config } from '../config.ts';
 import type { Gateway } from '../gateway.ts';
-import { printSdl } from '../graph/federation.ts';
+import { printSdl } from '../graph/schema.ts';
 import { processBudgetMb } from '../memory-budget.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
 import type { McpRouteOptions } from '../wings/tools/mcp-route.ts';

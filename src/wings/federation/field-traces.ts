@@ -4,8 +4,8 @@ import type { FieldHolder, ObjectColumn } from '../../execution/columns.ts';
 import type { FieldPlan } from '../../execution/plan.ts';
 import type { RunObserver } from '../../execution/run.ts';
 import { isPromise } from '../../execution/run.ts';
-import { inverted, type PrefixedNames } from '../../graph/federation.ts';
 import type { GatewayRequest } from '../../operations/requests.ts';
+import { inverted, type PrefixedNames } from './subgraph.ts';
 
 /** Fields of objects that one trace may have. A longer answer has no trace, since it would take long to write. */
 const MAX_FIELDS = 5_000;

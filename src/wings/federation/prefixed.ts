@@ -1,9 +1,9 @@
 import { Kind, type NameNode, parse, visit } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { inverted, type PrefixedNames } from '../../graph/federation.ts';
 import { ChangedRequest, type GatewayRequest, sha256Of } from '../../operations/requests.ts';
 import { type GatewayResponse, type HandleRequest, WrittenBody } from '../../operations/responses.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import { inverted, type PrefixedNames } from './subgraph.ts';
 
 /** Texts of routers that are kept in our words, and characters of one. */
 const MAX_TEXTS = 1000;

@@ -18,7 +18,6 @@ import type { Config } from '../../config.ts';
 import { Failure } from '../../errors.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import { formatError } from '../../graph/errors.ts';
-import { inverted, type PrefixedNames } from '../../graph/federation.ts';
 import { limitRules, listRefusal } from '../../graph/limits.ts';
 import { isDeep } from '../../nesting.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
@@ -34,6 +33,7 @@ import {
 import { type Caller, openBill } from '../../service/call.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { hasPrefixed, inOurWords, renamedIn } from '../federation/prefixed.ts';
+import { inverted, type PrefixedNames } from '../federation/subgraph.ts';
 import { createFeeds, type FeedParts, type Feeds } from './feed.ts';
 import { type FeedBill, Inbox, mergeBill, openFeedBill } from './inbox.ts';
 

@@ -1,11 +1,7 @@
-import { printSubgraphSchema } from '@apollo/subgraph';
 import {
-  buildASTSchema,
   type DefinitionNode,
   type DocumentNode,
-  type GraphQLFieldResolver,
-  type GraphQLResolveInfo,
-  GraphQLSchema,
+  type GraphQLSchema,
   type InterfaceTypeDefinitionNode,
   isScalarType,
   isTypeDefinitionNode,
@@ -16,10 +12,40 @@ import {
   print,
   visit,
 } from 'graphql';
-import { mapValue, type PromiseOrValue } from '../async/turns.ts';
-import { ConfigError } from '../config.ts';
-import { Failure } from '../errors.ts';
-import { isAskedAhead, marksAskedAhead } from './selection.ts';
+import { type Config, ConfigError } from '../../config.ts';
+
+/** The subgraph as routers see it, where settings have it differ from the graph that clients see. */
+export interface Subgraph {
+  /** True if each type that has a global identifier has it for a key. */
+  readonly hasNodeKey: boolean;
+  /** Adds the keys to an SDL by which routers may refer to types beside their own. */
+  keyed(document: DocumentNode): DocumentNode;
+  /** Returns an SDL as routers are told it; the same document if nothing differs. */
+  told(document: DocumentNode, schema: GraphQLSchema): DocumentNode;
+  /** Returns the names that routers have for ours; null if they are the same. */
+  names(schema: GraphQLSchema): PrefixedNames | null;
+}
+
+/** Opens the subgraph that settings describe. */
+export function openSubgraph({ subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix }: Config): Subgraph {
+  const names = (schema: GraphQLSchema) =>
+    subgraphPrefix === undefined ? null : prefixedNames(schema, subgraphPrefix);
+  return {
+    hasNodeKey: subgraphNode,
+    keyed(document) {
+      const withIso3 = subgraphIso3
+        ? withKey(document, 'iso3', ({ name }) => name.value === 'Country')
+        : document;
+      return subgraphNode ? withKey(withIso3, 'id', isNode) : withIso3;
+    },
+    told(document, schema) {
+      const left = subgraphOmit.length > 0 ? withoutRootFields(document, subgraphOmit) : document;
+      const prefixed = names(schema);
+      return prefixed === null ? left : withPrefixedNames(left, prefixed);
+    },
+    names,
+  };
+}
 
 /** Names that routers know ours by, if other subgraphs have the same. Both kinds are of one prefix, such as `CG_`. */
 export interface PrefixedNames {
@@ -37,7 +63,7 @@ const SHARED: ReadonlySet<string> = new Set(['PageInfo']);
 const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
 
 /** The prefixed names of a schema. Scalars keep theirs, since those of one name are one. */
-export function prefixedNames(schema: GraphQLSchema, prefix: string): PrefixedNames {
+function prefixedNames(schema: GraphQLSchema, prefix: string): PrefixedNames {
   const typePrefix = `${prefix.charAt(0).toUpperCase()}${prefix.slice(1)}`;
   const fieldPrefix = prefix.toLowerCase();
   const types = new Map<string, string>();
@@ -55,7 +81,7 @@ export function prefixedNames(schema: GraphQLSchema, prefix: string): PrefixedNa
 }
 
 /** An SDL with prefixed names in place of ours. */
-export function withPrefixedNames(document: DocumentNode, { types, fields }: PrefixedNames): DocumentNode {
+function withPrefixedNames(document: DocumentNode, { types, fields }: PrefixedNames): DocumentNode {
   const prefixedType = inverted(types);
   const prefixedField = inverted(fields);
   const rename = <Node extends { readonly name: NameNode }>(
@@ -89,56 +115,17 @@ export function inverted(names: ReadonlyMap<string, string>): ReadonlyMap<string
   return new Map([...names].map(([prefixed, ours]) => [ours, prefixed]));
 }
 
-/**
- * The subgraph's SDL for routers and other people's tools, without some root fields, and with prefixed names if there
- * are any.
- */
-export function printSdl(
-  schema: GraphQLSchema,
-  omitted: readonly string[] = [],
-  names: PrefixedNames | null = null,
-): string {
-  const config = schema.toConfig();
-  const directives = config.directives.filter(({ name }) => !EXECUTABLE.has(name));
-  const sdl = printSubgraphSchema(new GraphQLSchema({ ...config, directives }));
-  if (omitted.length === 0 && names === null) return sdl;
-  const whole = parse(sdl, { noLocation: true });
-  const document = omitted.length === 0 ? whole : withoutRootFields(whole, omitted);
-  return print(names === null ? document : withPrefixedNames(document, names));
-}
-
-/** Directives of operations. Routers have their own of these names, and hand none on. */
-const EXECUTABLE: ReadonlySet<string> = new Set(['defer', 'stream']);
-
-/** An SDL without the directives of operations, and those. */
-export function executableApart(
-  document: DocumentNode,
-): Readonly<Record<'document' | 'executable', DocumentNode>> {
-  const isExecutable = (definition: DefinitionNode) =>
-    definition.kind === Kind.DIRECTIVE_DEFINITION && EXECUTABLE.has(definition.name.value);
-  const { definitions } = document;
-  return {
-    document: { ...document, definitions: definitions.filter((definition) => !isExecutable(definition)) },
-    executable: { ...document, definitions: definitions.filter(isExecutable) },
-  };
-}
-
-/** A schema with the directives of an SDL besides its own. */
-export function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLSchema {
-  const config = schema.toConfig();
-  const added = buildASTSchema(document, { assumeValid: true }).getDirectives();
-  const known = new Set(config.directives.map(({ name }) => name));
-  return new GraphQLSchema({
-    ...config,
-    directives: [...config.directives, ...added.filter(({ name }) => !known.has(name))],
-  });
-}
-
 /** A type that may have keys. */
-export type KeyableType = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
+type KeyableType = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
+
+/** The interface of all types that have a global identifier. */
+const NODE = 'Node';
+
+const isNode = ({ name, interfaces = [] }: KeyableType) =>
+  name.value === NODE || interfaces.some((one) => one.name.value === NODE);
 
 /** An SDL in which some types have another key, of a field that they have. Types that have the key keep it as it is. */
-export function withKey(
+function withKey(
   document: DocumentNode,
   field: string,
   isWanted: (type: KeyableType) => boolean,
@@ -159,7 +146,7 @@ export function withKey(
  * fields and types of these names.
  * @throws ConfigError if there is no such field, or none is left
  */
-export function withoutRootFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
+function withoutRootFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
   const fields = document.definitions.find(isQuery)?.fields ?? [];
   const names = fields.map(({ name }) => name.value).filter((name) => !name.startsWith('_'));
   const unknown = omitted.find((name) => !names.includes(name));
@@ -220,65 +207,3 @@ function namesIn(definition: DefinitionNode): ReadonlySet<string> {
   });
   return names;
 }
-
-/** A router's stand-in for an object: its type and the fields of one of its keys. */
-export type Representation = Readonly<Record<string, unknown>>;
-
-/** Finds an entity by a representation of its type; null if there is none. */
-type ResolveReference = (
-  representation: never,
-  context: never,
-  info: GraphQLResolveInfo,
-) => PromiseOrValue<object | null>;
-
-/** Resolvers of references that other subgraphs hold, by type. */
-export type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
-
-/**
- * Resolves `Query._entities`. Each representation has an outcome of its own, and none of them is a promise that is left
- * alone: an error thrown at once stands in the list, so that nothing interrupts the walk over the others.
- */
-export function entitiesResolver(entities: Entities): GraphQLFieldResolver<unknown, unknown> {
-  const find = (representation: unknown, context: unknown, info: GraphQLResolveInfo) => {
-    const name = typeNameIn(representation, entities);
-    const resolve = entities[name]?.__resolveReference as (
-      ...args: unknown[]
-    ) => PromiseOrValue<object | null>;
-    // A copy, since other operations may share the entity. An entity found by an interface names its own type.
-    const finding = resolve(representation, context, info);
-    const copied = mapValue(finding, (entity) => (entity === null ? null : { __typename: name, ...entity }));
-    return finding instanceof Promise && copied instanceof Promise && isAskedAhead(finding)
-      ? marksAskedAhead(copied)
-      : copied;
-  };
-  return (_, { representations }, context, info) =>
-    (representations as readonly unknown[]).map((representation) => {
-      try {
-        return find(representation, context, info);
-      } catch (error) {
-        return error;
-      }
-    });
-}
-
-/** @throws Failure BAD_USER_INPUT if it names no type that others may refer to */
-function typeNameIn(representation: unknown, entities: Entities): string {
-  if (typeof representation !== 'object' || representation === null || Array.isArray(representation)) {
-    throw new Failure('BAD_USER_INPUT', 'A representation is an object with `__typename` and a key.');
-  }
-  const { __typename: name } = representation as Representation;
-  if (typeof name !== 'string') {
-    throw new Failure('BAD_USER_INPUT', 'A representation needs `__typename` as a string.');
-  }
-  if (!Object.hasOwn(entities, name)) {
-    const known = Object.keys(entities).join(', ');
-    throw new Failure(
-      'BAD_USER_INPUT',
-      `There is no entity type ${JSON.stringify(name.slice(0, MAX_SHOWN))}; there are ${known}.`,
-    );
-  }
-  return name;
-}
-
-/** Characters of a caller's text that are repeated to them. */
-const MAX_SHOWN = 100;
