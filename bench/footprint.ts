@@ -59,7 +59,7 @@ function prepared(text: string, name: string): { readonly prepared: Prepared; re
   const operation = getOperationAST(document, name) ?? getOperationAST(document);
   if (!operation) throw new Error(`There is no operation in ${text}.`);
   const operations = new PreparedOperations(schema);
-  const made = operations.prepare({ text, operationName: name, document, operation, variables: {} }, 'known');
+  const made = operations.prepare({ text, operationName: name, document, operation, variables: {} }, true);
   const ready = made.with({});
   if (ready !== null) compile(ready.plan.root);
   return { prepared: made, bytes: footprintOf(text, document, operation) };

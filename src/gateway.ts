@@ -1,7 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { Tracer } from './async/trace.ts';
-import type { PromiseOrValue } from './async/turns.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
 import { createObservationEntries, createSeveralFigures } from './figures/entries.ts';
@@ -12,21 +11,24 @@ import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
 import { AnswersTable } from './operations/answers.ts';
-import { byApollo } from './operations/apollo.ts';
-import { openTrusted, PreparedOperations } from './operations/documents.ts';
-import { Execution, ran } from './operations/execution.ts';
+import { openRunning } from './operations/apollo.ts';
+import { createPersisted, PreparedOperations, type TrustedDocument } from './operations/documents.ts';
 import { received } from './operations/forms.ts';
 import {
   type CallerHeaders,
   createCallers,
-  createPersisted,
   type GatewayRequest,
+  type HandleRequest,
   PlainRequests,
-  type TrustedDocument,
-  UNPROVEN,
 } from './operations/requests.ts';
 import type { GatewayResponse } from './operations/responses.ts';
-import { createOpenRun, type OperationEvent, traced } from './operations/run.ts';
+import {
+  createOpenRun,
+  Execution,
+  type OperationEvent,
+  type OperationsParts,
+  traced,
+} from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
 import { createDryRun } from './price/dry-run.ts';
 import { createPricing } from './price/price.ts';
@@ -37,18 +39,10 @@ import type { AnyEndpoint } from './service/endpoints.ts';
 import type { CallGate } from './service/gate.ts';
 import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
-import { openStore, type Store } from './store/store.ts';
+import { openStore } from './store/store.ts';
 import { type KeyLimits, recentLimits } from './tenants/ledger.ts';
-import { openTenants, type Tenant, type Tenants } from './tenants/tenant.ts';
-import {
-  freshnessIn,
-  type InFlight,
-  NO_TENANT_CACHE,
-  openInFlight,
-  openTenantCache,
-  type TenantCache,
-} from './tenants/tenant-cache.ts';
-import type { FieldTraces } from './wings/federation/field-traces.ts';
+import { openTenants, type Tenant } from './tenants/tenant.ts';
+import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from './tenants/tenant-cache.ts';
 import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { FeedParts } from './wings/live/feed.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
@@ -62,7 +56,7 @@ export interface Gateway extends Shrinkable {
   /** The only documents that may run; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
-  handle(request: GatewayRequest): PromiseOrValue<GatewayResponse>;
+  readonly handle: HandleRequest;
   /**
    * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
    * there is no point in reading it; else null.
@@ -119,69 +113,48 @@ export interface GatewayParts {
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
-  const { config, observer, clock = systemClock, takenMemory } = parts;
-  const { maxConcurrentOperations: maxOperations } = config;
-  const steadyNow = steadied(clock.now);
-  const store = await openStore({
-    url: config.cacheUrl,
-    timeoutMs: config.cacheTimeoutMs,
-    maxBytes: config.cacheMaxBytes,
-    now: steadyNow,
-    link: parts.link,
-    onFault: (error) => observer.problem(error, 'cache'),
-  });
-  const lookups = openLookups();
-  const tenants = await openTenants(config.keyPepper, store, steadyNow);
-  const tenantCache = openTenantCache(store, config, tenants);
-  const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
+  const { config, observer } = parts;
+  const { maxConcurrentOperations } = config;
   const subgraph = await subgraphIn(config);
   const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, subgraph);
-  const held = { store, tenantCache, inFlight, tenants, lookups };
-  const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
+  const held = await openHeld(parts);
+  const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
+  const service = openService(parts, held, optionalEndpoints);
   const names = subgraph?.names(schema) ?? null;
   const openFieldTraces = async () =>
     (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
-  const fieldTraces = config.federatedTraces ? await openFieldTraces() : null;
-  const { openRun, price, learned, feedParts } = composeRuns(service, {
-    ...held,
+  const openTrusted = async (path: string) =>
+    (await import('./wings/trusted.ts')).openTrusted(path, (problem) =>
+      observer.problem(problem, 'trusted documents'),
+    );
+  const { learned, price, means, feedParts } = composeService(service, held, parts, schema);
+  const stage: OperationsParts = {
     config,
-    clock,
-    steadyNow,
     schema,
-    observer,
-    fieldTraces,
-  });
-  const persisted =
-    config.trustedDocuments === undefined
-      ? createPersisted()
-      : await openTrusted(config.trustedDocuments, {
-          onProblem: (problem) => observer.problem(problem, 'trusted documents'),
-        });
-  const callerOf = createCallers(tenants);
-  const admission = new Admission({ maxOperations, unproven: UNPROVEN, takenMemory });
-  const overloaded = createOverloaded(maxOperations);
-  const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
-  const answers = new AnswersTable({
-    ...observed,
-    ...config,
     tenantCache,
-    fieldTraces,
-    lookups: lookups.answers,
-    admit: (next) => admitted(next, admission, overloaded),
-  });
-  const stage = {
-    ...observed,
-    ...config,
-    config,
-    schema,
-    persisted,
+    learned,
+    persisted:
+      config.trustedDocuments === undefined ? createPersisted() : await openTrusted(config.trustedDocuments),
+    fieldTraces: config.federatedTraces ? await openFieldTraces() : null,
+    now: clock.now,
+    steadyNow,
+    onOperation: observer.operation,
+    onFault: observer.problem,
+  };
+  const { persisted } = stage;
+  const openRun = createOpenRun(stage, means);
+  const callerOf = createCallers(tenants);
+  const admission = new Admission(maxConcurrentOperations, parts.takenMemory);
+  const overloaded = createOverloaded(maxConcurrentOperations);
+  const kept = {
     plainRequests: new PlainRequests(persisted),
     operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
-    answers,
-    execution: new Execution({ ...observed, ...config, schema, price, learned }),
+    answers: new AnswersTable(stage, lookups.answers),
+    execution: new Execution(stage, price),
   };
-  const apollo = await byApollo(stage);
-  const answered = answers.answering(ran(apollo.handle, openRun, stage));
+  const { answers, operations, plainRequests } = kept;
+  const running = await openRunning(openRun, { ...stage, ...kept });
+  const answered = answers.answering(running.run, (next) => admitted(next, admission, overloaded));
   const openLive = async () => {
     const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
     return { callerOf, subscriptions: openSubscriptions({ ...stage, openRun, admission, feedParts, names }) };
@@ -200,7 +173,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     get trusted() {
       return persisted.trusted;
     },
-    handle: await received(handle, { ...stage, callerOf, names, ledger: service.upstream.ledger }),
+    handle: await received(handle, stage, {
+      callerOf,
+      plainRequests,
+      names,
+      ledger: service.upstream.ledger,
+    }),
     refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();
@@ -214,12 +192,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {
-      for (const held of [store, answers, stage.operations]) held?.shrink(share);
+      for (const held of [store, answers, operations]) held?.shrink(share);
     },
     async stop() {
       persisted.stop();
       live?.subscriptions.stop();
-      await apollo.stop();
+      await running.stop();
       await service.upstream.close();
       await parts.tracer?.close();
       await store?.close();
@@ -235,32 +213,31 @@ async function subgraphIn(config: Config): Promise<Subgraph | null> {
   return (await import('./wings/federation/subgraph.ts')).openSubgraph(config);
 }
 
-interface ServiceParts extends GatewayParts {
-  readonly clock: Clock;
-  readonly steadyNow: () => number;
-  readonly store: Store | null;
-  readonly tenantCache: TenantCache;
-  readonly inFlight: InFlight;
-  readonly tenants: Tenants;
-  readonly lookups: CacheLookups;
-  readonly optionalEndpoints: readonly AnyEndpoint[];
+type Holdings = Awaited<ReturnType<typeof openHeld>>;
+
+/** Opens all that is held between operations, and the clocks that tell its age. */
+async function openHeld({ config, observer, link, clock = systemClock }: GatewayParts) {
+  const steadyNow = steadied(clock.now);
+  const store = await openStore({
+    url: config.cacheUrl,
+    timeoutMs: config.cacheTimeoutMs,
+    maxBytes: config.cacheMaxBytes,
+    now: steadyNow,
+    link,
+    onFault: (error) => observer.problem(error, 'cache'),
+  });
+  const tenants = await openTenants(config.keyPepper, store, steadyNow);
+  const tenantCache = openTenantCache(store, config, tenants);
+  const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
+  return { clock, steadyNow, store, tenants, tenantCache, inFlight, lookups: openLookups() };
 }
 
 /** Opens the way to the service, and the stand-in for it that operations are priced over. */
-function openService({
-  config,
-  observer,
-  upstreamUrl,
-  clock,
-  steadyNow,
-  store,
-  tenantCache,
-  inFlight,
-  tenants,
-  lookups,
-  tracer,
-  optionalEndpoints,
-}: ServiceParts) {
+function openService(
+  { config, observer, upstreamUrl, tracer }: GatewayParts,
+  { clock, steadyNow, store, tenantCache, inFlight, tenants, lookups }: Holdings,
+  optionalEndpoints: readonly AnyEndpoint[],
+) {
   const dryRun = createDryRun(steadyNow, optionalEndpoints);
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
@@ -283,16 +260,12 @@ function openService({
   return { dryRun, upstream };
 }
 
-interface RunsParts
-  extends Omit<ServiceParts, 'upstreamUrl' | 'store' | 'optionalEndpoints' | 'link' | 'tracer'> {
-  readonly schema: GraphQLSchema;
-  readonly fieldTraces: FieldTraces | null;
-}
-
-/** Makes the parts that operations run with, and are priced with: the same loaders and planner. */
-function composeRuns(
+/** Makes the means that operations run with, and are priced with: the same loaders and planner. */
+function composeService(
   { dryRun, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
-  { config, clock, steadyNow: now, schema, tenantCache, inFlight, observer, lookups, fieldTraces }: RunsParts,
+  { clock, steadyNow: now, tenantCache, inFlight, lookups }: Holdings,
+  { config, observer }: GatewayParts,
+  schema: GraphQLSchema,
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
@@ -334,7 +307,7 @@ function composeRuns(
     return ledger.quota(tenant);
   };
   const common = { tickersLearned: createTickersLearned(now), quota };
-  const feedParts: Omit<FeedParts, 'onFault'> = {
+  const feedParts: FeedParts = {
     ask,
     observations,
     entries,
@@ -348,6 +321,7 @@ function composeRuns(
     timeoutMs: config.operationTimeoutMs,
     pollMs: config.subscriptionsPollSeconds * 1000,
     waitMs: Math.min(config.rateLimitWaitMs, config.operationTimeoutMs),
+    onFault: observer.problem,
   };
   return {
     learned,
@@ -360,19 +334,13 @@ function composeRuns(
       maxUpstreamCalls: config.maxUpstreamCalls,
       maxListItems: config.maxListItems,
     }),
-    openRun: createOpenRun({
+    means: {
       ...common,
-      config,
-      fieldTraces,
       ask,
       observations,
-      tenantCache,
-      learned,
       hasPlenty: ledger.hasPlenty,
       gate,
       heldNames: createHeldNames({ ...cacheParts, outage }, learned),
-      now: clock.now,
-      steadyNow: now,
-    }),
+    },
   };
 }

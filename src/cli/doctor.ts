@@ -138,7 +138,7 @@ function packagesFinding(): Finding {
 async function documentsFinding({ trustedDocuments }: Config): Promise<Finding | null> {
   if (trustedDocuments === undefined) return null;
   const name = 'trusted documents';
-  const { openTrusted } = await import('../operations/documents.ts');
+  const { openTrusted } = await import('../wings/trusted.ts');
   return openTrusted(trustedDocuments).then(
     ({ trusted, stop }) => {
       stop();

@@ -1,9 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
-import { inSlice, type Job, mayBeginAtOnce, type PromiseOrValue } from '../async/turns.ts';
+import { inSlice, type Job, mayBeginAtOnce } from '../async/turns.ts';
 import { errorBody } from '../errors.ts';
 import { openBill } from '../service/call.ts';
+import { type Handle, UNPROVEN } from './requests.ts';
 import { type GatewayResponse, isModern } from './responses.ts';
-import { type Handle, type Incoming, onceOver } from './run.ts';
+import { onceOver } from './run.ts';
 
 /** The operations under way and waiting, as metrics show them. */
 export interface GatewayLoad {
@@ -19,18 +20,6 @@ export interface GatewayLoad {
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
 export type AdmissionRefusal = 'full' | 'late';
-
-interface AdmissionParts {
-  readonly maxOperations: number;
-  /** The flow of all keys without proof. */
-  readonly unproven: string;
-  /** The clock, in milliseconds from any start. */
-  readonly now?: () => number;
-  /** Share of the heap that is taken. */
-  readonly heapShare?: () => number;
-  /** Share of the process's memory that is taken. */
-  readonly takenMemory?: (() => number) | undefined;
-}
 
 /** Operations of one flow. */
 interface Lane {
@@ -87,6 +76,14 @@ const HEAP_FULL = 0.85;
 const MEMORY_FULL = 0.98;
 const HEAP_LOOK_MS = 250;
 
+const MACHINE = {
+  now: () => performance.now(),
+  heapShare() {
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    return used_heap_size / heap_size_limit;
+  },
+};
+
 /**
  * Decides when operations begin. As many are under way as the setting allows: of one key half of it, of all keys
  * without proof together a quarter. No more begin at once than leave the event loop free for others. The rest wait by
@@ -101,7 +98,11 @@ export class Admission {
     delayed: 0,
     refused: { full: 0, late: 0 },
   };
-  readonly #parts: AdmissionParts & Required<Omit<AdmissionParts, 'takenMemory'>>;
+  readonly #maxOperations: number;
+  /** Returns the share of the process's memory that is taken. */
+  readonly #takenMemory: () => number;
+  /** The clock, in milliseconds from any start, and the share of the heap that is taken. */
+  readonly #machine: typeof MACHINE;
   /** Flows that have operations under way or waiting. */
   readonly #lanes = new Map<string, Lane>();
   /** Flows that have none, kept so that clients that ask one thing after the other need no new one each time. */
@@ -114,13 +115,15 @@ export class Admission {
   /** The last look at the operations that wait, by the machine's time. */
   #lookedAtMs = 0;
 
-  constructor(parts: AdmissionParts) {
-    this.#parts = { now: () => performance.now(), heapShare: takenHeap, ...parts };
+  constructor(maxOperations: number, takenMemory = () => 0, machine = MACHINE) {
+    this.#maxOperations = maxOperations;
+    this.#takenMemory = takenMemory;
+    this.#machine = machine;
   }
 
   /** Returns null once the operation may begin: from then on it is under way until it leaves. */
-  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null> {
-    const nowMs = this.#parts.now();
+  async enter(flow: string, request: { readonly signal: AbortSignal }): Promise<AdmissionRefusal | null> {
+    const nowMs = this.#machine.now();
     const lane = this.#laneOf(flow);
     this.#lookAtHeap(nowMs);
     if (lane.queue.length === 0 && this.#hasPlace(lane) && mayBeginAtOnce()) {
@@ -135,15 +138,14 @@ export class Admission {
 
   /** True if a flow may be full. */
   get isAnyFull(): boolean {
-    return this.load.waiting >= Math.min(LEAST_SHARE, this.#parts.maxOperations);
+    return this.load.waiting >= Math.min(LEAST_SHARE, this.#maxOperations);
   }
 
   /** Tells if so many of a flow are waiting that another one would be refused. */
   isFull(flow: string): boolean {
-    const { maxOperations } = this.#parts;
-    if (this.load.waiting >= maxOperations) return true;
+    if (this.load.waiting >= this.#maxOperations) return true;
     const lane = this.#lanes.get(flow);
-    return lane !== undefined && lane.queue.length >= mostWaiting(lane, this.#parts.now());
+    return lane !== undefined && lane.queue.length >= mostWaiting(lane, this.#machine.now());
   }
 
   /** Counts an operation that was refused unseen. */
@@ -160,12 +162,11 @@ export class Admission {
     if (lane !== undefined) return lane;
     lane = this.#idle.get(flow);
     if (lane === undefined) {
-      const { maxOperations, unproven } = this.#parts;
-      const share = Math.max(LEAST_SHARE, Math.floor(maxOperations / (flow === unproven ? 4 : 2)));
+      const share = Math.max(LEAST_SHARE, Math.floor(this.#maxOperations / (flow === UNPROVEN ? 4 : 2)));
       lane = {
         flow,
         job: { flow: `begin ${flow}`, behind: flow },
-        most: Math.min(maxOperations, share),
+        most: Math.min(this.#maxOperations, share),
         underWay: 0,
         queue: [],
         busySinceMs: 0,
@@ -186,18 +187,16 @@ export class Admission {
   #lookAtHeap(nowMs: number): void {
     if (nowMs - this.#heapLookedAtMs < HEAP_LOOK_MS) return;
     this.#heapLookedAtMs = nowMs;
-    const { heapShare, takenMemory = () => 0 } = this.#parts;
-    this.#isHeapFull = heapShare() > HEAP_FULL || takenMemory() > MEMORY_FULL;
+    this.#isHeapFull = this.#machine.heapShare() > HEAP_FULL || this.#takenMemory() > MEMORY_FULL;
   }
 
   #hasPlace(lane: Lane): boolean {
-    const { maxOperations } = this.#parts;
-    const most = this.#isHeapFull ? Math.min(LEAST_SHARE, maxOperations) : maxOperations;
+    const most = this.#isHeapFull ? Math.min(LEAST_SHARE, this.#maxOperations) : this.#maxOperations;
     return lane.underWay < lane.most && this.load.underWay < most;
   }
 
   #take(lane: Lane): void {
-    this.load.begun[lane.flow === this.#parts.unproven ? 'unproven' : 'proven'] += 1;
+    this.load.begun[lane.flow === UNPROVEN ? 'unproven' : 'proven'] += 1;
     lane.underWay += 1;
     this.load.underWay += 1;
   }
@@ -257,7 +256,7 @@ export class Admission {
   /** Lets the next operation of a flow begin at the place that was taken for it. */
   #begin(lane: Lane): void {
     this.#forgiveStall();
-    const nowMs = this.#parts.now();
+    const nowMs = this.#machine.now();
     lane.beginning -= 1;
     this.#beginning -= 1;
     const isTooLate = isFirstLate(lane, nowMs);
@@ -283,7 +282,7 @@ export class Admission {
   /** Refuses operations that have waited for too long. */
   #sweep(): void {
     this.#forgiveStall();
-    const nowMs = this.#parts.now();
+    const nowMs = this.#machine.now();
     for (const lane of [...this.#lanes.values()]) {
       while (isFirstLate(lane, nowMs)) {
         this.load.refused.late += 1;
@@ -321,11 +320,6 @@ function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
   const { few, burst, lasting } = MOST_WAIT_MS;
   const most = nowMs - busySinceMs > BURST_MS ? lasting : burst;
   return nowMs - first.sinceMs > (queue.length > FEW ? most : few);
-}
-
-function takenHeap(): number {
-  const { used_heap_size, heap_size_limit } = getHeapStatistics();
-  return used_heap_size / heap_size_limit;
 }
 
 /** Seconds after which refused clients may come back: they differ, so that the clients don't all come at once. */
@@ -382,21 +376,15 @@ export function admitted(
   admission: Admission,
   overloaded: ReturnType<typeof createOverloaded>,
 ): Handle {
-  async function answer(incoming: Incoming): Promise<GatewayResponse> {
-    const { caller, delivery } = incoming;
+  return async (incoming) => {
+    const { request, caller, delivery } = incoming;
+    const refusal = await admission.enter(caller.flow, request);
+    if (refusal !== null) return overloaded(request.headers.accept ?? '', request.requestId);
     try {
       return await next(incoming);
     } finally {
       if (delivery === null) admission.leave(caller.flow);
       else onceOver(delivery, () => admission.leave(caller.flow));
     }
-  }
-
-  return (incoming) => {
-    const { request, caller } = incoming;
-    const answered = (refusal: AdmissionRefusal | null) =>
-      refusal === null ? answer(incoming) : overloaded(request.headers.accept ?? '', request.requestId);
-    const entered = admission.enter(caller.flow, request);
-    return entered instanceof Promise ? entered.then(answered) : answered(entered);
   };
 }

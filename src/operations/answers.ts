@@ -5,19 +5,22 @@ import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
 import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { TenantCache } from '../tenants/tenant-cache.ts';
-import type { FieldTraces } from '../wings/federation/field-traces.ts';
 import { readsSchemaAlone } from './documents.ts';
-import { ChangedRequest, type GatewayRequest, type PlainRequest, provenBy } from './requests.ts';
+import {
+  ChangedRequest,
+  type GatewayRequest,
+  type Handle,
+  type Incoming,
+  type PlainRequest,
+  provenBy,
+} from './requests.ts';
 import { dataIn, entityTag, type GatewayResponse, tagged, toldErrors, writeBody } from './responses.ts';
 import {
   describeOperation,
   eventOf,
-  type Handle,
-  type Incoming,
-  type OperationEvent,
   type OperationOutcome,
   type OperationRun,
+  type OperationsParts,
   type RanOperation,
   rounded,
   secondsUntil,
@@ -116,22 +119,6 @@ function createTable(maxBytes: number): LRUCache<string, KeptAnswer> {
   });
 }
 
-interface AnswersParts {
-  readonly tenantCache: TenantCache;
-  /** Bytes of the answers that are kept; 0 if none are. */
-  readonly answersMaxBytes: number;
-  readonly operationTimeoutMs: number;
-  /** Null if they are off. */
-  readonly fieldTraces: FieldTraces | null;
-  readonly now: () => number;
-  readonly steadyNow: () => number;
-  readonly onOperation: (event: OperationEvent) => void;
-  /** Counts hits and misses among the answers that are kept. */
-  readonly lookups: Lookups;
-  /** Lets operations on that no kept answer answers. */
-  readonly admit: (next: Handle) => Handle;
-}
-
 /**
  * Share of the time limit for which a run can be joined: its deadline may be that much earlier than the joiner's own.
  */
@@ -147,27 +134,35 @@ type RunOperation = (incoming: Incoming) => Promise<RanOperation>;
 
 /** The table of answers by their questions: kept ones, those about the schema, and those that are in flight. */
 export class AnswersTable implements Shrinkable {
-  readonly #parts: AnswersParts;
+  readonly #parts: OperationsParts;
+  /** Counts hits and misses among the answers that are kept. */
+  readonly #lookups: Lookups;
+  readonly #maxBytes: number;
   readonly #kept: LRUCache<string, KeptAnswer>;
   readonly #ofSchema: LRUCache<string, KeptAnswer>;
   readonly #inFlight = new TransientMap<SharedRun>();
 
-  constructor(parts: AnswersParts) {
+  constructor(parts: OperationsParts, lookups: Lookups) {
     this.#parts = parts;
-    this.#kept = createTable(parts.answersMaxBytes);
-    this.#ofSchema = createTable(Math.min(parts.answersMaxBytes, MAX_SCHEMA_BYTES));
+    this.#lookups = lookups;
+    this.#maxBytes = parts.config.answersMaxBytes;
+    this.#kept = createTable(this.#maxBytes);
+    this.#ofSchema = createTable(Math.min(this.#maxBytes, MAX_SCHEMA_BYTES));
   }
 
-  /** Opens the stage that repeats an answer as long as it holds; the rest is let on, and run once for all who ask. */
-  answering(run: RunOperation): Handle {
-    const { fieldTraces, lookups, now, admit } = this.#parts;
+  /**
+   * Opens the stage that repeats an answer as long as it holds; the rest is let on, and run once for all who ask.
+   * @param admit lets operations on that no kept answer answers
+   */
+  answering(run: RunOperation, admit: (next: Handle) => Handle): Handle {
+    const { fieldTraces, now } = this.#parts;
     const begun = admit((incoming) => this.#share(run, incoming));
     return (incoming) => {
       const { request, caller, plain } = incoming;
       if (plain === null || fieldTraces?.areWanted(request)) return begun(incoming);
       const since = { startedAtMs: now(), lookingMs: performance.now() };
       const answer = (found: KeptAnswer | null) => {
-        lookups[found === null ? 'misses' : 'hits'] += 1;
+        this.#lookups[found === null ? 'misses' : 'hits'] += 1;
         return found === null ? begun(incoming) : this.#repeat(found, incoming, plain, since);
       };
       const found = this.#find(plain, caller.tenant);
@@ -181,10 +176,10 @@ export class AnswersTable implements Shrinkable {
     { body, data, operation, extensions }: WrittenAnswer,
     run: OperationRun,
   ): void {
-    const { answersMaxBytes, tenantCache } = this.#parts;
+    const { tenantCache } = this.#parts;
     const { bill, context, errors, fieldTrace, freshUntilMs, generation } = run;
     const { tenant } = context.caller;
-    if (answersMaxBytes === 0) return;
+    if (this.#maxBytes === 0) return;
     if (mayReadSchema && readsSchemaAlone(operation)) {
       if (errors?.length !== 0 || fieldTrace !== null) return;
       const event = { ...eventOf(bill, operation, []), name: null, repeated: true };
@@ -262,12 +257,12 @@ export class AnswersTable implements Shrinkable {
    * as shared ones. The run is given up when the last one that waits for it has left.
    */
   #share(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
-    const { fieldTraces, operationTimeoutMs, steadyNow } = this.#parts;
+    const { config, fieldTraces, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
     if (plain === null || delivery !== null || fieldTraces?.areWanted(request)) return alone(run, incoming);
     const name = `${request.headers.accept ?? ''}\n${caller.tenant.digest}\n${plain.question}`;
     const shared = this.#inFlight.get(name);
-    if (shared !== undefined && steadyNow() - shared.sinceMs < operationTimeoutMs * JOINED_SHARE)
+    if (shared !== undefined && steadyNow() - shared.sinceMs < config.operationTimeoutMs * JOINED_SHARE)
       return this.#join(shared, plain, run, incoming);
     return this.#begin(name, run, incoming);
   }

@@ -14,7 +14,6 @@ import {
   execute,
   GraphQLError,
   type GraphQLFormattedError,
-  type GraphQLSchema,
   getOperationAST,
   getVariableValues,
   type ValidationRule,
@@ -26,24 +25,28 @@ import { conditionsOf } from '../execution/plan.ts';
 import { formatError } from '../graph/errors.ts';
 import { limitRules, listRefusal } from '../graph/limits.ts';
 import { TOO_DEEP } from '../nesting.ts';
+import type { AnswersTable } from './answers.ts';
 import {
   type Explanation,
   type PlannedOperation,
+  type PreparedOperations,
   readsSchemaAlone,
+  unlisted,
   type ValidOperation,
 } from './documents.ts';
-import type { PreparedParts } from './execution.ts';
 import {
   bringsUnlisted,
   forApollo,
+  type GatewayRequest,
   hasText,
+  type Incoming,
   isDeepRequest,
   isExplained,
   mayReadSchema,
-  type PersistedTexts,
+  type PlainRequest,
   type PlainRequests,
   PREFLIGHTED_HEADERS,
-  unlisted,
+  UNPROVEN,
 } from './requests.ts';
 import {
   entityTag,
@@ -55,7 +58,16 @@ import {
   toldErrors,
   writeBody,
 } from './responses.ts';
-import { extensionsOf, type HandleRun, type OperationRun, setRunHeaders } from './run.ts';
+import {
+  type Execution,
+  extensionsOf,
+  type OpenRun,
+  type OperationRun,
+  type OperationsParts,
+  onceOver,
+  type RanOperation,
+  setRunHeaders,
+} from './run.ts';
 
 /**
  * Refuses `_service`, which tells routers the SDL, and so all of the schema. If the schema is closed, Apollo Server's
@@ -82,13 +94,12 @@ function withoutSuggestion(message: string): string {
   return message.startsWith('Variable "$') ? message.replace(/ ?Did you mean (.+?)\?$/, '') : message;
 }
 
-interface ByApolloParts extends PreparedParts {
-  readonly schema: GraphQLSchema;
-  readonly config: Config;
-  readonly persisted: PersistedTexts;
+/** The means of all stages, and the tables that all operations share. */
+interface RunMeans extends OperationsParts {
   readonly plainRequests: PlainRequests;
-  /** Called with a fault of ours, and the request that met it, if that is known. */
-  readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
+  readonly operations: PreparedOperations;
+  readonly execution: Execution;
+  readonly answers: AnswersTable;
 }
 
 /** One request on its way through Apollo Server, which clones its context, but not the objects in it. */
@@ -112,14 +123,18 @@ function subscribedByPost({ subscriptions }: Config): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
 }
 
-/** Opens the last stage: Apollo Server reads, validates and answers a request. */
-export async function byApollo(
-  parts: ByApolloParts,
-): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
+/**
+ * Opens the last stage. It opens the run of each operation, and closes it once all of the answer is there. Operations that
+ * were found valid before run by their plans; Apollo Server reads, validates and answers the rest.
+ */
+export async function openRunning(
+  openRun: OpenRun,
+  parts: RunMeans,
+): Promise<{ run(incoming: Incoming): Promise<RanOperation>; stop(): Promise<void> }> {
   const { persisted, answers, plainRequests, execution } = parts;
   const apollo = await openServer(parts);
 
-  const handle: HandleRun = async ({ request, plain }, run) => {
+  async function byApollo({ request, plain }: Incoming, run: OperationRun): Promise<GatewayResponse> {
     if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
@@ -145,32 +160,46 @@ export async function byApollo(
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
     const { written } = run;
     // An answer that a plan has written is sent as it is: Apollo would write it in one go, however long it is.
-    const byApollo =
+    const told =
       tooLong === null
         ? worded(body.string, run)
         : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
-    const text = written !== null && run.errors !== null ? written.body : byApollo;
+    const text = written !== null && run.errors !== null ? written.body : told;
     const response = { status, headers, body: text };
     if (run.errors === null) return response;
     if (passed.planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
     if (plain !== null && written !== null) {
-      const isKnown = parts.operations.find(plain.params, run.context.caller.flow) !== undefined;
+      const isKnown = parts.operations.find(plain.params, run.context.caller.flow !== UNPROVEN) !== undefined;
       if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
         answers.keep(plain, written, run);
     }
     return tagged(request, !hasText(request), response, run.errors, () =>
       entityTag(written?.data ?? ['null']),
     );
+  }
+
+  return {
+    async run(incoming) {
+      const { request, caller, plain, trace, delivery } = incoming;
+      const run = openRun(request, caller, trace, delivery);
+      try {
+        const answered = plain && (await answerByPlan(request, plain, run, parts));
+        return { response: answered ?? (await byApollo(incoming, run)), run };
+      } finally {
+        if (delivery === null) close(run);
+        else onceOver(delivery, () => close(run));
+      }
+    },
+    stop: () => apollo.stop(),
   };
-  return { handle, stop: () => apollo.stop() };
 }
 
 /**
  * Opens Apollo Server. It reads GraphQL over HTTP in all its forms, parses and validates, and words the faults of a
  * request.
  */
-async function openServer(parts: ByApolloParts): Promise<ApolloServer<ApolloContext>> {
+async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>> {
   const { config, persisted, onFault } = parts;
   /** Identifiers of requests by errors that are about to be worded: a fault of ours is logged with its request. */
   const requestIds = new WeakMap<object, string | undefined>();
@@ -223,7 +252,7 @@ function hashIn(key: string): string {
 function executorSeam({
   schema,
   execution,
-}: ByApolloParts): ApolloServerOptionsWithGateway<ApolloContext>['gateway'] {
+}: RunMeans): ApolloServerOptionsWithGateway<ApolloContext>['gateway'] {
   return {
     onSchemaLoadOrUpdate(callback) {
       callback({ apiSchema: schema, coreSupergraphSdl: '' });
@@ -245,7 +274,7 @@ function executorSeam({
 
 /** Does the work on an operation beside reading and validating it. */
 function runningPlugin(
-  parts: ByApolloParts,
+  parts: RunMeans,
   requestIds: WeakMap<object, string | undefined>,
 ): ApolloServerPlugin<ApolloContext> {
   return {
@@ -316,7 +345,7 @@ function runningPlugin(
 function variablesFor(
   { text, document, operation, variables }: ValidOperation,
   { accepts }: OperationRun,
-  { schema, config }: ByApolloParts,
+  { schema, config }: RunMeans,
 ): PlannedOperation['variables'] | null {
   if (operation.operation === 'subscription') throw subscribedByPost(config);
   const tooLong = listRefusal(operation, variables, config.maxListItems);
@@ -333,10 +362,10 @@ function variablesFor(
 async function plannedFor(
   valid: ValidOperation,
   run: OperationRun,
-  { operations, execution }: ByApolloParts,
+  { operations, execution }: RunMeans,
 ): Promise<PlannedOperation | null> {
   const { caller } = run.context;
-  const planned = operations.prepare(valid, caller.flow).with(valid.variables);
+  const planned = operations.prepare(valid, caller.flow !== UNPROVEN).with(valid.variables);
   const refusal = planned && (await execution.refusalOf(planned, run));
   if (refusal !== null) throw refusal;
   await yieldToEventLoop(caller);
@@ -380,7 +409,7 @@ function refused(
   { message, code }: { readonly message: string; readonly code: FailureCode | 'BAD_REQUEST' },
   status: number,
   run: OperationRun,
-  clocks: ByApolloParts,
+  clocks: OperationsParts,
 ): GatewayResponse {
   const { accepts, bill, requestId } = run;
   const type = isModern(accepts) ? 'graphql-response+json' : 'json';
@@ -391,4 +420,34 @@ function refused(
     headers,
     body: errorBody(code, message, { requestId }, { extensions: { upstream: bill } }),
   };
+}
+
+/** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
+function close({ deadline, participant, payer }: OperationRun): void {
+  deadline.stop();
+  participant.leave();
+  payer.close();
+}
+
+/** Returns null if the operation has no plan yet, or is to be refused. */
+async function answerByPlan(
+  request: GatewayRequest,
+  plain: PlainRequest,
+  run: OperationRun,
+  parts: RunMeans,
+): Promise<GatewayResponse | null> {
+  const { execution, answers, config } = parts;
+  const { params, contentType } = plain;
+  const known = parts.operations.find(params, run.context.caller.flow !== UNPROVEN);
+  if (known === undefined || listRefusal(known.operation, params.variables, config.maxListItems) !== null)
+    return null;
+  const planned = known.with(params.variables);
+  if (planned === null) return null;
+  if ((await execution.refusalOf(planned, run)) !== null) return null;
+  const executed = await execution.answer(planned, run);
+  const { status, data, body } = executed;
+  const headers = new Map([['content-type', contentType]]);
+  setRunHeaders(headers, status, run, parts);
+  answers.keep(plain, executed, run);
+  return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
 }

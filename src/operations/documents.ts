@@ -1,6 +1,4 @@
 import { hash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   type DocumentNode,
   type GraphQLFormattedError,
@@ -11,21 +9,92 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
-import { ConfigError } from '../config.ts';
+import { Failure } from '../errors.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
 import { createLru, type Shrinkable, shrinkTo } from '../store/lru.ts';
-import {
-  type AskedText,
-  bareHash,
-  NO_VARIABLES,
-  type PersistedTexts,
-  type TrustedDocument,
-  UNPROVEN,
-} from './requests.ts';
+
+/** Texts of operations by the names that clients send in their place. */
+export interface PersistedTexts {
+  /** @param isProven true if it is for a key that the service has accepted lately */
+  get(name: string, isProven?: boolean): string | undefined;
+  /** Keeps a text, if clients may add any. */
+  set(name: string, text: string): void;
+  /** Tells if an operation may run. */
+  allows(text: string): boolean;
+  /** The only documents that may run at the moment; null if any may. */
+  readonly trusted: readonly TrustedDocument[] | null;
+  /** Stops looking for changes. */
+  stop(): void;
+}
+
+/** A document that may run if no others may. */
+export interface TrustedDocument {
+  /** The name that clients send as `documentId`. */
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Makes the failure of a text that is none of those that may run. */
+export function unlisted(): Failure {
+  return new Failure(
+    'DOCUMENT_NOT_ALLOWED',
+    'This document is not among those that may run here (TRUSTED_DOCUMENTS); it has to be listed as it is, to the last blank.',
+  );
+}
+
+/** Bytes of texts that are kept at once; the least recently used go first. */
+const MAX_PERSISTED_BYTES = 16 * 1024 * 1024;
+
+/** Bytes of texts that nobody has asked for by a key that the service has accepted: anybody can send texts. */
+const MAX_NEW_BYTES = 2 * 1024 * 1024;
+
+/** Bytes that a text takes beside its characters. */
+const OVERHEAD_BYTES = 300;
+
+/** Holds texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
+export function createPersisted(): PersistedTexts {
+  const textsOf = (maxSize: number) =>
+    new LRUCache<string, string>({
+      maxSize,
+      sizeCalculation: (text, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
+    });
+  const texts = textsOf(MAX_PERSISTED_BYTES);
+  const newTexts = textsOf(MAX_NEW_BYTES);
+  return {
+    get(name, isProven = false) {
+      const text = texts.get(name) ?? newTexts.get(name);
+      if (isProven && text !== undefined && newTexts.delete(name)) texts.set(name, text);
+      return text;
+    },
+    set(name, text) {
+      if (!texts.has(name)) newTexts.set(name, text);
+    },
+    allows: () => true,
+    trusted: null,
+    stop() {},
+  };
+}
+
+/** Returns the name that clients give a text unless told otherwise. */
+export function sha256Of(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/** Takes the name of the digest, which clients may put first, off a name. */
+export function bareHash(name: string): string {
+  return name.replace(/^sha256:/, '');
+}
+
+/** One operation of a text. */
+export interface AskedText {
+  readonly text: string;
+  readonly operationName: string | undefined;
+}
+
+export const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Combinations of skipped and included fields that are kept ready of one operation. */
 const MAX_PLANS = 32;
@@ -148,19 +217,19 @@ export class PreparedOperations implements Shrinkable {
   }
 
   /** Finds an operation that was found valid before. */
-  find(asked: AskedText, flow: string): Prepared | undefined {
+  find(asked: AskedText, isProven: boolean): Prepared | undefined {
     const name = nameOf(asked);
     const known = this.#proven.ready.get(name);
     if (known !== undefined) return known.prepared;
     const entry = this.#unproven.ready.get(name);
-    if (entry !== undefined && flow !== UNPROVEN) this.#proven.ready.set(name, entry);
+    if (entry !== undefined && isProven) this.#proven.ready.set(name, entry);
     return entry?.prepared;
   }
 
   /** Prepares a valid operation, and keeps it ready if it has come before. */
-  prepare({ text, operationName, document, operation }: ValidOperation, flow: string): Prepared {
+  prepare({ text, operationName, document, operation }: ValidOperation, isProven: boolean): Prepared {
     const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
-    const { seen, ready } = flow === UNPROVEN ? this.#unproven : this.#proven;
+    const { seen, ready } = isProven ? this.#proven : this.#unproven;
     const name = nameOf({ text, operationName });
     const digest = hash('sha1', name);
     if (this.#proven.seen.has(digest) || this.#unproven.seen.has(digest))
@@ -280,118 +349,4 @@ export interface ValidOperation extends AskedText {
 export interface Explanation {
   readonly errors: readonly GraphQLFormattedError[];
   readonly extensions: Record<string, unknown>;
-}
-
-/** The manifest of operations, as GraphQL Code Generator and Relay write it, or as Apollo does. */
-const Manifest = z.union([
-  z
-    .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
-    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
-  z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
-]);
-
-/** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
-const LOOK_MS = 2_000;
-
-/** The documents that the files hold by now. */
-interface Held {
-  readonly texts: ReadonlyMap<string, string>;
-  readonly allowed: ReadonlySet<string>;
-  readonly trusted: readonly TrustedDocument[];
-}
-
-interface TrustedOptions {
-  /** Told why changed files can't be read. The documents that were read before hold until they can. */
-  readonly onProblem?: (problem: unknown) => void;
-  readonly lookMs?: number;
-}
-
-/**
- * Opens the texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests
- * of Apollo's. They are read again when they change.
- * @throws ConfigError if a file can't be read, or is neither, or two of them give one name to different texts
- */
-export async function openTrusted(
-  path: string,
-  { onProblem = () => {}, lookMs = LOOK_MS }: TrustedOptions = {},
-): Promise<PersistedTexts> {
-  let seen = await stateOf(path);
-  let held = await readAll(path);
-  let isLooking = false;
-  const timer = setInterval(async () => {
-    if (isLooking) return;
-    isLooking = true;
-    const state = await stateOf(path);
-    if (state !== seen) {
-      seen = state;
-      await readAll(path).then((read) => {
-        held = read;
-      }, onProblem);
-    }
-    isLooking = false;
-  }, lookMs).unref();
-  return {
-    get: (name) => held.texts.get(bareHash(name)),
-    set() {},
-    allows: (text) => held.allowed.has(text),
-    get trusted() {
-      return held.trusted;
-    },
-    stop: () => clearInterval(timer),
-  };
-}
-
-async function filesOf(path: string): Promise<string[]> {
-  if (!(await stat(path)).isDirectory()) return [path];
-  const names = (await readdir(path)).filter((name) => name.endsWith('.json'));
-  return names.toSorted().map((name) => join(path, name));
-}
-
-/**
- * Describes the state of the files: another text once any of them has changed. Faults in them are found when they are
- * read.
- */
-async function stateOf(path: string): Promise<string> {
-  try {
-    const files = await filesOf(path);
-    const states = files.map(async (file) => {
-      const { mtimeMs, size, ino } = await stat(file);
-      return `${file} ${mtimeMs} ${size} ${ino}`;
-    });
-    return (await Promise.all(states)).join('\n');
-  } catch (problem) {
-    return String(problem);
-  }
-}
-
-async function readAll(path: string): Promise<Held> {
-  const texts = new Map<string, string>();
-  const files = await filesOf(path).catch((cause: Error) => {
-    throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });
-  });
-  if (files.length === 0)
-    throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} is a folder without a .json file.`);
-  for (const file of files) {
-    for (const [id, text] of await readManifest(file)) {
-      const name = bareHash(id);
-      if ((texts.get(name) ?? text) !== text) {
-        throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} calls another text ${name} than a file before it.`);
-      }
-      texts.set(name, text);
-    }
-  }
-  return {
-    texts,
-    allowed: new Set(texts.values()),
-    trusted: Array.from(texts, ([id, text]) => ({ id, text })),
-  };
-}
-
-async function readManifest(file: string): Promise<readonly (readonly [id: string, text: string])[]> {
-  try {
-    return Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
-  } catch (cause) {
-    const problem = cause instanceof z.ZodError ? 'expected {"<hash>": "<text>", …}' : String(cause);
-    throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} holds no operations: ${problem}`, { cause });
-  }
 }

@@ -1,30 +1,22 @@
+import type { Config } from '../config.ts';
 import { errorBody } from '../errors.ts';
 import { type Caller, openBill } from '../service/call.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { PrefixedNames } from '../wings/federation/subgraph.ts';
-import type { TabledParts } from '../wings/tables/tabled.ts';
+import type { PersistedTexts } from './documents.ts';
 import {
   acceptingInstead,
   type CallerHeaders,
   ChangedRequest,
   type GatewayRequest,
-  type PersistedTexts,
+  type Handle,
+  type HandleRequest,
   type PlainRequests,
   textIn,
 } from './requests.ts';
-import { type GatewayResponse, type HandleRequest, VARIES } from './responses.ts';
-import type { Handle } from './run.ts';
-
-interface ReceivedParts extends TabledParts {
-  readonly callerOf: (headers: CallerHeaders) => Caller;
-  readonly plainRequests: PlainRequests;
-  /** The names that routers have for ours; null if they are the same. */
-  readonly names: PrefixedNames | null;
-  readonly ledger: Ledger;
-  /** Operations that one request may bring; 0 for none. */
-  readonly maxBatchedOperations: number;
-}
+import { type GatewayResponse, VARIES } from './responses.ts';
+import type { OperationsParts } from './run.ts';
 
 /** Matches an `Accept` header that has the name of a format of tables. */
 const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
@@ -33,8 +25,18 @@ const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.
  * Opens the stage that sees requests before anything is known of their operations: it tells the number of operations in
  * each, and the form of its answer. Forms that few ask for are loaded by the first who does.
  */
-export async function received(handle: Handle, parts: ReceivedParts): Promise<HandleRequest> {
-  const { callerOf, plainRequests, persisted, names, ledger, maxTokens } = parts;
+export async function received(
+  handle: Handle,
+  { schema, persisted, config }: OperationsParts,
+  service: {
+    readonly callerOf: (headers: CallerHeaders) => Caller;
+    readonly plainRequests: PlainRequests;
+    /** The names that routers have for ours; null if they are the same. */
+    readonly names: PrefixedNames | null;
+    readonly ledger: Ledger;
+  },
+): Promise<HandleRequest> {
+  const { callerOf, plainRequests, names, ledger } = service;
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
     const caller = callerOf(request.headers);
@@ -47,14 +49,14 @@ export async function received(handle: Handle, parts: ReceivedParts): Promise<Ha
   const answerNamed =
     names === null
       ? answerOne
-      : (await import('../wings/federation/prefixed.ts')).prefixed(answerOne, names, maxTokens);
+      : (await import('../wings/federation/prefixed.ts')).prefixed(answerOne, names, config.maxTokens);
 
   /** Answers with JSON: each of several operations, one in parts, or one that is whole. */
   function answer(request: GatewayRequest): ReturnType<HandleRequest> {
     const { method, body, headers } = request;
     const { accept } = headers;
     if (Array.isArray(body))
-      return method === 'POST' ? answerAll(request, body, answerNamed, parts) : answerNamed(request);
+      return method === 'POST' ? answerAll(request, body, answerNamed, config) : answerNamed(request);
     if (accept !== undefined && MULTIPART.test(accept) && mayDefer(request, persisted))
       return answerInParts(request, accept, answerNamed);
     return answerNamed(request);
@@ -62,7 +64,7 @@ export async function received(handle: Handle, parts: ReceivedParts): Promise<Ha
 
   async function answerWithTable(request: GatewayRequest): Promise<GatewayResponse> {
     const { tabled } = await import('../wings/tables/tabled.ts');
-    return tabled(answer, parts)(request);
+    return tabled(answer, { schema, persisted, callerOf, ...config })(request);
   }
 
   return (request) => {
@@ -146,7 +148,7 @@ async function answerAll(
   request: GatewayRequest,
   operations: readonly unknown[],
   next: HandleRequest,
-  { maxBatchedOperations, maxAnswerBytes }: ReceivedParts,
+  { maxBatchedOperations, maxAnswerBytes }: Config,
 ): Promise<GatewayResponse> {
   const fault = faultOf(operations.length, maxBatchedOperations);
   if (fault !== null) return refused(fault, request.requestId);

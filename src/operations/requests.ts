@@ -1,81 +1,12 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Failure } from '../errors.ts';
+import type { Trace } from '../async/trace.ts';
+import type { PromiseOrValue } from '../async/turns.ts';
 import { isDeep, isDeepOperation } from '../nesting.ts';
 import type { Caller } from '../service/call.ts';
 import type { Tenants } from '../tenants/tenant.ts';
-
-/** Texts of operations by the names that clients send in their place. */
-export interface PersistedTexts {
-  /** @param isProven true if it is for a key that the service has accepted lately */
-  get(name: string, isProven?: boolean): string | undefined;
-  /** Keeps a text, if clients may add any. */
-  set(name: string, text: string): void;
-  /** Tells if an operation may run. */
-  allows(text: string): boolean;
-  /** The only documents that may run at the moment; null if any may. */
-  readonly trusted: readonly TrustedDocument[] | null;
-  /** Stops looking for changes. */
-  stop(): void;
-}
-
-/** A document that may run if no others may. */
-export interface TrustedDocument {
-  /** The name that clients send as `documentId`. */
-  readonly id: string;
-  readonly text: string;
-}
-
-/** Makes the failure of a text that is none of those that may run. */
-export function unlisted(): Failure {
-  return new Failure(
-    'DOCUMENT_NOT_ALLOWED',
-    'This document is not among those that may run here (TRUSTED_DOCUMENTS); it has to be listed as it is, to the last blank.',
-  );
-}
-
-/** Bytes of texts that are kept at once; the least recently used go first. */
-const MAX_BYTES = 16 * 1024 * 1024;
-
-/** Bytes of texts that nobody has asked for by a key that the service has accepted: anybody can send texts. */
-const MAX_NEW_BYTES = 2 * 1024 * 1024;
-
-/** Bytes that a text takes beside its characters. */
-const OVERHEAD_BYTES = 300;
-
-/** Holds texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
-export function createPersisted(): PersistedTexts {
-  const textsOf = (maxSize: number) =>
-    new LRUCache<string, string>({
-      maxSize,
-      sizeCalculation: (text, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
-    });
-  const texts = textsOf(MAX_BYTES);
-  const newTexts = textsOf(MAX_NEW_BYTES);
-  return {
-    get(name, isProven = false) {
-      const text = texts.get(name) ?? newTexts.get(name);
-      if (isProven && text !== undefined && newTexts.delete(name)) texts.set(name, text);
-      return text;
-    },
-    set(name, text) {
-      if (!texts.has(name)) newTexts.set(name, text);
-    },
-    allows: () => true,
-    trusted: null,
-    stop() {},
-  };
-}
-
-/** Returns the name that clients give a text unless told otherwise. */
-export function sha256Of(text: string): string {
-  return hash('sha256', text, 'hex');
-}
-
-/** Takes the name of the digest, which clients may put first, off a name. */
-export function bareHash(name: string): string {
-  return name.replace(/^sha256:/, '');
-}
+import type { Delivery } from '../wings/defer/delivery.ts';
+import { type AskedText, bareHash, NO_VARIABLES, type PersistedTexts } from './documents.ts';
+import type { GatewayResponse } from './responses.ts';
 
 /** The request headers that name the caller and the kind of answer. */
 export interface CallerHeaders {
@@ -167,12 +98,6 @@ export function acceptingInstead(
   return { ...others, accept };
 }
 
-/** One operation of a text. */
-export interface AskedText {
-  readonly text: string;
-  readonly operationName: string | undefined;
-}
-
 /** The operation that a request asks for. */
 interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
@@ -193,8 +118,6 @@ export const PREFLIGHTED_HEADERS: readonly string[] = [
 
 /** Names of the parameter by which clients name an operation instead of sending it; the last two are Relay's. */
 const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;
-
-export const NO_VARIABLES: OperationParams['variables'] = Object.freeze({});
 
 /**
  * Reads the operation that a request asks for, if it is of the plain kind that most are. Null if Apollo Server has to
@@ -331,7 +254,8 @@ function paramsOf(
   if (typeof query === 'string' && query !== '') {
     // A text that comes with its hash has to be checked, and kept.
     const isPlain = (extensions === undefined || extensions === null) && hash === null;
-    return isPlain && persisted.allows(query) ? { ...common, text: query, isPersisted: false } : null;
+    const isAllowed = persisted.trusted === null || persisted.allows(query);
+    return isPlain && isAllowed ? { ...common, text: query, isPersisted: false } : null;
   }
   const text = hash === null || query != null ? undefined : persisted.get(hash, isProven);
   return text === undefined ? null : { ...common, text, isPersisted: true };
@@ -418,3 +342,25 @@ export class PlainRequests {
     if (accepts.length <= MAX_ACCEPT_CHARACTERS) this.#contentTypes.set(accepts, contentType);
   }
 }
+
+/** Answers requests. */
+export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
+
+/** A request, its caller, and the operation that it asks for if that is plain. */
+export interface Incoming {
+  readonly request: GatewayRequest;
+  readonly caller: Caller;
+  readonly plain: PlainRequest | null;
+  /** The delivery of an answer that may come in parts; null if it comes whole. */
+  readonly delivery: Delivery | null;
+  /** The operation's span, if somebody traces. */
+  readonly trace?: Trace | undefined;
+}
+
+/**
+ * A stage that answers requests, once the operation of each is known. The way of every operation is
+ * `answers( admitted( run( plan | apollo )))`. An operation that was answered before gets the same bytes, and the others
+ * wait for their turn. Equal ones in flight are run once. An operation that was found valid before runs by its plan.
+ * Apollo Server reads and validates the rest. `gateway.ts` puts it together.
+ */
+export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;

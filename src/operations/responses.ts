@@ -3,12 +3,10 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fresh from 'fresh';
 import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
-import type { PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import { lengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
 import type { Warning } from '../warnings.ts';
-import type { GatewayRequest } from './requests.ts';
 
 /** Errors that one answer lists. */
 const MAX_ERRORS = 1_000;
@@ -68,9 +66,6 @@ export interface GatewayResponse {
   readonly encoded?: Map<string, Promise<Buffer>>;
 }
 
-/** Answers requests. */
-export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
-
 /** A body that is written while it is sent, no faster than it is read: each chunk is made when it is asked for. */
 export class WrittenBody implements AsyncIterable<Uint8Array> {
   readonly #chunks: AsyncGenerator<Uint8Array>;
@@ -88,7 +83,7 @@ export class WrittenBody implements AsyncIterable<Uint8Array> {
 }
 
 /** Returns the whole of a body as text, for use in this process. */
-export function wholeBody(body: GatewayResponse['body']): PromiseOrValue<string> {
+export async function wholeBody(body: GatewayResponse['body']): Promise<string> {
   return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : text(Readable.from(body));
 }
 
@@ -186,16 +181,6 @@ const JSON_RANGES = [
 
 const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;
 
-interface StatusParts {
-  /** The `Accept` header. */
-  readonly accepts: string;
-  readonly errors: readonly GraphQLFormattedError[];
-  readonly data: () => unknown;
-  /** Null if the request holds none that could be found. */
-  readonly operation: OperationDefinitionNode | null;
-  readonly hadOperation: boolean;
-}
-
 /**
  * Returns the status of an answer. Clients that accept `application/graphql-response+json` get 401 if nothing could run
  * for want of a valid key. Older ones get 200 for every answer to an operation, as they take any other status for a
@@ -204,7 +189,21 @@ interface StatusParts {
  * @param status that the answer would be sent with otherwise
  */
 export function statusOf<Status extends number | undefined>(
-  { accepts, errors, data, operation, hadOperation }: StatusParts,
+  {
+    accepts,
+    errors,
+    data,
+    operation,
+    hadOperation,
+  }: {
+    /** The `Accept` header. */
+    readonly accepts: string;
+    readonly errors: readonly GraphQLFormattedError[];
+    readonly data: () => unknown;
+    /** Null if the request holds none that could be found. */
+    readonly operation: OperationDefinitionNode | null;
+    readonly hadOperation: boolean;
+  },
   status: Status,
 ): Status | 200 | 401 {
   if (errors.length > 0 && operation !== null && asksForEntities(operation)) return 200;
@@ -231,7 +230,7 @@ export function isNothing(value: unknown): boolean {
  * client that has got it already gets 304 instead, if it asked with GET.
  */
 export function tagged(
-  { method, headers: asked }: GatewayRequest,
+  { method, headers: asked }: { readonly method: string; readonly headers: Readonly<Record<string, string>> },
   isPersisted: boolean,
   response: GatewayResponse,
   errors: readonly GraphQLFormattedError[] | null,

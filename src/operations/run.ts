@@ -1,14 +1,25 @@
-import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import {
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
 import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
-import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import type { TextPieces } from '../execution/columns.ts';
+import { Failure } from '../errors.ts';
+import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
+import { planOperation } from '../execution/plan.ts';
+import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
+import { formatError } from '../graph/errors.ts';
 import { CountedEffort } from '../loaders/effort.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate, type LoadersParts } from '../loaders/observations.ts';
+import type { Learned } from '../plan/learned.ts';
+import { mostCalls } from '../price/bound.ts';
+import { type Pricing, priceRange } from '../price/price.ts';
 import {
   type Bill,
   type Caller,
@@ -26,10 +37,38 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import { createWarnings } from '../warnings.ts';
-import type { Delivery } from '../wings/defer/delivery.ts';
+import type { Delivery, FirstPart } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import type { GatewayRequest, PlainRequest } from './requests.ts';
-import { type Extensions, type GatewayResponse, VARIES } from './responses.ts';
+import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
+import type { GatewayRequest, Handle } from './requests.ts';
+import {
+  type Extensions,
+  type GatewayResponse,
+  statusOf,
+  toldErrors,
+  VARIES,
+  writeBody,
+} from './responses.ts';
+
+/** The settings, the schema and the means that all stages of an operation have. */
+export interface OperationsParts {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly persisted: PersistedTexts;
+  readonly tenantCache: TenantCache;
+  /** Sizes and limits that the service has shown: operations are bounded by them. */
+  readonly learned: Learned;
+  /** Traces of fields for routers that ask for them; null if they are off. */
+  readonly fieldTraces: FieldTraces | null;
+  /** The wall clock, in milliseconds since the epoch. */
+  readonly now: () => number;
+  /** The same without steps back, to tell how old things are. */
+  readonly steadyNow: () => number;
+  /** Called with each operation that is over. */
+  readonly onOperation: (event: OperationEvent) => void;
+  /** Called with a fault of ours, the place that met it, and the request, if that is known. */
+  readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
+}
 
 /** An operation and its cost, for all who get the same answer. */
 export interface OperationOutcome {
@@ -217,28 +256,6 @@ function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number):
   return Math.max(1, Math.ceil((Math.min(...times) - nowMs) / 1000));
 }
 
-/** A request, its caller, and the operation that it asks for if that is plain. */
-export interface Incoming {
-  readonly request: GatewayRequest;
-  readonly caller: Caller;
-  readonly plain: PlainRequest | null;
-  /** The delivery of an answer that may come in parts; null if it comes whole. */
-  readonly delivery: Delivery | null;
-  /** The operation's span, if somebody traces. */
-  readonly trace?: Trace | undefined;
-}
-
-/**
- * A stage that answers requests, once the operation of each is known (`forms.ts`). The way of every operation is
- * `answers( admitted( run( plan | apollo )))`. An operation that was answered before gets the same bytes, and the others
- * wait for their turn. Equal ones in flight are run once. An operation that was found valid before runs by its plan.
- * Apollo Server reads and validates the rest. `gateway.ts` puts it together.
- */
-export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
-
-/** A stage for requests that have begun to run. */
-export type HandleRun = (incoming: Incoming, run: OperationRun) => Promise<GatewayResponse>;
-
 /** Calls back once an answer is executed: at once if it is whole, else with the last of its parts. */
 export function onceOver(delivery: Delivery | null, callBack: () => void): void {
   const over = delivery?.over ?? null;
@@ -269,7 +286,7 @@ export function traced(next: Handle, tracer: Tracer): Handle {
     };
     try {
       const response = next({ ...incoming, trace });
-      return response instanceof Promise ? response.then(endsWith, fail) : mapValue(response, end);
+      return response instanceof Promise ? response.then(endsWith, fail) : end(response);
     } catch (error) {
       return fail(error);
     }
@@ -292,27 +309,20 @@ export function describeOperation(
   });
 }
 
-interface OpenRunParts {
-  readonly ask: LoadersParts['ask'];
-  readonly tickersLearned: LoadersParts['tickersLearned'];
-  readonly learned: LoadersParts['learned'];
-  readonly hasPlenty: LoadersParts['hasPlenty'];
-  readonly heldNames: LoadersParts['heldNames'];
-  readonly config: Config;
-  readonly observations: ObservationClient;
-  readonly tenantCache: TenantCache;
-  /** Null if they are off. */
-  readonly fieldTraces: FieldTraces | null;
-  readonly gate: CallGate;
-  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
-  readonly now: () => number;
-  readonly steadyNow: () => number;
-}
-
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
-export function createOpenRun(parts: OpenRunParts): OpenRun {
-  const { config, observations, tenantCache, fieldTraces, quota, now, steadyNow } = parts;
-  const { ask, tickersLearned, learned, hasPlenty, heldNames } = parts;
+export function createOpenRun(
+  { config, tenantCache, learned, fieldTraces, now, steadyNow }: OperationsParts,
+  service: {
+    readonly ask: LoadersParts['ask'];
+    readonly tickersLearned: LoadersParts['tickersLearned'];
+    readonly hasPlenty: LoadersParts['hasPlenty'];
+    readonly heldNames: LoadersParts['heldNames'];
+    readonly observations: ObservationClient;
+    readonly gate: CallGate;
+    readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
+  },
+): OpenRun {
+  const { ask, tickersLearned, hasPlenty, heldNames, observations, gate, quota } = service;
   const held = { ask, tickersLearned, learned, hasPlenty, heldNames };
   return (request, caller, trace, delivery = null) => {
     const bill = openBill();
@@ -352,7 +362,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         effort,
         warnings: createWarnings(),
         maxListItems: config.maxListItems,
-        gate: parts.gate,
+        gate,
         quota() {
           run.isLasting = false;
           return quota(caller.tenant);
@@ -385,4 +395,193 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
 export interface RanOperation {
   readonly response: GatewayResponse;
   readonly run: OperationRun;
+}
+
+/** Data of an answer that has none. */
+const NULL: TextPieces = ['null'];
+
+/** Prices and runs operations by their plans. */
+export class Execution {
+  readonly #parts: OperationsParts;
+  readonly #price: Pricing;
+
+  constructor(parts: OperationsParts, price: Pricing) {
+    this.#parts = parts;
+    this.#price = price;
+  }
+
+  /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
+  async refusalOf(
+    { prepared: { document, operation }, variables, bound, plan }: PlannedOperation,
+    { context: { caller }, delivery }: OperationRun,
+  ): Promise<GraphQLError | null> {
+    const { schema, learned, config } = this.#parts;
+    const fault = delivery?.refusalOf(schema, document, variables) ?? null;
+    if (fault !== null) return fault;
+    if (mostCalls(bound, learned.maxRows) <= config.maxUpstreamCalls) return null;
+    const priced = { document, operation, variables, caller, plan };
+    const { refusal } = await this.#price(priced, 'expected', false);
+    return refusal && refused(refusal);
+  }
+
+  /**
+   * Prices an operation, in place of its answer.
+   * @throws GraphQLError if it is too dear to be priced
+   */
+  async explain(
+    { document, operation }: ValidOperation,
+    variables: PlannedOperation['variables'],
+    { context: { caller, warnings } }: OperationRun,
+  ): Promise<Explanation> {
+    const { schema, config } = this.#parts;
+    const limit = config.maxUpstreamCalls;
+    const plan = planOperation(schema, document, operation, variables);
+    const priced = { document, operation, variables, caller, plan };
+    const expected = await this.#price(priced, 'expected', true);
+    if (expected.refusal !== null) throw refused(expected.refusal);
+    const range = priceRange(expected, await this.#price(priced, 'least', true), limit);
+    const { bill, calls, errors, warnings: told } = expected;
+    for (const warning of told) warnings.add(warning);
+    const { byRoute, cached, naive } = shown(bill);
+    const planned = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
+    return {
+      errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
+      extensions: {
+        explain: { calls: bill.calls, ...range, byRoute, cached, naive, limit, plan: planned },
+      },
+    };
+  }
+
+  /** Runs an operation by its plan, and writes the answer. */
+  async answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer> {
+    const { accepts, requestId } = run;
+    const { operation } = planned.prepared;
+    const executed = await runBounded(planned, run, this.#inParts(planned, run) ?? runPlan);
+    const isLong = this.tooLong(executed.data);
+    const data = isLong === null ? executed.data : NULL;
+    const errors = isLong === null ? executed.errors.map((error) => this.#tell(error, requestId)) : [isLong];
+    if (isLong === null && this.#deliver(run, operation, data, errors)) {
+      run.written = { status: 200, data, body: '', operation, extensions: extensionsOf(run) };
+      return run.written;
+    }
+    this.finish(run, operation, errors);
+    const extensions = extensionsOf(run);
+    const about = { accepts, errors, data: () => JSON.parse(data.join('')), operation, hadOperation: true };
+    run.written = {
+      status: statusOf(about, 200),
+      data,
+      body: writeBody(data, toldErrors(errors, requestId), extensions),
+      operation,
+      extensions,
+    };
+    return run.written;
+  }
+
+  /** Reports that an operation is over. */
+  finish(
+    run: OperationRun,
+    operation: OperationDefinitionNode | null,
+    errors: readonly GraphQLFormattedError[],
+  ): void {
+    run.errors = errors;
+    run.fieldTrace?.end(errors);
+    const event = {
+      ...eventOf(run.bill, operation, errors),
+      durationMs: this.#parts.now() - run.startedAtMs,
+      requestId: run.requestId,
+      // Known by now, if it wasn't when the operation began.
+      ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
+    };
+    if (run.trace !== undefined) describeOperation(run.trace, event);
+    this.#parts.onOperation(event);
+  }
+
+  /** Returns the error of an answer that is longer than this gateway sends; null if it isn't. */
+  tooLong(text: TextPieces): GraphQLFormattedError | null {
+    const { maxAnswerBytes } = this.#parts.config;
+    return isLonger(text, maxAnswerBytes) ? this.#tell(answerTooLong(maxAnswerBytes)) : null;
+  }
+
+  #tell(error: GraphQLError, requestId?: string): GraphQLFormattedError {
+    const onFault = (fault: unknown) => this.#parts.onFault(fault, 'operation', requestId);
+    return formatError(error.toJSON(), error, onFault);
+  }
+
+  /** Returns the function that runs an operation so that it may come in parts; null if it comes whole. */
+  #inParts(planned: PlannedOperation, { delivery, requestId }: OperationRun): typeof runPlan | null {
+    if (delivery === null) return null;
+    const { schema, config } = this.#parts;
+    const { maxAnswerBytes } = config;
+    const tell = (error: GraphQLError) => this.#tell(error, requestId);
+    const tooLong = () => answerTooLong(maxAnswerBytes);
+    return delivery.runner(planned, { schema, maxAnswerBytes, requestId, tell, tooLong });
+  }
+
+  /** Leaves an answer to its delivery, if parts of it are to come. */
+  #deliver(
+    run: OperationRun,
+    operation: OperationDefinitionNode,
+    data: TextPieces,
+    errors: FirstPart['errors'],
+  ): boolean {
+    if (run.delivery === null) return false;
+    const told = toldErrors(errors, run.requestId);
+    const onOver = (all: readonly GraphQLFormattedError[]) => {
+      this.finish(run, operation, all);
+      return extensionsOf(run);
+    };
+    if (!run.delivery.begin({ data: data.join(''), errors: told, onOver })) return false;
+    run.errors = errors;
+    run.isLasting = false;
+    return true;
+  }
+}
+
+/** Runs an operation by its plan. */
+async function runBounded(
+  { plan, variables, leadsToFigures }: PlannedOperation,
+  { context, participant, fieldTrace }: OperationRun,
+  execute: typeof runPlan,
+): Promise<Executed> {
+  const { caller, effort, batchGate } = context;
+  if (leadsToFigures) participant.expect();
+  else participant.forgo();
+  try {
+    return await execute({
+      plan,
+      context,
+      variables,
+      onPause: batchGate.closeDuring,
+      onList: (items: number) => effort.list(items),
+      onError: () => effort.fail(1),
+      job: caller,
+      observer: fieldTrace ?? undefined,
+    });
+  } catch (fault) {
+    if (effort.refusal === null || fault !== effort.refusal) throw fault;
+    return { data: NULL, errors: [wholeRefused(effort.refusal)] };
+  }
+}
+
+/** Makes the only error of an operation that comes to more than it may. */
+function wholeRefused(refusal: Failure): GraphQLError {
+  return new GraphQLError(refusal.message, { originalError: refusal });
+}
+
+function refused(failure: Failure): GraphQLError {
+  return new GraphQLError(failure.message, {
+    originalError: failure,
+    extensions: { http: { status: 400 } },
+  });
+}
+
+function isLonger(text: TextPieces, maxBytes: number): boolean {
+  const length = lengthOf(text);
+  return length > maxBytes || (length * 3 > maxBytes && byteLengthOf(text) > maxBytes);
+}
+
+function answerTooLong(limit: number): GraphQLError {
+  const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
+  const failure = new Failure('OPERATION_TOO_EXPENSIVE', message, { limit });
+  return wholeRefused(failure);
 }

@@ -5,8 +5,8 @@ import { Admission, type AdmissionRefusal } from '../../src/operations/admission
 function open(maxOperations: number) {
   let nowMs = 0;
   let heap = 0;
-  const parts = { maxOperations, unproven: 'unproven', now: () => nowMs, heapShare: () => heap };
-  const admission = new Admission(parts);
+  const machine = { now: () => nowMs, heapShare: () => heap };
+  const admission = new Admission(maxOperations, () => 0, machine);
   const never = { signal: new AbortController().signal };
   return {
     load: admission.load,
@@ -155,7 +155,7 @@ describe('those that wait', () => {
     let nowMs = 1_000;
     const machine = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     try {
-      const admission = new Admission({ maxOperations: 1, unproven: 'unproven', heapShare: () => 0 });
+      const admission = new Admission(1, () => 0, { now: () => nowMs, heapShare: () => 0 });
       const never = { signal: new AbortController().signal };
       expect(await admission.enter('one', never)).toBeNull();
       const second = admission.enter('one', never);

@@ -1,8 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { GraphQLSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { AnswersTable } from '../../src/operations/answers.ts';
-import type { Incoming, RanOperation } from '../../src/operations/run.ts';
+import { createPersisted } from '../../src/operations/documents.ts';
+import type { Incoming } from '../../src/operations/requests.ts';
+import type { RanOperation } from '../../src/operations/run.ts';
+import { createLearned } from '../../src/plan/learned.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { open, type Received } from './exchange.ts';
@@ -134,22 +139,24 @@ describe('a run that several wait for', () => {
   function openStage() {
     const runs: { incoming: Incoming; end: PromiseWithResolvers<RanOperation> }[] = [];
     let nowMs = 0;
-    const answers = new AnswersTable({
+    const parts = {
+      config: readConfig({ CACHE_URL: 'none', OPERATION_TIMEOUT_MS: '1000' }),
+      schema: new GraphQLSchema({}),
+      persisted: createPersisted(),
       tenantCache: NO_TENANT_CACHE,
-      answersMaxBytes: 0,
-      operationTimeoutMs: 1_000,
+      learned: createLearned(() => nowMs),
       fieldTraces: null,
       now: () => nowMs,
       steadyNow: () => nowMs,
       onOperation() {},
-      lookups: { hits: 0, misses: 0 },
-      admit: (next) => next,
-    });
-    const handle = answers.answering((incoming) => {
+      onFault() {},
+    };
+    const run = (incoming: Incoming) => {
       const end = Promise.withResolvers<RanOperation>();
       runs.push({ incoming, end });
       return end.promise;
-    });
+    };
+    const handle = new AnswersTable(parts, { hits: 0, misses: 0 }).answering(run, (next) => next);
     const params = { text: '{ a }', operationName: undefined, variables: {}, isPersisted: false };
     return {
       runs,

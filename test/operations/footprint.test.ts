@@ -1,16 +1,13 @@
 import { getOperationAST, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graph/schema.ts';
-import { PreparedOperations } from '../../src/operations/documents.ts';
-import { createPersisted, UNPROVEN } from '../../src/operations/requests.ts';
+import { createPersisted, PreparedOperations } from '../../src/operations/documents.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
 import { entities } from '../../src/resolvers/schema.ts';
 
 const schema = createSchema({ resolvers, entities, batches });
 
 const MB = 1024 * 1024;
-
-const flowOf = (isProven: boolean) => (isProven ? 'known' : UNPROVEN);
 
 function open() {
   const operations = new PreparedOperations(schema);
@@ -21,11 +18,11 @@ function open() {
       const operation = getOperationAST(document, 'Q') ?? getOperationAST(document);
       if (!operation) throw new TypeError('There is no operation.');
       const valid = { text, operationName: undefined, document, operation, variables: {} };
-      for (let i = 0; i < times; i += 1) operations.prepare(valid, flowOf(isProven));
+      for (let i = 0; i < times; i += 1) operations.prepare(valid, isProven);
     },
     shrink: (share: number) => operations.shrink(share),
     isKept: (text: string, isProven = true) =>
-      operations.find({ text, operationName: undefined }, flowOf(isProven)) !== undefined,
+      operations.find({ text, operationName: undefined }, isProven) !== undefined,
   };
 }
 

@@ -1,7 +1,8 @@
 import { Kind, type NameNode, parse, visit } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { ChangedRequest, type GatewayRequest, sha256Of } from '../../operations/requests.ts';
-import { type GatewayResponse, type HandleRequest, WrittenBody } from '../../operations/responses.ts';
+import { sha256Of } from '../../operations/documents.ts';
+import { ChangedRequest, type GatewayRequest, type HandleRequest } from '../../operations/requests.ts';
+import { type GatewayResponse, WrittenBody } from '../../operations/responses.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { inverted, type PrefixedNames } from './subgraph.ts';
 

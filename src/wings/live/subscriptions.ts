@@ -21,7 +21,8 @@ import { formatError } from '../../graph/errors.ts';
 import { limitRules, listRefusal } from '../../graph/limits.ts';
 import { isDeep } from '../../nesting.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
-import { type GatewayRequest, type PersistedTexts, provenBy, unlisted } from '../../operations/requests.ts';
+import { type PersistedTexts, unlisted } from '../../operations/documents.ts';
+import { type GatewayRequest, provenBy } from '../../operations/requests.ts';
 import { toldErrors } from '../../operations/responses.ts';
 import {
   eventOf,
@@ -575,14 +576,13 @@ function withPrefixedTypes(results: LiveResults, named: ReadonlyMap<string, stri
 }
 
 interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
-  readonly feedParts: Omit<FeedParts, 'onFault'>;
+  readonly feedParts: FeedParts;
   /** Names that routers know ours by; null if they are ours. */
   readonly names: PrefixedNames | null;
 }
 
 /** Opens subscriptions and their feeds. Only loaded if they are on. */
 export function openSubscriptions({ feedParts, names, ...parts }: OpenSubscriptionsParts): Subscriptions {
-  const feeds = createFeeds({ ...feedParts, onFault: parts.onFault });
-  const subscriptions = createSubscriptions({ ...parts, feeds });
+  const subscriptions = createSubscriptions({ ...parts, feeds: createFeeds(feedParts) });
   return names === null ? subscriptions : prefixedSubscriptions(subscriptions, names, parts.config.maxTokens);
 }

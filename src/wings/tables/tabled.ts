@@ -1,21 +1,16 @@
 import { type GraphQLSchema, parse } from 'graphql';
 import { type Job, type Steps, timeSliced } from '../../async/turns.ts';
 import { errorBody } from '../../errors.ts';
+import type { PersistedTexts } from '../../operations/documents.ts';
 import {
   acceptingInstead,
   ChangedRequest,
   type GatewayRequest,
+  type HandleRequest,
   isExplained,
-  type PersistedTexts,
   textIn,
 } from '../../operations/requests.ts';
-import {
-  type GatewayResponse,
-  type HandleRequest,
-  isNothing,
-  VARIES,
-  WrittenBody,
-} from '../../operations/responses.ts';
+import { type GatewayResponse, isNothing, VARIES, WrittenBody } from '../../operations/responses.ts';
 import { openBill } from '../../service/call.ts';
 import {
   type AnswerTable,

@@ -22,7 +22,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { ConfigError } from '../../config.ts';
-import type { TrustedDocument } from '../../operations/requests.ts';
+import type { TrustedDocument } from '../../operations/documents.ts';
 
 /** A schema of JSON Schema, or a part of one. */
 type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,0 +1,115 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ConfigError } from '../config.ts';
+import { bareHash, type PersistedTexts, type TrustedDocument } from '../operations/documents.ts';
+
+/** The manifest of operations, as GraphQL Code Generator and Relay write it, or as Apollo does. */
+const Manifest = z.union([
+  z
+    .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
+    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
+  z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
+]);
+
+/** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
+const LOOK_MS = 2_000;
+
+/** The documents that the files hold by now. */
+interface Held {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly allowed: ReadonlySet<string>;
+  readonly trusted: readonly TrustedDocument[];
+}
+
+/**
+ * Opens the texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests
+ * of Apollo's. They are read again when they change.
+ * @param onProblem told why changed files can't be read: the documents that were read before hold until they can
+ * @throws ConfigError if a file can't be read, or is neither, or two of them give one name to different texts
+ */
+export async function openTrusted(
+  path: string,
+  onProblem: (problem: unknown) => void = () => {},
+  lookMs = LOOK_MS,
+): Promise<PersistedTexts> {
+  let seen = await stateOf(path);
+  let held = await readAll(path);
+  let isLooking = false;
+  const timer = setInterval(async () => {
+    if (isLooking) return;
+    isLooking = true;
+    const state = await stateOf(path);
+    if (state !== seen) {
+      seen = state;
+      await readAll(path).then((read) => {
+        held = read;
+      }, onProblem);
+    }
+    isLooking = false;
+  }, lookMs).unref();
+  return {
+    get: (name) => held.texts.get(bareHash(name)),
+    set() {},
+    allows: (text) => held.allowed.has(text),
+    get trusted() {
+      return held.trusted;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const names = (await readdir(path)).filter((name) => name.endsWith('.json'));
+  return names.toSorted().map((name) => join(path, name));
+}
+
+/**
+ * Describes the state of the files: another text once any of them has changed. Faults in them are found when they are
+ * read.
+ */
+async function stateOf(path: string): Promise<string> {
+  try {
+    const files = await filesOf(path);
+    const states = files.map(async (file) => {
+      const { mtimeMs, size, ino } = await stat(file);
+      return `${file} ${mtimeMs} ${size} ${ino}`;
+    });
+    return (await Promise.all(states)).join('\n');
+  } catch (problem) {
+    return String(problem);
+  }
+}
+
+async function readAll(path: string): Promise<Held> {
+  const texts = new Map<string, string>();
+  const files = await filesOf(path).catch((cause: Error) => {
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });
+  });
+  if (files.length === 0)
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} is a folder without a .json file.`);
+  for (const file of files) {
+    for (const [id, text] of await readManifest(file)) {
+      const name = bareHash(id);
+      if ((texts.get(name) ?? text) !== text) {
+        throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} calls another text ${name} than a file before it.`);
+      }
+      texts.set(name, text);
+    }
+  }
+  return {
+    texts,
+    allowed: new Set(texts.values()),
+    trusted: Array.from(texts, ([id, text]) => ({ id, text })),
+  };
+}
+
+async function readManifest(file: string): Promise<readonly (readonly [id: string, text: string])[]> {
+  try {
+    return Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (cause) {
+    const problem = cause instanceof z.ZodError ? 'expected {"<hash>": "<text>", …}' : String(cause);
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} holds no operations: ${problem}`, { cause });
+  }
+}
