@@ -5,7 +5,7 @@ import type { Fetch, FiguresParts, Settle } from '../../src/figures/fetch.ts';
 import { createObservationPool } from '../../src/figures/pool.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import type { Sending } from '../../src/service/call.ts';
-import { sendingFor } from '../upstream/sending.ts';
+import { sendingFor } from '../service/sending.ts';
 import { partsWith } from './parts.ts';
 
 const START = Date.parse('2026-03-10T12:00:30Z');

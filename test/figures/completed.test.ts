@@ -9,7 +9,7 @@ import {
 } from '../../src/figures/data-calls.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { createLearned } from '../../src/plan/learned.ts';
-import { sendingFor } from '../upstream/sending.ts';
+import { sendingFor } from '../service/sending.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } from './data-route.ts';
 import { partsWith } from './parts.ts';

@@ -4,7 +4,7 @@ import { leased } from '../../src/figures/client.ts';
 import { changedAt, type Demand } from '../../src/plan/demand.ts';
 import { createLeases } from '../../src/store/backing.ts';
 import { createInFlight, NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
-import { sendingFor } from '../upstream/sending.ts';
+import { sendingFor } from '../service/sending.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';
 import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
 

@@ -6,7 +6,7 @@ import type { Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { createLearned } from '../../src/plan/learned.ts';
-import { sendingFor } from '../upstream/sending.ts';
+import { sendingFor } from '../service/sending.ts';
 import { answerFrom, refusal, taskFor } from './answers.ts';
 import { tableOf } from './data-route.ts';
 import { partsWith } from './parts.ts';

@@ -10,7 +10,7 @@ import {
 import type { Outcome } from '../../src/figures/entries.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { keyOf } from '../../src/plan/demand.ts';
-import { sendingFor } from '../upstream/sending.ts';
+import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
 import { openNameSearch, partsWith } from './parts.ts';
 

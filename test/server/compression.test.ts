@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { compress } from '../../src/server/compression.ts';
-import { open } from './exchange.ts';
+import { open } from '../operations/exchange.ts';
 
 const COUNTRIES = '{ countries { code name } }';
 const SMALL = '{ country(code: "KE") { name } }';

@@ -3,7 +3,7 @@ import type { Fetch } from '../../src/figures/fetch.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../src/tenants/tenant-cache.ts';
-import { sendingFor } from '../upstream/sending.ts';
+import { sendingFor } from '../service/sending.ts';
 import { answerFrom, rowAt, tableWith } from './answers.ts';
 
 export const TTL_MS = 1_000;

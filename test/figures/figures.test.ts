@@ -17,8 +17,8 @@ import {
 } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { sendingFor } from '../service/sending.ts';
 import { tenantOf } from '../support/tenants.ts';
-import { sendingFor } from '../upstream/sending.ts';
 import {
   codeAt,
   createDataRoute,

@@ -7,8 +7,8 @@ import type { Refused } from '../../src/figures/names.ts';
 import type { FetchCosts, HeldFigures, Revalidation } from '../../src/figures/revalidation.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
+import { sendingFor } from '../service/sending.ts';
 import { tenantOf } from '../support/tenants.ts';
-import { sendingFor } from '../upstream/sending.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';
 import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf, TTL_MS, tenantCacheThat } from './stages.ts';
 

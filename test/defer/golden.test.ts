@@ -20,7 +20,7 @@ import { askInParts, canonical, type Json, type Spec } from './parts.ts';
  * The golden queries once more, with parts of them deferred: put together, the parts are the answer that the query has
  * without, at the same bill.
  */
-/** Ways in which each query is deferred, by each format. `DEFERRED_ROUNDS=10 vitest run test/incremental/golden.test.ts` takes minutes. */
+/** Ways in which each query is deferred, by each format. `DEFERRED_ROUNDS=10 vitest run test/defer/golden.test.ts` takes minutes. */
 const ROUNDS = Number(process.env.DEFERRED_ROUNDS ?? 1);
 
 const directive = (value: string, args: DirectiveNode['arguments'] = []): DirectiveNode => ({

@@ -4,7 +4,7 @@ import type { Outcome } from '../../src/figures/entries.ts';
 import { createRefusedNames } from '../../src/figures/names.ts';
 import { type Demand, demandFor, demandKey, isWithin, type YearRange } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
-import { sendingFor } from '../upstream/sending.ts';
+import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, isOf, SEEN, type Table, tableOf } from './data-route.ts';
 import { partsWith } from './parts.ts';
 
