@@ -61,15 +61,13 @@ async function begin(query: string) {
   const scope = { schema, operation, fragments: fragmentsIn(document), variables: {} };
   const plan = planOperation(schema, document, operation, {}, createDeferringCollector(scope));
   if (plan === null) throw new Error('It has no plan.');
-  const run = new IncrementalRun<Told>({
-    plan,
-    context: {},
-    variables: {},
-    tell: ({ data, errors }, isLost) => ({ isLost, ...toldOf(data.join(''), errors) }),
-    fault: (error) => ({ isLost: true, data: null, errors: [String(error)] }),
-    onChange() {},
-  });
-  const first = Promise.resolve(run.first()).then(({ data, errors }) => toldOf(data.join(''), errors));
+  const run = new IncrementalRun<Told>(
+    { plan, context: {}, variables: {} },
+    ({ data, errors }, isLost) => ({ isLost, ...toldOf(data.join(''), errors) }),
+    (error) => ({ isLost: true, data: null, errors: [String(error)] }),
+    () => {},
+  );
+  const first = run.first().then(({ data, errors }) => toldOf(data.join(''), errors));
   return {
     run,
     first,

@@ -16,8 +16,8 @@ const schema = buildSchema(`
 async function open(text: string, body: string | (() => never)) {
   const faults: unknown[] = [];
   const asked: unknown[] = [];
-  const openServer = createToolServers({
-    gateway: {
+  const openServer = createToolServers(
+    {
       schema,
       trusted: [{ id: 'sha256:1', text }],
       handle(request) {
@@ -25,9 +25,9 @@ async function open(text: string, body: string | (() => never)) {
         return { status: 200, headers: new Map(), body: typeof body === 'string' ? body : body() };
       },
     },
-    version: '1',
-    onFault: (fault) => faults.push(fault),
-  });
+    '1',
+    (fault) => faults.push(fault),
+  );
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await openServer({ authorization: undefined }).connect(ours);
   const client = new Client({ name: 'test', version: '1' });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Draining, Supervisor, type Worker, WorkerEnded } from '../../src/wings/workers/supervisor.ts';
+import { Supervisor, type Worker, WorkerEnded } from '../../src/wings/workers/supervisor.ts';
+
+type Draining = Parameters<Worker['drain']>[0];
 
 /** A worker that does what the test says, and a clock whose pauses are over at once. */
 function scene(count: number) {

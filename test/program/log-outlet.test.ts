@@ -1,22 +1,19 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createLogOutlet } from '../../src/server/log.ts';
+import { createLogOutlet } from '../../src/wings/program/log.ts';
 
 const fault = (code: string) => Object.assign(new Error(code), { code });
 
 /** A reader that takes what it is allowed to: a number of bytes, or an error instead. */
 function open(maxWaiting = 1_000) {
   const reader = { takes: Number.POSITIVE_INFINITY as number | Error, text: '' };
-  const outlet = createLogOutlet({
-    maxWaiting,
-    write(bytes) {
-      if (reader.takes instanceof Error) throw reader.takes;
-      if (reader.takes === 0) throw fault('EAGAIN');
-      const taken = bytes.subarray(0, reader.takes);
-      reader.takes -= taken.length;
-      reader.text += taken.toString();
-      return taken.length;
-    },
-  });
+  const outlet = createLogOutlet((bytes) => {
+    if (reader.takes instanceof Error) throw reader.takes;
+    if (reader.takes === 0) throw fault('EAGAIN');
+    const taken = bytes.subarray(0, reader.takes);
+    reader.takes -= taken.length;
+    reader.text += taken.toString();
+    return taken.length;
+  }, maxWaiting);
   const told = () =>
     reader.text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
   return { reader, outlet, told };

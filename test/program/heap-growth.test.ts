@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { boundMemory, type Engine } from '../../src/server/heap-growth.ts';
+import { boundMemory } from '../../src/wings/program/heap-growth.ts';
 
 const MB = 1_000_000;
 
@@ -13,7 +13,7 @@ function open() {
   const shares: number[] = [];
   let heapUsed = 50 * MB;
   let collected = () => {};
-  const engine: Engine = {
+  const engine: NonNullable<Parameters<typeof boundMemory>[1]> = {
     setFlags: (flag) => flags.push(flag),
     taken: () => ({ rss: heapUsed + 100 * MB, heapTotal: heapUsed, heapUsed }),
     onCollected(listener) {

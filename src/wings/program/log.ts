@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 import { type DestinationStream, pino, stdSerializers } from 'pino';
-import type { Config } from '../config.ts';
-import { excerpt } from '../errors.ts';
-import type { Observer } from '../gateway.ts';
-import { countsOf } from '../operations/responses.ts';
+import type { Config } from '../../config.ts';
+import { excerpt } from '../../errors.ts';
+import type { Observer } from '../../gateway.ts';
+import { countsOf } from '../../operations/responses.ts';
 
 /**
  * Characters of one fault in the log: enough for whole stacks with their causes, but not for an answer of a service,
@@ -65,17 +65,6 @@ export interface LogOutlet extends DestinationStream {
   flush(): void;
 }
 
-export interface LogOutletParts {
-  /**
-   * Writes without waiting.
-   * @returns the number of bytes that were taken
-   * @throws Error with the code EAGAIN if the reader takes none at the moment
-   */
-  readonly write: (bytes: Buffer) => number;
-  /** Characters that may wait for a reader that stalls. */
-  readonly maxWaiting?: number;
-}
-
 /** Characters from which lines are written together, and the delay after which they are written anyway. */
 const MIN_LENGTH = 4_096;
 const MAX_DELAY_MS = 100;
@@ -94,8 +83,11 @@ interface LogBatch {
  * Gathers lines and writes them without waiting. The lines that wait for a reader that stalls are bounded: lines beyond
  * are dropped and counted, and a line gives their number once the reader goes on. Lines that can't be written at all
  * are dropped too.
+ * @param write writes without waiting, and returns the number of bytes that were taken. It throws an Error with the code
+ * EAGAIN if the reader takes none at the moment
+ * @param maxWaiting characters that may wait for a reader that stalls
  */
-export function createLogOutlet({ write, maxWaiting = MAX_WAITING }: LogOutletParts): LogOutlet {
+export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = MAX_WAITING): LogOutlet {
   let lines: string[] = [];
   let gathered = 0;
   let batch: LogBatch | null = null;
@@ -169,7 +161,7 @@ export function standardError(): LogOutlet {
   // A pipe or socket that Node has opened as a stream doesn't block any more. Nothing is written by the stream itself,
   // since a stream is over for good after its first fault.
   const { fd } = process.stderr.on('error', () => {});
-  const outlet = createLogOutlet({ write: (bytes) => writeSync(fd, bytes) });
+  const outlet = createLogOutlet((bytes) => writeSync(fd, bytes));
   process.on('exit', outlet.flush);
   return outlet;
 }

@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { createMetrics, createNamedOperations } from '../../src/server/metrics.ts';
+import { createMetrics } from '../../src/wings/program/metrics.ts';
 import { createSummedMetrics } from '../../src/wings/workers/workers.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
@@ -19,6 +18,28 @@ function seriesOf(text: string, name: string): Record<string, number> {
   const lines = [...text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm'))];
   return Object.fromEntries(lines.map(([, labels = '', value]) => [labels, Number(value)]));
 }
+
+/** A gateway as metrics see it. */
+const WATCHED = {
+  trusted: null,
+  live: null,
+  load: {
+    underWay: 2,
+    waiting: 0,
+    begun: { proven: 0, unproven: 0 },
+    delayed: 0,
+    refused: { full: 0, late: 0 },
+  },
+  state: {
+    lookups: {
+      figures: { hits: 1, misses: 0 },
+      lists: { hits: 0, misses: 0 },
+      answers: { hits: 0, misses: 0 },
+    },
+    recentLimits: () => [],
+    openCircuits: () => [{ route: '/v1/data', isOpenForAll: true, keys: 1 }],
+  },
+};
 
 const FIGURE = 'query Kenya { country(code: "KE") { observation(metricKey: "population_total") { value } } }';
 
@@ -74,16 +95,15 @@ describe('operations', () => {
   });
 
   it('have the names of the trusted documents as they are now', async () => {
-    let trusted = [{ text: 'query First { __typename }' }];
-    const registry = new Registry();
-    const named = createNamedOperations([registry]);
-    named.expect(() => trusted);
-    named.count(event('First'));
-    named.count(event('Second'));
-    trusted = [{ text: 'query Second { __typename }' }];
-    named.count(event('Second'));
-    named.count(event('First'));
-    expect(await namesIn({ text: () => registry.metrics() })).toEqual(['First', 'other', 'Second']);
+    const gateway = { ...WATCHED, trusted: [{ id: '1', text: 'query First { __typename }' }] };
+    const metrics = createMetrics();
+    metrics.watch(gateway);
+    metrics.operation(event('First'));
+    metrics.operation(event('Second'));
+    gateway.trusted = [{ id: '2', text: 'query Second { __typename }' }];
+    metrics.operation(event('Second'));
+    metrics.operation(event('First'));
+    expect(await namesIn(metrics)).toEqual(['First', 'other', 'Second']);
   });
 
   it('have the names of the trusted documents alone, where there are any', async () => {
@@ -200,35 +220,13 @@ describe('plans and circuits', () => {
 describe('the sum over workers', () => {
   it('counts gauges once where they tell of the same thing', async () => {
     const workers = [40, 30].map((left) => {
-      const metrics = createMetrics({ build: { version: '1.2.3', commit: '1a2b3c4' } });
-      metrics.watch({
-        trusted: null,
-        live: null,
-        load: {
-          underWay: 2,
-          waiting: 0,
-          begun: { proven: 0, unproven: 0 },
-          delayed: 0,
-          refused: { full: 0, late: 0 },
-        },
-        state: {
-          lookups: {
-            figures: { hits: 1, misses: 0 },
-            lists: { hits: 0, misses: 0 },
-            answers: { hits: 0, misses: 0 },
-          },
-          recentLimits: () => [
-            {
-              tenant: tenantOf('abcdefghijkl'),
-              limits: [{ name: 'minute', most: 60, left, windowSeconds: 60, resetSeconds: 5 }],
-            },
-          ],
-          openCircuits: () => [{ route: '/v1/data', isOpenForAll: true, keys: 1 }],
-        },
-      });
+      const metrics = createMetrics({ version: '1.2.3', commit: '1a2b3c4' });
+      const limits = [{ name: 'minute', most: 60, left, windowSeconds: 60, resetSeconds: 5 }] as const;
+      const state = { ...WATCHED.state, recentLimits: () => [{ tenant: tenantOf('abcdefghijkl'), limits }] };
+      metrics.watch({ ...WATCHED, state });
       return { snapshot: metrics.snapshot };
     });
-    const summed = createSummedMetrics({ workers: () => workers, replaced: () => 0, droppedLines: () => 0 });
+    const summed = createSummedMetrics({ workers, replaced: 0 }, () => 0);
     const text = await summed.text();
     const node = process.versions.node;
     expect(seriesOf(text, 'country_graph_build_info')).toEqual({

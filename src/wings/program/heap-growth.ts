@@ -1,8 +1,8 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
-import type { Gateway } from '../gateway.ts';
-import { MB } from '../memory-budget.ts';
-import type { Shrinkable } from '../store/lru.ts';
+import type { Gateway } from '../../gateway.ts';
+import { MB } from '../../memory-budget.ts';
+import type { Shrinkable } from '../../store/lru.ts';
 
 /** Milliseconds between two looks. */
 const LOOK_MS = 1_000;
@@ -47,7 +47,7 @@ interface MemoryTaken {
 }
 
 /** The parts of the engine that are used here. */
-export interface Engine {
+interface Engine {
   setFlags(flag: string): void;
   taken(): MemoryTaken;
   /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/server/log.ts';
+import { createLog } from '../../src/wings/program/log.ts';
 
 function open(level: Parameters<typeof createLog>[0] = 'info') {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { TalliedHistogram } from '../../src/server/metrics.ts';
+import { OwnMetrics } from '../../src/wings/program/metrics.ts';
 
 const buckets = [0.001, 0.5, 1, 30];
 const parts = { name: 'seconds', help: 'Time.', buckets };
@@ -16,8 +16,8 @@ async function ofTwo(registry: Registry): Promise<string> {
 
 describe('a tallied histogram', () => {
   it('tells a registry what a histogram of prom-client tells', async () => {
-    const [ours, theirs] = [new Registry(), new Registry()];
-    const tallied = new TalliedHistogram({ ...parts, labelNames, registers: [ours] });
+    const [ours, theirs] = [new OwnMetrics(), new Registry()];
+    const tallied = ours.histogram('seconds', 'Time.', buckets, ...labelNames);
     const plain = new Histogram({ ...parts, labelNames, registers: [theirs] });
     expect(await ours.metrics()).toBe(await theirs.metrics());
     for (const [route, outcome] of [
@@ -35,13 +35,13 @@ describe('a tallied histogram', () => {
   });
 
   it('is all zeros without labels, and nothing yet with some', async () => {
-    const [ours, theirs] = [new Registry(), new Registry()];
-    const tallied = new TalliedHistogram({ ...parts, registers: [ours] });
+    const [ours, theirs] = [new OwnMetrics(), new Registry()];
+    const tallied = ours.histogram('seconds', 'Time.', buckets);
     const plain = new Histogram({ ...parts, registers: [theirs] });
     expect(await ours.metrics()).toBe(await theirs.metrics());
     tallied.of().observe(0.6);
     plain.observe(0.6);
     expect(await ours.metrics()).toBe(await theirs.metrics());
-    expect(new TalliedHistogram({ ...parts, labelNames, registers: [] }).all()).toEqual([]);
+    expect(new OwnMetrics().histogram('seconds', 'Time.', buckets, ...labelNames).all()).toEqual([]);
   });
 });
