@@ -20,7 +20,7 @@ import { askInParts, canonical, type Json, type Spec } from './parts.ts';
  * The golden queries once more, with parts of them deferred: put together, the parts are the answer that the query has
  * without, at the same bill.
  */
-/** Ways in which each query is deferred, by each format. `DEFERRED_ROUNDS=10 vitest run test/defer/golden.test.ts` takes minutes. */
+/** Ways in which each query is deferred, by the formats in turn. `DEFERRED_ROUNDS=20 vitest run test/defer/golden.test.ts` takes minutes. */
 const ROUNDS = Number(process.env.DEFERRED_ROUNDS ?? 1);
 
 const directive = (value: string, args: DirectiveNode['arguments'] = []): DirectiveNode => ({
@@ -113,14 +113,16 @@ describe('golden queries in parts', () => {
   test.for(goldenNames)('%s', async (name) => {
     const { query, variables } = goldenOperation(name);
     const plain = await outcomeOf(query, variables, null);
-    const draw = drawer(name.length * 7919 + goldenNames.indexOf(name));
-    for (let round = 0; round < 2 * ROUNDS; round += 1) {
-      const spec = round % 2 === 0 ? 'v02' : 'draft2022';
+    const place = goldenNames.indexOf(name);
+    const draw = drawer(name.length * 7919 + place);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const spec = (place + round) % 2 === 0 ? 'v02' : 'draft2022';
       const deferred = deferring(query, schema, draw);
       const { outcome } = await outcomeOf(deferred, variables, spec);
       expect(outcome, deferred).toEqual(plain.outcome);
     }
-    // Whoever doesn't ask for parts gets the whole, whatever is deferred.
+    if (place % 4 > 0 && ROUNDS === 1) return;
+    // A client that doesn't ask for parts gets the whole.
     const { outcome, parts } = await outcomeOf(deferring(query, schema, draw), variables, null);
     expect(parts).toBe(1);
     expect(outcome).toEqual(plain.outcome);

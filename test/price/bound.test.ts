@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { getVariableValues, parse } from 'graphql';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fragmentsIn } from '../../src/execution/plan.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { leadsToFigures } from '../../src/graph/selection.ts';
@@ -31,16 +31,21 @@ const files = [
   ...globSync('bench/operations/*.graphql'),
 ].sort();
 
+const program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '1000' } });
+afterAll(() => program[Symbol.asyncDispose]());
+
+beforeAll(async () => {
+  // Of a key that the service has accepted, plans of any size are told.
+  await program.ask('{ country(code: "KE") { signals { record } } }');
+  program.requests();
+});
+
 it.for(files)('%s takes no more calls than its bound', async (file) => {
   const text = readFileSync(file, 'utf8');
   const variablesFile = file.replace('.graphql', '.variables.json');
   const variables: Variables = existsSync(variablesFile)
     ? JSON.parse(readFileSync(variablesFile, 'utf8'))
     : {};
-  await using program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '1000' } });
-  // Of a key that the service has accepted, plans of any size are told.
-  await program.ask('{ country(code: "KE") { signals { record } } }');
-  program.requests();
   const { extensions } = await program.ask(text, { variables, headers: { 'x-explain': '1' } });
   const { calls } = extensions.explain as { calls: number };
   expect(calls).toBeLessThanOrEqual(boundOfText(text, variables));
@@ -108,7 +113,6 @@ it('holds for figures however they are scattered over countries and indicators',
     (_, i) => `f${i}: country(code: "${codes[i % 16]}") { observation(metricKey: "m_${i}") { value } }`,
   );
   const text = `{ ${fields.join(' ')} }`;
-  await using program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '1000' } });
   const { extensions } = await program.ask(text, { headers: { 'x-explain': '1' } });
   const { calls } = extensions.explain as { calls: number };
   expect(calls).toBeGreaterThan(1);

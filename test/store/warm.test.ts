@@ -33,7 +33,10 @@ const names = globSync('*/*.graphql', { cwd: QUERIES })
   .sort();
 
 describe.for(Object.keys(STORES))('with %s, an operation asked again', (store) => {
-  it.for(names)('costs nothing and says the same: %s', async (name) => {
+  // The rows of a file are test/store/store.test.ts's to hold: some of the queries show that all of it comes to them.
+  const asked = names.filter((_, i) => store === 'memory' || i % 4 === 0);
+
+  it.for(asked)('costs nothing and says the same: %s', async (name) => {
     await using program = await openProgram({ env: { ...WHOLE_GRAPH, CACHE_URL: STORES[store]?.() ?? '' } });
     const query = readFileSync(join(QUERIES, `${name}.graphql`), 'utf8');
     const file = join(QUERIES, `${name}.variables.json`);

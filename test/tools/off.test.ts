@@ -18,7 +18,7 @@ const SCRIPT = `
       return next(specifier, context);
     },
   });
-  const { openProgram } = await import('../mcp/test/support/program.ts');
+  const { openProgram } = await import('./test/support/program.ts');
   const program = await openProgram({ env: JSON.parse(process.argv[1]) });
   await program.ask('{ countries { code } }').catch(() => {});
   await program[Symbol.asyncDispose]();
