@@ -451,7 +451,7 @@ class Feed {
 }
 
 /** The feeds of all keys, one each, as long as anybody subscribes under it. */
-export interface Feeds {
+interface Feeds {
   /** Returns the source of events for a caller's subscriptions. */
   of(caller: Caller): LiveSources;
   stop(): void;

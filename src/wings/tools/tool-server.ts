@@ -202,6 +202,8 @@ interface OperationTool {
   readonly inputSchema: InputSchema;
   /** Values of the variables that have to be given, to price the operation with. */
   readonly sample: Readonly<Record<string, unknown>>;
+  /** Set once it is known: null if it can't be told. */
+  price?: ToolPrice | null;
 }
 
 /** Characters of an identifier that tell operations of one name apart. */
@@ -373,21 +375,17 @@ interface ToolPrice {
 /** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-tools';
 
-/** Prices tools, each once; null if its price can't be told without its arguments. */
-function createToolPrices(gateway: ToolGateway): (tool: OperationTool) => Promise<ToolPrice | null> {
-  const known = new WeakMap<OperationTool, ToolPrice | null>();
-  return async (tool) => {
-    const found = known.get(tool);
-    if (found !== undefined) return found;
-    const { signal } = new AbortController();
-    const headers = { authorization: NO_KEY, 'x-explain': '1' };
-    const reply = replyOf(await asked(gateway, { tool, variables: tool.sample, headers, signal }));
-    const price = priceIn(reply);
-    // A price that can't be told for want of room is asked for again.
-    if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
-      known.set(tool, price);
-    return price;
-  };
+/** Prices a tool, once; null if its price can't be told without its arguments. */
+async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolPrice | null> {
+  if (tool.price !== undefined) return tool.price;
+  const { signal } = new AbortController();
+  const headers = { authorization: NO_KEY, 'x-explain': '1' };
+  const reply = replyOf(await asked(gateway, { tool, variables: tool.sample, headers, signal }));
+  const price = priceIn(reply);
+  // A price that can't be told for want of room is asked for again.
+  if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
+    tool.price = price;
+  return price;
 }
 
 function priceIn({ errors, extensions: { explain } = {} }: GraphqlReply): ToolPrice | null {
@@ -461,12 +459,11 @@ export function createToolServers(
   onFault: (fault: unknown, requestId?: string) => void,
 ): OpenToolServer {
   const tools = createCurrentTools(gateway, onFault);
-  const priceOf = createToolPrices(gateway);
 
   async function listed(): Promise<Tool[]> {
     const all: Tool[] = [];
     for (const tool of tools().values()) {
-      const price = await priceOf(tool);
+      const price = await priceOf(gateway, tool);
       all.push({
         name: tool.name,
         description: describedWithPrice(tool, price),
