@@ -156,7 +156,7 @@ describe('a command', () => {
     if (!ends) for (const flag of args.filter((arg) => arg.startsWith('--'))) expect(stdout).toContain(flag);
   });
 
-  it.for(beginningWith('npm '))('$place is one of npm, or a script: $command', ({ command }) => {
+  it.for(beginningWith('npm '))('$place is one of npm, or a script: $command', ({ bare: command }) => {
     const { scripts, version } = JSON.parse(read('package.json'));
     const [, script] = /^npm run (?:--silent )?([\w:]+)/.exec(command) ?? [];
     if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
