@@ -44,7 +44,7 @@ import { type KeyLimits, recentLimits } from './tenants/ledger.ts';
 import { openTenants, type Tenant } from './tenants/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from './tenants/tenant-cache.ts';
 import type { Subgraph } from './wings/federation/subgraph.ts';
-import type { FeedParts } from './wings/live/feed.ts';
+import type { LiveParts } from './wings/live/inbox.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
@@ -157,7 +157,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const answered = answers.answering(running.run, (next) => admitted(next, admission, overloaded));
   const openLive = async () => {
     const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
-    return { callerOf, subscriptions: openSubscriptions({ ...stage, openRun, admission, feedParts, names }) };
+    const subscriptions = openSubscriptions({ ...stage, openRun, admission, feedParts });
+    if (names === null) return { callerOf, subscriptions };
+    const { prefixedSubscriptions } = await import('./wings/federation/prefixed.ts');
+    return { callerOf, subscriptions: prefixedSubscriptions(subscriptions, names, config.maxTokens) };
   };
   const live = config.subscriptions ? await openLive() : null;
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
@@ -307,7 +310,7 @@ function composeService(
     return ledger.quota(tenant);
   };
   const common = { tickersLearned: createTickersLearned(now), quota };
-  const feedParts: FeedParts = {
+  const feedParts: LiveParts = {
     ask,
     observations,
     entries,
@@ -321,7 +324,6 @@ function composeService(
     timeoutMs: config.operationTimeoutMs,
     pollMs: config.subscriptionsPollSeconds * 1000,
     waitMs: Math.min(config.rateLimitWaitMs, config.operationTimeoutMs),
-    onFault: observer.problem,
   };
   return {
     learned,

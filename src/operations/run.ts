@@ -37,7 +37,7 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import { createWarnings } from '../warnings.ts';
-import type { Delivery, FirstPart } from '../wings/defer/delivery.ts';
+import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
 import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './requests.ts';
@@ -512,9 +512,12 @@ export class Execution {
     if (delivery === null) return null;
     const { schema, config } = this.#parts;
     const { maxAnswerBytes } = config;
-    const tell = (error: GraphQLError) => this.#tell(error, requestId);
-    const tooLong = () => answerTooLong(maxAnswerBytes);
-    return delivery.runner(planned, { schema, maxAnswerBytes, requestId, tell, tooLong });
+    const told = (errors: readonly GraphQLError[]) =>
+      toldErrors(
+        errors.map((error) => this.#tell(error, requestId)),
+        requestId,
+      );
+    return delivery.runner(planned, schema, maxAnswerBytes, told, () => answerTooLong(maxAnswerBytes));
   }
 
   /** Leaves an answer to its delivery, if parts of it are to come. */
@@ -522,7 +525,7 @@ export class Execution {
     run: OperationRun,
     operation: OperationDefinitionNode,
     data: TextPieces,
-    errors: FirstPart['errors'],
+    errors: readonly GraphQLFormattedError[],
   ): boolean {
     if (run.delivery === null) return false;
     const told = toldErrors(errors, run.requestId);

@@ -119,6 +119,6 @@ export async function openSchema(
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {
     schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches }),
-    optionalEndpoints: opened.flatMap(({ endpoints }): readonly AnyEndpoint[] => endpoints),
+    optionalEndpoints: opened.flatMap(({ endpoints }): readonly AnyEndpoint[] => Object.values(endpoints)),
   };
 }

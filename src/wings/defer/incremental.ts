@@ -134,7 +134,7 @@ export type Delivered<Told> =
     };
 
 /** A deferred fragment of one object, or a list of which items are to come. */
-export interface PendingDelivery {
+interface PendingDelivery {
   readonly id: number;
   readonly path: AnswerPath;
   readonly label: string | undefined;
@@ -346,15 +346,6 @@ function isGone(position: Position | null): boolean {
   return false;
 }
 
-interface IncrementalParts<Told extends ToldPart> extends RunParts {
-  /** Makes the message on an executed part. */
-  readonly tell: (executed: Executed, isLost: boolean) => Told;
-  /** Makes the message on a part that was not executed to its end. */
-  readonly fault: (error: unknown) => Told;
-  /** Called if there is something to tell, or nothing more will come. */
-  readonly onChange: () => void;
-}
-
 /** Parts of one operation that are delivered apart; any beyond stay in place. */
 const MAX_PARTS = 1_000;
 
@@ -367,7 +358,10 @@ const MAX_BLOCKS = 100;
  * and for those who go with them. A value lost to an error is lost within its own part.
  */
 export class IncrementalRun<Told extends ToldPart> {
-  readonly #parts: IncrementalParts<Told>;
+  readonly #parts: RunParts;
+  readonly #tell: (executed: Executed, isLost: boolean) => Told;
+  readonly #fault: (error: unknown) => Told;
+  readonly #onChange: () => void;
   readonly #fragments = new Map<Column, Map<number, Map<DeferUsage, Fragment>>>();
   readonly #first: RunPart;
   readonly #order = new DeliveryOrder<Told>();
@@ -378,8 +372,21 @@ export class IncrementalRun<Told extends ToldPart> {
   #count = 0;
   #ids = 0;
 
-  constructor(parts: IncrementalParts<Told>) {
+  /**
+   * @param tell makes the message on an executed part
+   * @param fault makes the message on a part that was not executed to its end
+   * @param onChange called if there is something to tell, or nothing more will come
+   */
+  constructor(
+    parts: RunParts,
+    tell: (executed: Executed, isLost: boolean) => Told,
+    fault: (error: unknown) => Told,
+    onChange: () => void,
+  ) {
     this.#parts = parts;
+    this.#tell = tell;
+    this.#fault = fault;
+    this.#onChange = onChange;
     this.#first = openPart({ path: [], position: null });
     this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
   }
@@ -562,15 +569,15 @@ export class IncrementalRun<Told extends ToldPart> {
     let outcome: Told;
     try {
       const executed = await run.answer();
-      outcome = this.#parts.tell(executed, run.isLost);
+      outcome = this.#tell(executed, run.isLost);
     } catch (error) {
       this.#drop(part);
-      outcome = this.#parts.fault(error);
+      outcome = this.#fault(error);
     }
     this.#running -= 1;
     part.outcome = outcome;
     this.#order.isThere(part, outcome.isLost);
-    this.#parts.onChange();
+    this.#onChange();
   }
 
   /** Drops the parts that were to begin in a run that was ended: they never will. */
