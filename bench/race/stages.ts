@@ -11,7 +11,7 @@ const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegEx
   ['body: parse', /^src\/(exact-json|service\/json)/],
   ['body: nesting, told failure', /^src\/(nesting|service\/failures)/],
   ['body: envelope', /^src\/service\/records\/envelope/, /^(listIn|soleListOf|metaIn|wholeListIn)$/],
-  ['body: records', /^src\/(service\/(records|lists)|periods|times|calendar)|zod/],
+  ['body: records', /^src\/(service\/(records|lists)|periods|times)|zod/],
   ['figures: entries', /^src\/figures\/(entries|held)/],
   ['figures: pool', /^src\/figures\/(pool|planned|data-calls|fetch|client)/],
   ['figures: other', /^src\/figures/],
