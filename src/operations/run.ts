@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
-import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
+import type { Trace, Tracer } from '../async/trace.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
 import type { TextPieces } from '../execution/run.ts';
@@ -18,6 +18,7 @@ import {
   openBill,
   payerOf,
   type Sending,
+  Stopwatch,
   type Waits,
 } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';

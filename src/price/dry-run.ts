@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { yieldToEventLoop } from '../async/turns.ts';
 import { ASSUMED_METRIC, assumedFigure } from '../service/assumed.ts';
-import { type Answer, type Call, callKey, makeCall, type Send } from '../service/call.ts';
+import { type Answer, type Call, makeCall, type Send } from '../service/call.ts';
 import type { AnyEndpoint } from '../service/endpoints.ts';
 import * as endpoints from '../service/endpoints.ts';
 import type { Tenant } from '../tenants/tenant.ts';
@@ -78,7 +78,7 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
   /** Routes that have one answer for all, which later operations are priced by. */
   const lists: ReadonlySet<string> = new Set([...assumedOf.keys()].filter((route) => !route.includes('{')));
   const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
-  const keyOf = (tenant: Tenant, call: Call) => `${tenant.digest} ${callKey(call)}`;
+  const keyOf = (tenant: Tenant, call: Call) => `${tenant.digest} ${call.target}`;
 
   function remember(key: string, { body, receivedAt }: Answer): void {
     const before = known.get(key);

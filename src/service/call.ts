@@ -2,7 +2,7 @@
  * A request to the metered service as a value. It is planned, priced, compared, shared and refused in this form,
  * and only `http.ts` ever sends one.
  */
-import type { Stopwatch, Trace } from '../async/trace.ts';
+import type { Trace } from '../async/trace.ts';
 import type { Job } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Tenant } from '../tenants/tenant.ts';
@@ -46,13 +46,8 @@ interface CallParams {
 export interface Call {
   readonly route: string;
   readonly isPublic: boolean;
-  /** Path and query string, parameters in a fixed order: equal calls have equal targets. */
+  /** Path and query string, parameters in a fixed order: the only name of a call. Those with the same ask for the same thing. */
   readonly target: string;
-}
-
-/** Returns the only name of a call: two calls with the same key ask for the same thing. */
-export function callKey(call: Call): string {
-  return call.target;
 }
 
 export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Params): Call {
@@ -135,6 +130,37 @@ export interface Sending {
 export interface Waits {
   readonly service: Stopwatch;
   readonly store: Stopwatch;
+}
+
+/** Measures how long something was waited for, in milliseconds; waits that overlap count once. */
+export class Stopwatch {
+  #running = 0;
+  #sinceMs = 0;
+  #totalMs = 0;
+
+  begin(): void {
+    if (this.#running === 0) this.#sinceMs = performance.now();
+    this.#running += 1;
+  }
+
+  end(): void {
+    this.#running -= 1;
+    if (this.#running === 0) this.#totalMs += performance.now() - this.#sinceMs;
+  }
+
+  /** Counts the time that a promise takes; anything else takes no time. */
+  timing<Value>(value: Value): Value {
+    if (!(value instanceof Promise)) return value;
+    const end = () => this.end();
+    this.begin();
+    value.then(end, end);
+    return value;
+  }
+
+  /** Milliseconds of waits that are over. */
+  get totalMs(): number {
+    return this.#totalMs;
+  }
 }
 
 /** Rows of an answer that could not be used. */

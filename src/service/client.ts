@@ -10,7 +10,6 @@ import {
   type Answer,
   type Attempt,
   type Call,
-  callKey,
   type Payer,
   type Send,
   type Sending,
@@ -54,7 +53,7 @@ export function coalesced(next: Send): Send {
     // An operation that has been given up sends nothing more.
     if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
     const whose = call.isPublic ? '' : sending.caller.tenant.digest;
-    const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;
+    const name = `${whose} ${call.target} ${JSON.stringify(sending.headers ?? null)}`;
     const known = inFlight.get(name);
     known?.waiting.push(sending.payer);
     const shared = known ?? send(name, call, sending);

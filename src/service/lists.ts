@@ -15,7 +15,6 @@ import {
   type Answer,
   billStale,
   type Call,
-  callKey,
   type Endpoint,
   makeCall,
   type Send,
@@ -311,7 +310,7 @@ function isRefusal(body: unknown): body is RefusedArguments {
 
 /** Names the entry of a call's answer. */
 function nameOf(call: Call): string {
-  return `answer ${callKey(call)}`;
+  return `answer ${call.target}`;
 }
 
 function recordsOf<Params, Result>(
