@@ -31,9 +31,8 @@ import { createLearned } from './plan/learned.ts';
 import { createDryRun } from './price/dry-run.ts';
 import { createPricing } from './price/price.ts';
 import { openSchema } from './resolvers/schema.ts';
-import type { Attempt, Caller } from './service/call.ts';
+import type { Attempt, Caller, Endpoint } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
-import type { AnyEndpoint } from './service/endpoints.ts';
 import type { CallGate } from './service/gate.ts';
 import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
@@ -233,7 +232,7 @@ interface ServiceParts extends GatewayParts {
   readonly inFlight: InFlight;
   readonly tenants: Tenants;
   readonly lookups: CacheLookups;
-  readonly optionalEndpoints: readonly AnyEndpoint[];
+  readonly optionalEndpoints: readonly Endpoint[];
 }
 
 /** Opens the way to the service, and the stand-in for it that operations are priced over. */
@@ -360,9 +359,8 @@ function composeRuns(
       learned,
       hasPlenty: ledger.hasPlenty,
       gate,
-      heldNames: createHeldNames({ ...cacheParts, outage }, learned),
+      heldNames: createHeldNames(cacheParts, learned),
       now: clock.now,
-      steadyNow: now,
     }),
   };
 }

@@ -307,12 +307,11 @@ interface OpenRunParts {
   readonly gate: CallGate;
   readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   readonly now: () => number;
-  readonly steadyNow: () => number;
 }
 
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
-  const { config, observations, tenantCache, fieldTraces, quota, now, steadyNow } = parts;
+  const { config, observations, tenantCache, fieldTraces, quota, now } = parts;
   const { ask, tickersLearned, learned, hasPlenty, heldNames } = parts;
   const held = { ask, tickersLearned, learned, hasPlenty, heldNames };
   return (request, caller, trace, delivery = null) => {
@@ -320,7 +319,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
-    const deadline = new Deadline({ startedAtMs: steadyNow(), timeoutMs, now: steadyNow, request });
+    const deadline = new Deadline(timeoutMs, request);
     const payer = payerOf(bill, config.maxUpstreamCalls);
     const sending: Sending = {
       caller,

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { yieldToEventLoop } from '../async/turns.ts';
 import { ASSUMED_METRIC, assumedFigure } from '../service/assumed.ts';
-import { type Answer, type Call, makeCall, type Send } from '../service/call.ts';
-import type { AnyEndpoint } from '../service/endpoints.ts';
+import { type Answer, type Call, type Endpoint, makeCall, type Send } from '../service/call.ts';
 import * as endpoints from '../service/endpoints.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 
@@ -68,10 +67,10 @@ function assumedFigures({ target }: Call, { yearsOf }: Assumptions): unknown {
 }
 
 /** @param more endpoints besides those that every service has */
-export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = []): DryRun {
+export function createDryRun(now: () => number, more: readonly Endpoint[] = []): DryRun {
   /** Functions that assume an answer, by route; routes without one are left out. */
-  const assumedOf: ReadonlyMap<string, NonNullable<AnyEndpoint['assumed']>> = new Map(
-    [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: AnyEndpoint) =>
+  const assumedOf: ReadonlyMap<string, NonNullable<Endpoint['assumed']>> = new Map(
+    [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: Endpoint) =>
       assumed === undefined ? [] : [[route, assumed] as const],
     ),
   );

@@ -328,7 +328,7 @@ function openDryRun(
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
     learned: figures.learned,
-    heldNames: createHeldNames({ tenantCache, freshness, now, outage }, figures.learned),
+    heldNames: createHeldNames({ tenantCache, freshness, now }, figures.learned),
   });
   const context: GraphContext = {
     caller,

@@ -259,16 +259,6 @@ export interface Attempt {
   readonly durationMs: number;
 }
 
-interface DeadlineParts {
-  /** The time at which the operation came, by the same clock as `now`; milliseconds. */
-  readonly startedAtMs: number;
-  /** Milliseconds that an operation may take. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-  /** The request, with the signal that aborts when the client leaves; it is only asked for if somebody waits. */
-  readonly request: { readonly signal: AbortSignal };
-}
-
 /** The parts that a started deadline listens to. */
 interface Started {
   readonly client: AbortSignal;
@@ -281,13 +271,20 @@ interface Started {
  * the operation first waits for the service, since most find all that they need held.
  */
 export class Deadline {
-  readonly #parts: DeadlineParts;
+  readonly #timeoutMs: number;
+  readonly #request: { readonly signal: AbortSignal };
+  readonly #startedAtMs = performance.now();
   readonly #ends = new AbortController();
   #started: Started | undefined;
   #isOver = false;
 
-  constructor(parts: DeadlineParts) {
-    this.#parts = parts;
+  /**
+   * @param timeoutMs milliseconds that the operation may take, from now on
+   * @param request has the signal that aborts when the client leaves; it is only asked for if somebody waits
+   */
+  constructor(timeoutMs: number, request: { readonly signal: AbortSignal }) {
+    this.#timeoutMs = timeoutMs;
+    this.#request = request;
   }
 
   /** Aborts once the deadline has been started; with a Failure as its reason if the time is over. */
@@ -298,10 +295,11 @@ export class Deadline {
   /** Starts the deadline, since the operation is about to wait: from now on the signal tells when it is given up. */
   start(): void {
     if (this.#started !== undefined || this.#isOver) return;
-    const { request, startedAtMs, timeoutMs, now } = this.#parts;
-    const client = request.signal;
+    const timeoutMs = this.#timeoutMs;
+    const client = this.#request.signal;
     const onLeave = () => this.#ends.abort(client.reason);
-    const timer = setTimeout(endLate, Math.max(0, startedAtMs + timeoutMs - now()), this.#ends, timeoutMs);
+    const leftMs = this.#startedAtMs + timeoutMs - performance.now();
+    const timer = setTimeout(endLate, Math.max(0, leftMs), this.#ends, timeoutMs);
     client.addEventListener('abort', onLeave, { once: true });
     if (client.aborted) onLeave();
     this.#started = { client, onLeave, timer };

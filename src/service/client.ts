@@ -20,7 +20,7 @@ import {
 import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
 import { absentRoutes, CallGate, createOutage, type Outage } from './gate.ts';
 import { createHttp } from './http.ts';
-import { type Ask, cached, type Freshness } from './lists.ts';
+import { type Ask, cached, type ListCache } from './lists.ts';
 import { rateLimited } from './pacing.ts';
 
 /** A call under way that several operations may wait for. */
@@ -68,16 +68,9 @@ export function coalesced(next: Send): Send {
   };
 }
 
-interface RetriedParts {
-  /** Further attempts after the first. */
-  readonly retries: number;
-  /** Retries of all calls together. */
-  readonly budget: RetryBudget;
-  readonly outage: Outage;
-  /** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
-  readonly firstDelayMs?: number;
-  readonly maxDelayMs?: number;
-}
+/** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
+const FIRST_DELAY_MS = 100;
+const MAX_DELAY_MS = 2_000;
 
 /** Seconds that a call may wait because the service has said when it will be back. */
 const MAX_AWAY_SECONDS = 5;
@@ -90,8 +83,22 @@ const MAX_AWAY_SECONDS = 5;
  * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once
  * more at once, over a new one, and that is no retry.
  */
-export function retried(next: Send, parts: RetriedParts): Send {
-  const { retries, budget, outage, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
+export function retried(
+  next: Send,
+  {
+    retries,
+    budget,
+    outage,
+    firstDelayMs = FIRST_DELAY_MS,
+  }: {
+    /** Further attempts after the first. */
+    readonly retries: number;
+    /** Retries of all calls together. */
+    readonly budget: RetryBudget;
+    readonly outage: Outage;
+    readonly firstDelayMs?: number;
+  },
+): Send {
   return async (call, sending) => {
     let attempts = 0;
     let resent = 0;
@@ -120,7 +127,9 @@ export function retried(next: Send, parts: RetriedParts): Send {
           throw last;
         }
         // Jitter on top of the time that the service has named, so that not all calls are back at once.
-        const jitterMs = Math.floor(Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1)));
+        const jitterMs = Math.floor(
+          Math.random() * Math.min(MAX_DELAY_MS, firstDelayMs * 2 ** (attempts - 1)),
+        );
         await new Promise((resolve) => setTimeout(resolve, awaySeconds(error) * 1000 + jitterMs));
       }
     }
@@ -189,9 +198,13 @@ interface Upstream {
   close(): Promise<void>;
 }
 
+/** All that the way to the service is made of. */
 interface UpstreamParts {
+  /** Base address of the service, without a trailing slash. */
   readonly baseUrl: string;
+  /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
+  /** Further attempts after the first. */
   readonly retries: number;
   readonly clock: Clock;
   /** The clock by which ages are told; see `steadied`. */
@@ -202,7 +215,7 @@ interface UpstreamParts {
   readonly sharedCounters: SharedCounters | null;
   /** The fetches under way of gateways that share the store. */
   readonly inFlight: InFlight;
-  readonly freshness: Freshness;
+  readonly freshness: ListCache['freshness'];
   /** Sees the answers of lists and records go by. */
   readonly remembering: (next: Send) => Send;
   readonly onAttempt: (attempt: Attempt) => void;
@@ -222,35 +235,21 @@ interface UpstreamParts {
  * attempt is billed, since the service counts attempts, and each tells if the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
-  const { clock, steadyNow = clock.now, lookups } = parts;
+  const { clock, steadyNow = clock.now } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
-  const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
+  const http = createHttp(parts.baseUrl, parts.timeoutMs, clock.now, steadyNow);
   const outage = createOutage(steadyNow);
-  const gate = new CallGate({
-    tenants: parts.tenants,
-    tenantCache: parts.inFlight.cache ?? parts.tenantCache,
-    now: steadyNow,
-    wallNow: clock.now,
-  });
+  const verdicts = parts.inFlight.cache ?? parts.tenantCache;
+  const gate = new CallGate(parts.tenants, verdicts, steadyNow, clock.now);
   const heard = gate.hearing(http.send);
   const paced = rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger });
-  const patient = retried(gate.stopping(paced), {
-    retries: parts.retries,
-    budget: createRetryBudget(),
-    outage,
-  });
+  const budget = createRetryBudget();
+  const patient = retried(gate.stopping(paced), { retries: parts.retries, budget, outage });
   const watched = parts.isTraced ? tracedCalls(patient) : patient;
   const routes = parts.optionalRoutes;
-  const there = routes?.size ? absentRoutes(watched, { routes, now: steadyNow }) : watched;
+  const there = routes?.size ? absentRoutes(watched, routes, steadyNow) : watched;
   const send = coalesced(there);
-  const ask = cached(parts.remembering(send), {
-    tenantCache: parts.tenantCache,
-    freshness: parts.freshness,
-    now: steadyNow,
-    outage,
-    inFlight: parts.inFlight,
-    lookups,
-  });
+  const ask = cached(parts.remembering(send), { ...parts, now: steadyNow, outage });
 
   return { ask, send, ledger, gate, outage, close: http.close };
 }

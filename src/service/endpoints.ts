@@ -208,6 +208,3 @@ function listed(names: readonly string[]): string | undefined {
 function isAscending(names: readonly string[]): boolean {
   return names.every((name, i) => i === 0 || (names[i - 1] as string) < name);
 }
-
-/** The route of any endpoint, and the answer that is assumed of it. */
-export type AnyEndpoint = Pick<Endpoint, 'route' | 'assumed'>;

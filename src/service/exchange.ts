@@ -149,68 +149,63 @@ function encodingsIn(header: string | string[] | undefined): readonly Open[] | n
   });
 }
 
-interface UnpackingParts {
-  readonly encodings: readonly Open[];
-  /** Bytes that may come of each encoding. */
-  readonly maxBytes: number;
-  readonly onData: (chunk: Buffer) => void;
-  readonly onEnd: () => void;
-  readonly onError: (reason: Unreadable) => void;
+/** The receiver of a body as it is unpacked. */
+interface Unpacked {
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  onError(reason: Unreadable): void;
   /** Called when more may be written, after `write` has said that it has enough. */
-  readonly onDrain: () => void;
+  onDrain(): void;
 }
 
 /** Unpacks a body as it comes, within bounds: a body that would be too large is given up before it is. */
 class Unpacking {
-  readonly #parts: UnpackingParts;
+  readonly #encodings: readonly Open[];
+  readonly #maxBytes: number;
+  readonly #to: Unpacked;
   readonly #streams: Transform[] = [];
 
-  constructor(parts: UnpackingParts) {
-    this.#parts = parts;
+  /** @param maxBytes bytes that may come of each encoding */
+  constructor(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
+    this.#encodings = encodings;
+    this.#maxBytes = maxBytes;
+    this.#to = to;
   }
 
   /** @returns true if more may be written at once */
-  write(chunk: Buffer): boolean {
-    return chunk.length === 0 || this.#write(0, chunk);
+  write(chunk: Buffer, level = 0): boolean {
+    if (chunk.length === 0) return true;
+    const open = this.#encodings[level];
+    if (open === undefined) {
+      this.#to.onData(chunk);
+      return true;
+    }
+    this.#streams[level] ??= this.#opened(level, open(chunk));
+    return this.#streams[level].write(chunk);
   }
 
   /** Ends the body; `onEnd` follows once all is unpacked. */
-  end(): void {
-    this.#end(0);
+  end(level = 0): void {
+    if (level === this.#encodings.length) this.#to.onEnd();
+    // Nothing at all has come: that is an empty body, in any encoding.
+    else if (this.#streams[level] === undefined) this.end(level + 1);
+    else this.#streams[level].end();
   }
 
   close(): void {
     for (const stream of this.#streams) stream.destroy();
   }
 
-  #write(level: number, chunk: Buffer): boolean {
-    const open = this.#parts.encodings[level];
-    if (open === undefined) {
-      this.#parts.onData(chunk);
-      return true;
-    }
-    this.#streams[level] ??= this.#opened(level, open(chunk));
-    return (this.#streams[level] as Transform).write(chunk);
-  }
-
-  #end(level: number): void {
-    if (level === this.#parts.encodings.length) this.#parts.onEnd();
-    // Nothing at all has come: that is an empty body, in any encoding.
-    else if (this.#streams[level] === undefined) this.#end(level + 1);
-    else this.#streams[level].end();
-  }
-
   #opened(level: number, stream: Transform): Transform {
-    const { maxBytes, onError, onDrain } = this.#parts;
     let bytes = 0;
     stream.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) onError(new Unreadable('the body is too large'));
-      else this.#write(level + 1, chunk);
+      if (bytes > this.#maxBytes) this.#to.onError(new Unreadable('the body is too large'));
+      else this.write(chunk, level + 1);
     });
-    stream.on('end', () => this.#end(level + 1));
-    stream.on('error', () => onError(new Unreadable('the body is not encoded as it says')));
-    if (level === 0) stream.on('drain', onDrain);
+    stream.on('end', () => this.end(level + 1));
+    stream.on('error', () => this.#to.onError(new Unreadable('the body is not encoded as it says')));
+    if (level === 0) stream.on('drain', () => this.#to.onDrain());
     return stream;
   }
 }
@@ -250,7 +245,8 @@ export class ReceivedBody {
   }
 }
 
-interface ExchangeParts {
+/** One GET, and who waits for it. */
+interface GetRequest {
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
@@ -297,10 +293,10 @@ export class Forgotten extends Broken {
  *
  * @throws Late, Broken, Unreadable, the signal's reason, or the error that `onLeaving` throws
  */
-export function exchange(dispatcher: Dispatcher, parts: ExchangeParts): Promise<Received> {
+export function exchange(dispatcher: Dispatcher, request: GetRequest): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const handler = new Exchange(parts, resolve, reject);
-    const { origin, path, headers } = parts;
+    const handler = new Exchange(request, resolve, reject);
+    const { origin, path, headers } = request;
     const options = { origin, path, method: 'GET', headers, headersTimeout: 0, bodyTimeout: 0 } as const;
     try {
       dispatcher.dispatch(options, handler);
@@ -310,12 +306,12 @@ export function exchange(dispatcher: Dispatcher, parts: ExchangeParts): Promise<
   });
 }
 
-class Exchange implements Dispatcher.DispatchHandler, OverConnection {
-  readonly #parts: ExchangeParts;
+class Exchange implements Dispatcher.DispatchHandler, OverConnection, Unpacked {
+  readonly #request: GetRequest;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #timer: NodeJS.Timeout;
-  readonly #onAbort = () => this.#giveUp(this.#parts.signal.reason);
+  readonly #onAbort = () => this.#giveUp(this.#request.signal.reason);
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | null = null;
   #isOver = false;
@@ -328,16 +324,12 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
   /** Answers and bytes that had come over the connection before the request; null while that hasn't left. */
   #before: { readonly answers: number; readonly bytes: number } | null = null;
 
-  constructor(
-    parts: ExchangeParts,
-    resolve: (received: Received) => void,
-    reject: (reason: unknown) => void,
-  ) {
-    this.#parts = parts;
+  constructor(request: GetRequest, resolve: (received: Received) => void, reject: (reason: unknown) => void) {
+    this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.#giveUp(new Late()), parts.timeoutMs);
-    parts.signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#timer = setTimeout(() => this.#giveUp(new Late()), request.timeoutMs);
+    request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   goesOver(connection: ServiceConnection): void {
@@ -351,7 +343,7 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
       return;
     }
     try {
-      this.#parts.onLeaving?.();
+      this.#request.onLeaving?.();
     } catch (error) {
       this.#giveUp(error);
       return;
@@ -369,24 +361,30 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
     if (headers['content-encoding'] === undefined) return;
     try {
       const encodings = encodingsIn(headers['content-encoding']);
-      this.#unpacking = encodings && new Unpacking({ ...this.#unpackingParts(), encodings });
+      this.#unpacking = encodings && new Unpacking(encodings, this.#maxBytes(), this);
     } catch (error) {
       this.#leaveBody(error);
     }
   }
 
-  #unpackingParts() {
-    return {
-      maxBytes: this.#maxBytes(),
-      onData: (chunk: Buffer) => this.#chunks.push(chunk),
-      onEnd: () => this.#complete(),
-      onError: (reason: Unreadable) => this.#leaveBody(reason),
-      onDrain: () => this.#controller?.resume(),
-    };
+  onData(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onEnd(): void {
+    this.#complete();
+  }
+
+  onError(reason: Unreadable): void {
+    this.#leaveBody(reason);
+  }
+
+  onDrain(): void {
+    this.#controller?.resume();
   }
 
   #maxBytes(): number {
-    const { body, error } = this.#parts.maxBytes;
+    const { body, error } = this.#request.maxBytes;
     return this.#status === 200 ? body : error;
   }
 
@@ -455,7 +453,7 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
     if (this.#isOver) return false;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#parts.signal.removeEventListener('abort', this.#onAbort);
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
     this.#unpacking?.close();
     return true;
   }

@@ -64,16 +64,6 @@ const OUR_HEADERS = {
 /** The longest time that a service is believed to be away, in seconds. */
 const MAX_AWAY_SECONDS = 3_600;
 
-interface HttpParts {
-  /** Base address of the service, without a trailing slash. */
-  readonly baseUrl: string;
-  /** One attempt, headers and body, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-  /** The clock that tells when an answer came; see `steadied`. */
-  readonly steadyNow?: () => number;
-}
-
 /**
  * Opens the innermost ring: it sends one request over kept-alive connections and reads the status before the body.
  *
@@ -81,10 +71,17 @@ interface HttpParts {
  * RATE_LIMITED (429, as yet without plan and time), BAD_USER_INPUT (400, 422), UPSTREAM_UNAVAILABLE (5xx, broken
  * connection), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else; redirects are not followed, since the
  * caller's key goes to no other address).
+ *
+ * @param steadyNow the clock that tells when an answer came; see `steadied`
  */
-export function createHttp(parts: HttpParts): { send: Send; close: () => Promise<void> } {
+export function createHttp(
+  baseUrl: string,
+  timeoutMs: number,
+  now: () => number,
+  steadyNow = now,
+): { send: Send; close: () => Promise<void> } {
   const connections = openConnections(MAX_RESPONSE_BYTES);
-  const { origin, pathname } = new URL(parts.baseUrl);
+  const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
   const bodies = createLastBodies();
 
@@ -94,7 +91,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       origin,
       path: prefix + target,
       headers: { ...OUR_HEADERS, ...key, ...headers },
-      timeoutMs: parts.timeoutMs,
+      timeoutMs,
       maxBytes: MAX_BYTES,
     };
   }
@@ -166,23 +163,22 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     }
     const { status, headers, body } = received;
     sending.onStatus?.(status);
-    const receivedAt = () => (parts.steadyNow ?? parts.now)();
     if (status === 200) {
       const last = bodies.get(call.target);
       const isSame = last !== undefined && body.equals(last.bytes);
       const found = isSame ? last.body : await read(body, call, caller, last);
       // The work on a long one takes milliseconds, too.
       if (body.length > LONG_BODY) await yieldToEventLoop(caller);
-      return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };
+      return { status, headers: plain(headers), body: found, receivedAt: steadyNow() };
     }
     const text = textOf(body.copy());
     if (text.length > LONG_BODY) await yieldToEventLoop(caller);
     if (status === 404 || status === 304) {
       const words = status === 404 ? wordsIn(text) : undefined;
-      return { status, headers: plain(headers), body: words, receivedAt: receivedAt() };
+      return { status, headers: plain(headers), body: words, receivedAt: steadyNow() };
     }
     const isAway = status === 503;
-    throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], parts.now()) : {});
+    throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], now()) : {});
   };
 
   return { send, close: connections.close };

@@ -370,7 +370,12 @@ describe('the gate', () => {
   async function heardOf(next: Send, call: Call = CALL) {
     const heard: string[] = [];
     const tenantCache = { accept: () => heard.push('accept'), refuse: () => void heard.push('refuse') };
-    const gate = new CallGate({ tenants: { all: () => [] }, tenantCache, now: () => 0, wallNow: () => 0 });
+    const gate = new CallGate(
+      { all: () => [] },
+      tenantCache,
+      () => 0,
+      () => 0,
+    );
     await gate
       .hearing(next)(call, sendingFor())
       .catch(() => {});

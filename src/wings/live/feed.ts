@@ -153,6 +153,7 @@ class SourceWatch {
 export interface FeedParts
   extends ErrandParts,
     Pick<FigureWatchParts, 'entries' | 'planning' | 'maxUpstreamCalls'> {
+  readonly steadyNow: () => number;
   readonly ask: Ask;
   readonly tenantCache: TenantCache;
   readonly ledger: Ledger;
