@@ -284,7 +284,8 @@ function composeRuns(
   { config, clock, steadyNow: now, schema, tenantCache, inFlight, observer, lookups, fieldTraces }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
-  const learned = createLearned(now);
+  const { elapsed = now } = clock;
+  const learned = createLearned(elapsed);
   const ask = notingNames(askService, learned);
   const several = createSeveralFigures();
   const entries = createObservationEntries(tenantCache, several);
@@ -322,7 +323,7 @@ function composeRuns(
     await ledger.refresh(tenant);
     return ledger.quota(tenant);
   };
-  const common = { tickersLearned: createTickersLearned(now), quota };
+  const common = { tickersLearned: createTickersLearned(elapsed), quota };
   const feedParts: Omit<FeedParts, 'onFault'> = {
     ask,
     observations,

@@ -17,7 +17,6 @@ import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
 import { frozen, type Learned } from '../plan/learned.ts';
 import { createFewestCalls, type FewestCalls, fewestCalls, limitsOf } from '../plan/modes.ts';
-import { ASSUMED_YEAR } from '../service/assumed.ts';
 import {
   type Bill,
   type Call,
@@ -26,6 +25,7 @@ import {
   type Payer,
   payerOf,
   type Sending,
+  type YearsOf,
 } from '../service/call.ts';
 import { coalesced } from '../service/client.ts';
 import {
@@ -355,14 +355,14 @@ function openDryRun(
 
 /** A year that is wanted of each series of which some years are: a figure of another year doesn't answer the demand. */
 interface YearsWanted {
-  of(countryCode: string, metricKey: string): readonly number[];
+  readonly of: YearsOf;
   add(demand: Demand): void;
 }
 
 function createYearsWanted(): YearsWanted {
   const wanted = new Map<string, number[]>();
   return {
-    of: (countryCode, metricKey) => wanted.get(pairKey(countryCode, metricKey)) ?? [ASSUMED_YEAR],
+    of: (countryCode, metricKey) => wanted.get(pairKey(countryCode, metricKey)) ?? null,
     add({ pairKey: key, years }) {
       const year = years && (years.to ?? years.from);
       const before = wanted.get(key) ?? [];

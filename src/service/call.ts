@@ -34,8 +34,11 @@ export interface Endpoint<Params = never, Result = unknown> {
    * @param target that of the call
    * @param metricKey an indicator of the catalogue, as far as that is known
    */
-  readonly assumed?: (target: string, metricKey: string) => unknown;
+  readonly assumed?: (target: string, metricKey: string, yearsOf: YearsOf) => unknown;
 }
+
+/** Returns the years of a pair of which pricing assumes figures; null if any year will do. */
+export type YearsOf = (countryCode: string, metricKey: string) => readonly number[] | null;
 
 interface CallParams {
   readonly path?: Readonly<Record<string, string>>;

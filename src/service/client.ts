@@ -236,18 +236,19 @@ interface UpstreamParts {
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now } = parts;
+  const { elapsed = steadyNow } = clock;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp(parts.baseUrl, parts.timeoutMs, clock.now, steadyNow);
-  const outage = createOutage(steadyNow);
+  const outage = createOutage(elapsed);
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
-  const gate = new CallGate(parts.tenants, verdicts, steadyNow, clock.now);
+  const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const heard = gate.hearing(http.send);
   const paced = rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger });
   const budget = createRetryBudget();
   const patient = retried(gate.stopping(paced), { retries: parts.retries, budget, outage });
   const watched = parts.isTraced ? tracedCalls(patient) : patient;
   const routes = parts.optionalRoutes;
-  const there = routes?.size ? absentRoutes(watched, routes, steadyNow) : watched;
+  const there = routes?.size ? absentRoutes(watched, routes, elapsed) : watched;
   const send = coalesced(there);
   const ask = cached(parts.remembering(send), { ...parts, now: steadyNow, outage });
 

@@ -182,7 +182,7 @@ describe('the country of an answer', () => {
 describe('what pricing takes an answer to be', () => {
   const all = [...Object.values(endpoints), ...trade.endpoints, ...policy.endpoints];
   const assuming = all.flatMap(({ route, assumed, decode }: Endpoint) =>
-    assumed === undefined ? [] : [{ route, body: assumed(route, 'indicator_1'), decode }],
+    assumed === undefined ? [] : [{ route, body: assumed(route, 'indicator_1', () => null), decode }],
   );
 
   it.for(assuming)('is an answer of $route', ({ body, decode }) => {
