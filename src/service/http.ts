@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, errors } from 'undici';
-import { type Job, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import { Failure, type FailureFields } from '../errors.ts';
-import { numberOf, parseExactly } from '../exact-json.ts';
-import { isDeep, MAX_NESTING } from '../nesting.ts';
+import { numberOf } from '../exact-json.ts';
+import { isDeep } from '../nesting.ts';
 import { isAboutLimit } from '../tenants/ledger.ts';
 import { httpDateIn } from '../times.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
@@ -17,11 +16,10 @@ import {
   Late,
   openConnections,
   type Received,
-  type ReceivedBody,
   Unreadable,
 } from './exchange.ts';
 import { toldFailure, wordsOf } from './failures.ts';
-import { parsedByRows, parsedInPieces, parsedLeniently, type Read, textOf } from './json.ts';
+import { type Read, read, readText } from './json.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
@@ -44,9 +42,6 @@ function createLastBodies(): LastBodies {
 
 /** Bytes beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-
-/** Characters of a body that takes milliseconds to parse, and to look through. */
-const LONG_BODY = 50_000;
 
 /** Characters of an error's body that are read, and of its words that are kept. */
 const MAX_ERROR_LENGTH = 1_000_000;
@@ -111,74 +106,33 @@ export function createHttp(
     }
   }
 
-  async function read(received: ReceivedBody, call: Call, job: Job, last?: Read): Promise<unknown> {
-    const isLong = received.length > LONG_BODY;
-    // Several may have come whole at the same time, and to copy one takes milliseconds.
-    if (isLong) await yieldToEventLoop(job);
-    const bytes = received.copy();
-    const byRows = last === undefined || last.rows === null ? null : parsedByRows(last, bytes);
-    const again = byRows === null ? undefined : isLong ? await timeSliced(job, byRows) : taken(byRows);
-    const one = again ?? (await readWhole(bytes, call, job));
-    if (again === undefined && isDeep(one.body))
-      throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
-    const told = call.route === health.route ? null : toldFailure(one.body);
-    if (told !== null) throw failureTold(told.words?.slice(0, MAX_WORDS), call);
-    // Where rows were no help, the next body is read whole.
-    if (byRows !== null && again === undefined) one.rows = null;
-    bodies.set(call.target, one);
-    return one.body;
-  }
-
-  async function readWhole(bytes: Buffer, call: Call, job: Job): Promise<Read> {
-    try {
-      const isLong = bytes.length > LONG_BODY;
-      return {
-        bytes,
-        body: isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes)),
-      };
-    } catch (error) {
-      return { bytes, body: await readAgain(bytes, error, call, job), rows: null };
-    }
-  }
-
-  /** Reads a body that is no JSON as far as that goes. */
-  async function readAgain(bytes: Buffer, error: unknown, call: Call, job: Job): Promise<unknown> {
-    if (!(error instanceof SyntaxError)) throw error;
-    try {
-      return await timeSliced(job, parsedLeniently(textOf(bytes)));
-    } catch (second) {
-      if (!(second instanceof SyntaxError)) throw second;
-      throw invalid(call, 'the body is not JSON', error);
-    }
-  }
-
-  const send: Send = async (call, sending) => {
-    const { caller } = sending;
-    sending.signal.throwIfAborted();
-    let received: Received;
-    try {
-      received = await exchanged(call, sending);
-    } catch (error) {
-      throw failureIn(error, call);
-    }
-    const { status, headers, body } = received;
+  async function answered(call: Call, sending: Sending): Promise<Answer> {
+    const { status, headers, body } = await exchanged(call, sending);
     sending.onStatus?.(status);
     if (status === 200) {
       const last = bodies.get(call.target);
-      const isSame = last !== undefined && body.equals(last.bytes);
-      const found = isSame ? last.body : await read(body, call, caller, last);
-      // The work on a long one takes milliseconds, too.
-      if (body.length > LONG_BODY) await yieldToEventLoop(caller);
-      return { status, headers: plain(headers), body: found, receivedAt: steadyNow() };
+      const found = await read(body, sending.caller, last);
+      const told = found === last || call.route === health.route ? null : toldFailure(found.body);
+      if (told !== null) throw failureTold(told.words?.slice(0, MAX_WORDS), call);
+      if (found !== last) bodies.set(call.target, found);
+      return { status, headers: plain(headers), body: found.body, receivedAt: steadyNow() };
     }
-    const text = textOf(body.copy());
-    if (text.length > LONG_BODY) await yieldToEventLoop(caller);
+    const text = await readText(body, sending.caller);
     if (status === 404 || status === 304) {
       const words = status === 404 ? wordsIn(text) : undefined;
       return { status, headers: plain(headers), body: words, receivedAt: steadyNow() };
     }
     const isAway = status === 503;
     throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], now()) : {});
+  }
+
+  const send: Send = async (call, sending) => {
+    sending.signal.throwIfAborted();
+    try {
+      return await answered(call, sending);
+    } catch (error) {
+      throw failureIn(error, call);
+    }
   };
 
   return { send, close: connections.close };
