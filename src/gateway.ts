@@ -120,6 +120,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, observer, clock = systemClock, takenMemory } = parts;
   const { maxConcurrentOperations: maxOperations } = config;
   const steadyNow = steadied(clock.now);
+  // Nobody can set the engine's own clock, so it tells the ages of what this process alone knows.
+  const elapsed = parts.clock === undefined ? performance.now.bind(performance) : steadyNow;
   const store = await openStore({
     url: config.cacheUrl,
     timeoutMs: config.cacheTimeoutMs,
@@ -134,7 +136,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
   const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, config);
   const held = { store, tenantCache, inFlight, tenants, lookups };
-  const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
+  const service = openService({ ...parts, ...held, clock, steadyNow, elapsed, optionalEndpoints });
   const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
   const openFieldTraces = async () =>
     (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
@@ -144,6 +146,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     config,
     clock,
     steadyNow,
+    elapsed,
     schema,
     observer,
     fieldTraces,
@@ -227,6 +230,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 interface ServiceParts extends GatewayParts {
   readonly clock: Clock;
   readonly steadyNow: () => number;
+  /** Milliseconds since any instant, by a clock that nobody can set. */
+  readonly elapsed: () => number;
   readonly store: Store | null;
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
@@ -242,6 +247,7 @@ function openService({
   upstreamUrl,
   clock,
   steadyNow,
+  elapsed,
   store,
   tenantCache,
   inFlight,
@@ -257,6 +263,7 @@ function openService({
     retries: config.upstreamRetries,
     clock,
     steadyNow,
+    elapsed,
     onAttempt: observer.attempt,
     onMinuteWait: observer.minuteWait,
     lookups: lookups.lists,
@@ -281,10 +288,20 @@ interface RunsParts
 /** Makes the parts that operations run with, and are priced with: the same loaders and planner. */
 function composeRuns(
   { dryRun, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
-  { config, clock, steadyNow: now, schema, tenantCache, inFlight, observer, lookups, fieldTraces }: RunsParts,
+  {
+    config,
+    clock,
+    steadyNow: now,
+    elapsed,
+    schema,
+    tenantCache,
+    inFlight,
+    observer,
+    lookups,
+    fieldTraces,
+  }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
-  const { elapsed = now } = clock;
   const learned = createLearned(elapsed);
   const ask = notingNames(askService, learned);
   const several = createSeveralFigures();

@@ -4,11 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /**
-   * Milliseconds since any instant, by a clock that nobody can set: for ages of what this process alone knows. A clock that
-   * is held leaves it out, and `steadied` tells them.
-   */
-  elapsed?(): number;
   /** Resolves after so many milliseconds; rejects with the signal's reason if that aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls back after so many milliseconds, unless the function that it returns is called before. */
@@ -17,7 +12,6 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: Date.now,
-  elapsed: performance.now.bind(performance),
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
   after(ms, then) {
     const timer = setTimeout(then, ms);

@@ -290,7 +290,7 @@ function openDryRun(
     return answer;
   });
   const { freshness, now } = figures;
-  const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
+  const ask = cached(send, { tenantCache, freshness, now }, outage, noteHeld);
   const dry: FiguresParts = {
     ...figures,
     ask,

@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import { untilAborted } from '../async/promises.ts';
+import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
 import { type Lookups, TransientMap } from '../store/lru.ts';
@@ -10,16 +11,14 @@ import {
   type Answer,
   type Attempt,
   type Call,
+  faultIn,
   type Payer,
   type Send,
   type Sending,
   sharedPayer,
-  tracedAttempts,
-  tracedCalls,
 } from './call.ts';
-import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
 import { absentRoutes, CallGate, createOutage, type Outage } from './gate.ts';
-import { createHttp } from './http.ts';
+import { createHttp, isForgotten, isUnanswered, isUnsent } from './http.ts';
 import { type Ask, cached, type ListCache } from './lists.ts';
 import { rateLimited } from './pacing.ts';
 
@@ -187,6 +186,46 @@ export function createRetryBudget(share = SHARE, most = MOST): RetryBudget {
   };
 }
 
+/** Makes a span for each call with all its attempts and waits; around the ring that tries again. */
+function tracedCalls(next: Send): Send {
+  return (call, sending) => {
+    const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
+    return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));
+  };
+}
+
+/** Makes a span for each request that is sent, which the service is told of; within the ring that bills them. */
+function tracedAttempts(next: Send): Send {
+  return (call, sending) => {
+    const { trace: parent } = sending;
+    if (parent === undefined) return next(call, sending);
+    const attempt = parent.begun;
+    const trace = parent.begin(
+      `GET ${call.route}`,
+      {
+        'http.request.method': 'GET',
+        'url.template': call.route,
+        ...(attempt > 0 ? { 'http.request.resend_count': attempt } : {}),
+      },
+      true,
+    );
+    const headers = { ...sending.headers, ...trace.headers() };
+    const onStatus = (status: number) => trace.set({ 'http.response.status_code': status });
+    return ended(trace, next(call, { ...sending, trace, headers, onStatus }));
+  };
+}
+
+async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Result> {
+  try {
+    const result = await work;
+    trace.end();
+    return result;
+  } catch (error) {
+    trace.end(faultIn(error));
+    throw error;
+  }
+}
+
 /** The service, as the rest of the gateway sees it. */
 interface Upstream {
   readonly ask: Ask;
@@ -209,6 +248,8 @@ interface UpstreamParts {
   readonly clock: Clock;
   /** The clock by which ages are told; see `steadied`. */
   readonly steadyNow?: () => number;
+  /** Milliseconds since any instant, by a clock that nobody can set: the one of pauses. */
+  readonly elapsed?: () => number;
   readonly tenantCache: TenantCache;
   readonly tenants: Tenants;
   /** Counts of the calls of all gateways that share a store; null if this one is alone. */
@@ -235,8 +276,7 @@ interface UpstreamParts {
  * attempt is billed, since the service counts attempts, and each tells if the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
-  const { clock, steadyNow = clock.now } = parts;
-  const { elapsed = steadyNow } = clock;
+  const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp(parts.baseUrl, parts.timeoutMs, clock.now, steadyNow);
   const outage = createOutage(elapsed);
@@ -250,7 +290,7 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const routes = parts.optionalRoutes;
   const there = routes?.size ? absentRoutes(watched, routes, elapsed) : watched;
   const send = coalesced(there);
-  const ask = cached(parts.remembering(send), { ...parts, now: steadyNow, outage });
+  const ask = cached(parts.remembering(send), { ...parts, now: steadyNow }, outage);
 
   return { ask, send, ledger, gate, outage, close: http.close };
 }

@@ -2,8 +2,8 @@ import { untilAborted } from '../async/promises.ts';
 import { Failure } from '../errors.ts';
 import { type KeyPauses, Pause, PUBLIC, type RoutePauses, type Tenant } from '../tenants/tenant.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
-import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
 import { namesAsked } from './failures.ts';
+import { isForgotten, isUnanswered, isUnsent } from './http.ts';
 import { COVERED_COUNTRIES } from './records/countries.ts';
 
 interface Verdicts {
@@ -214,6 +214,7 @@ export class CallGate {
   #hear(answer: Answer, call: Call, tenant: Tenant, rounds: Rounds): Answer {
     // A 404 that doesn't name the thing asked for may come from a proxy before the service, and says nothing of the key.
     if (answer.status !== 404 || namesAsked(call, answer.body)) this.#accept(call, tenant, rounds);
+    else if (!call.isPublic) tenant.prove();
     this.#answered(call, tenant);
     return answer;
   }
@@ -230,6 +231,7 @@ export class CallGate {
         this.#refused(error, tenant, call.route, rounds);
       }
       if (code === 'BAD_USER_INPUT') this.#accept(call, tenant, rounds);
+      if (code === 'RATE_LIMITED' && !call.isPublic) tenant.prove();
       this.#answered(call, tenant);
     }
     throw error;

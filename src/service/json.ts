@@ -4,7 +4,36 @@ import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../as
 import { excerpt } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import { isDeep, MAX_NESTING } from '../nesting.ts';
-import { type ReceivedBody, Unreadable } from './exchange.ts';
+
+/** A fault of a body that can't be read; the message says why. */
+export class Unreadable extends Error {}
+
+/** A body, unpacked, in the pieces in which it came. They are part of all that was read from the connection at once. */
+export class ReceivedBody {
+  readonly #chunks: readonly Buffer[];
+  /** Bytes of all pieces. */
+  readonly length: number;
+
+  constructor(chunks: readonly Buffer[]) {
+    this.#chunks = chunks;
+    this.length = chunks.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Makes a copy in one piece, which keeps nothing else alive. */
+  copy(): Buffer {
+    return Buffer.concat(this.#chunks, this.length);
+  }
+
+  equals(bytes: Buffer): boolean {
+    if (bytes.length !== this.length) return false;
+    let at = 0;
+    return this.#chunks.every((chunk) => {
+      const from = at;
+      at += chunk.length;
+      return bytes.compare(chunk, 0, chunk.length, from, at) === 0;
+    });
+  }
+}
 
 /** Bytes of a body that takes milliseconds to parse, and to look through. */
 const LONG_BODY = 50_000;

@@ -46,6 +46,10 @@ export interface ListCache {
     readonly staleMs: number;
   };
   readonly now: () => number;
+  /** The fetches under way of gateways that share the store; left out if nobody shares it. */
+  readonly inFlight?: InFlight;
+  /** Counts the hits and misses among held entries. */
+  readonly lookups?: Lookups | undefined;
 }
 
 /** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link RefusedArguments}. */
@@ -93,26 +97,13 @@ const decodedBodies = createObjectMemo<unknown>('decoded body');
  * put on it. Entries are fresh for `ttlMs`, and if an endpoint's headers count, for no longer than they allow. An entry
  * with an entity tag is then asked for by it, and a 304 keeps it. If the service gives no answer, an old one is served
  * and billed as such. Refused arguments are an answer like any other: the call is not made again while it is fresh.
+ * @param onHeld called with each call that was answered from the tenant cache
  */
 export function cached(
   send: Send,
-  {
-    tenantCache,
-    freshness,
-    now,
-    outage,
-    onHeld,
-    lookups,
-    inFlight = ALONE,
-  }: ListCache & {
-    readonly outage: { failure(): Failure | null };
-    /** Called with each call that was answered from the tenant cache. */
-    readonly onHeld?: (call: Call) => void;
-    /** Counts the hits and misses among held entries. */
-    readonly lookups?: Lookups | undefined;
-    /** The fetches under way of gateways that share the store; left out if nobody shares it. */
-    readonly inFlight?: InFlight;
-  },
+  { tenantCache, freshness, now, inFlight = ALONE, lookups }: ListCache,
+  outage: { failure(): Failure | null },
+  onHeld?: (call: Call) => void,
 ): Ask {
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);

@@ -26,7 +26,7 @@ export interface QuotaRecord {
 }
 
 /** Rest of one limit of a plan. */
-export interface RateLimit {
+interface RateLimit {
   readonly name: 'minute' | 'month';
   /** Calls that the plan allows in a window. */
   readonly most: number;
@@ -299,8 +299,6 @@ export interface AccountHolder {
   readonly digest: string;
   /** Null before the first call. */
   account: Account | null;
-  /** Notes that the service has answered for the key. */
-  prove(): void;
 }
 
 /** Limits of the plans as the service publishes them, for texts that name a plan but not all its figures. */
@@ -434,12 +432,10 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     },
     accepted(tenant) {
       const account = accountOf(tenant);
-      tenant.prove();
       if (account.accept()) share(tenant, account);
     },
     limited(tenant, detail) {
       const account = accountOf(tenant);
-      tenant.prove();
       const told = toldLimits(detail);
       account.limit(told, now());
       share(tenant, account);
