@@ -37,7 +37,7 @@ import type { CallGate } from './service/gate.ts';
 import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
 import { openStore, type Store } from './store/store.ts';
-import { type KeyLimits, recentLimits } from './tenants/ledger.ts';
+import type { Ledger } from './tenants/ledger.ts';
 import { openTenants, type Tenant, type Tenants } from './tenants/tenant.ts';
 import {
   freshnessIn,
@@ -85,7 +85,7 @@ export interface GatewayState {
   /** Hits and misses among held entries: always the same object. */
   readonly lookups: CacheLookups;
   /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
-  recentLimits(most: number): readonly KeyLimits[];
+  recentLimits(most: number): ReturnType<Ledger['recentLimits']>;
   openCircuits: CallGate['open'];
 }
 
@@ -210,7 +210,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     load: admission.load,
     state: {
       lookups,
-      recentLimits: (most) => recentLimits(tenants.known(), service.upstream.ledger, most),
+      recentLimits: (most) => service.upstream.ledger.recentLimits(tenants.known(), most),
       openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {

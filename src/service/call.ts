@@ -362,10 +362,11 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Operation
  *
  * @param waiting the payers that wait at the moment, first come first
  */
-export function sharedPayer(waiting: () => readonly Payer[]): Payer {
-  function reserveFrom(payers: readonly Payer[], route: string): Reservation {
+export function sharedPayer(waiting: readonly Payer[] | (() => readonly Payer[])): Payer {
+  const payers = () => (typeof waiting === 'function' ? waiting() : waiting);
+  function reserve(route: string): Reservation {
     let refusal: unknown;
-    for (const payer of payers) {
+    for (const payer of payers()) {
       try {
         return payer.reserve(route);
       } catch (error) {
@@ -377,11 +378,11 @@ export function sharedPayer(waiting: () => readonly Payer[]): Payer {
 
   return {
     reserve(route) {
-      const reservation = reserveFrom(waiting(), route);
+      const reservation = reserve(route);
       return {
         charge() {
           reservation.release();
-          reserveFrom(waiting(), route).charge();
+          reserve(route).charge();
         },
         release: reservation.release,
       };

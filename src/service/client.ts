@@ -17,8 +17,8 @@ import {
   type Sending,
   sharedPayer,
 } from './call.ts';
-import { absentRoutes, CallGate, createOutage, type Outage } from './gate.ts';
-import { createHttp, isForgotten, isUnanswered, isUnsent } from './http.ts';
+import { absentRoutes, CallGate } from './gate.ts';
+import { createHttp, isForgotten, isUnanswered } from './http.ts';
 import { type Ask, cached, type ListCache } from './lists.ts';
 import { rateLimited } from './pacing.ts';
 
@@ -41,7 +41,7 @@ export function coalesced(next: Send): Send {
   function send(name: string, call: Call, sending: Sending): SharedCall {
     const ends = new AbortController();
     const waiting = [sending.payer];
-    const payer = sharedPayer(() => waiting);
+    const payer = sharedPayer(waiting);
     const shared = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
     inFlight.set(name, shared);
     return shared;
@@ -150,8 +150,58 @@ function isPassing(error: unknown): error is Failure {
   );
 }
 
+/** Tells if a call failed without a request, because the service is known to be down. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof Failure && error.fields.attempts === 0;
+}
+
 function awaySeconds({ fields }: Failure): number {
   return fields.retryAfterSeconds ?? 0;
+}
+
+/** Calls in a row that must fail before the service is taken to be down. */
+const MIN_FAILURES = 3;
+
+/** Milliseconds for which no caller with an old answer at hand asks a service that is down. */
+const PAUSE_MS = 5_000;
+
+/**
+ * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
+ * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
+ */
+interface Outage {
+  /** Notes the outcome of a call, retries and all: null if there was an answer. */
+  note(error: unknown): void;
+  /**
+   * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
+   * looks.
+   */
+  failure(): Failure | null;
+}
+
+export function createOutage(now: () => number): Outage {
+  let failures = 0;
+  let last: Failure | null = null;
+  let seenAtMs = 0;
+
+  return {
+    note(error) {
+      if (error === null) {
+        failures = 0;
+        return;
+      }
+      if (!isUnanswered(error) || isUnsent(error)) return;
+      failures += 1;
+      last = error;
+      seenAtMs = now();
+    },
+    failure() {
+      if (failures < MIN_FAILURES) return null;
+      if (now() - seenAtMs < PAUSE_MS) return last;
+      seenAtMs = now();
+      return null;
+    },
+  };
 }
 
 /** Retries that a first attempt adds to the budget. */

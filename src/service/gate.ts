@@ -3,7 +3,7 @@ import { Failure } from '../errors.ts';
 import { type KeyPauses, Pause, PUBLIC, type RoutePauses, type Tenant } from '../tenants/tenant.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { namesAsked } from './failures.ts';
-import { isForgotten, isUnanswered, isUnsent } from './http.ts';
+import { isForgotten, isUnanswered } from './http.ts';
 import { COVERED_COUNTRIES } from './records/countries.ts';
 
 interface Verdicts {
@@ -314,48 +314,6 @@ function endRefusals({ pauses }: Tenant, route: string | null, rounds: Rounds): 
   if (pauses?.all.round === rounds.key) pauses.all.end();
   const refusal = route === null ? undefined : pauses?.byRoute.get(route)?.refusal;
   if (refusal?.round === rounds.refusal) refusal.end();
-}
-
-/** Calls in a row that must fail before the service is taken to be down. */
-const MIN_FAILURES = 3;
-
-/** Milliseconds for which no caller with an old answer at hand asks a service that is down. */
-const PAUSE_MS = 5_000;
-
-/**
- * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
- * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
- */
-export interface Outage {
-  /** Notes the outcome of a call, retries and all: null if there was an answer. */
-  note(error: unknown): void;
-  /**
-   * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
-   * looks.
-   */
-  failure(): Failure | null;
-}
-
-export function createOutage(now: () => number): Outage {
-  let failures = 0;
-  let last: Failure | null = null;
-  let seenAtMs = 0;
-
-  return {
-    note(error) {
-      if (error === null) failures = 0;
-      if (!isUnanswered(error) || isUnsent(error)) return;
-      failures += 1;
-      last = error;
-      seenAtMs = now();
-    },
-    failure() {
-      if (failures < MIN_FAILURES) return null;
-      if (now() - seenAtMs < PAUSE_MS) return last;
-      seenAtMs = now();
-      return null;
-    },
-  };
 }
 
 /** Milliseconds for which a route counts as absent after the service itself has said so. */

@@ -257,11 +257,6 @@ function detailIn(text: string): string | undefined {
   return wordsOf(jsonIn(text))?.slice(0, MAX_WORDS);
 }
 
-/** Tells if a call failed without a request, because the service is known to be down. */
-export function isUnsent(error: unknown): boolean {
-  return error instanceof Failure && error.fields.attempts === 0;
-}
-
 /** Tells if a call failed because the connection that it went over had been closed before, which says nothing of the service. */
 export function isForgotten(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof Forgotten;

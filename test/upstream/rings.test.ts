@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { coalesced, createRetryBudget, retried } from '../../src/service/client.ts';
-import { CallGate, createOutage } from '../../src/service/gate.ts';
+import { coalesced, createOutage, createRetryBudget, retried } from '../../src/service/client.ts';
+import { CallGate } from '../../src/service/gate.ts';
 import { rateLimited } from '../../src/service/pacing.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';

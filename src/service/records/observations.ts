@@ -282,8 +282,8 @@ function recordOf(
   record: JsonObject,
   fetchedAtMs: number,
 ): ObservationRecord {
-  hasUnreadable ||= periodOf(fields) === null;
   const retrieved = timeIn(fields.retrieved_at);
+  hasUnreadable ||= periodOf(fields) === null;
   return {
     countryCode,
     countryName,

@@ -7,7 +7,7 @@ import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import { systemClock } from '../../async/clock.ts';
 import { type OwnProgram, openSandbox, type Program, startProgram } from '../../cli/serve.ts';
 import type { Config } from '../../config.ts';
-import { ALLOCATOR, processBudgetMb, semiSpaceFlag, semiSpaceMb } from '../../memory-budget.ts';
+import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../memory-budget.ts';
 import { boundMemory } from '../../server/heap-growth.ts';
 import type { Log, LogOutlet } from '../../server/log.ts';
 import type { MetricsSnapshot } from '../../server/metrics.ts';
@@ -149,7 +149,7 @@ export async function startWorkers({ config, log, outlet }: PrimaryParts): Promi
   cluster.setupPrimary({
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-    execArgv: [...process.execArgv, semiSpaceFlag(semiSpaceMb(processBudgetMb(config)))],
+    execArgv: [...process.execArgv, semiSpaceFlag(processBudgetMb(config))],
   });
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
