@@ -119,6 +119,6 @@ export async function openSchema(
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {
     schema: createSchema({ ...parts, sdl: readSdl(names), resolvers: all, entities, batches }),
-    optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => endpoints),
+    optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => Object.values(endpoints)),
   };
 }

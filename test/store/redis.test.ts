@@ -1,0 +1,243 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createClient } from '@redis/client';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { openLateProxy } from '../chaos/late-proxy.ts';
+import { freePort } from '../support/free-port.ts';
+import { movingClock } from '../support/moving-clock.ts';
+import { openProgram } from '../support/program.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+
+const running: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of running.splice(0)) {
+    child.kill('SIGTERM');
+    if (child.exitCode === null) await once(child, 'exit');
+  }
+});
+
+/** A gateway as a user starts it, in a process of its own. */
+async function startGateway(env: Record<string, string>) {
+  const child = spawn(process.execPath, ['bin/country-graph.cjs', 'serve'], {
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.push(child);
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      const address = /http:\/\/\S+\/graphql/.exec(String(chunk))?.[0];
+      if (address !== undefined) resolve(address);
+    });
+    child.once('exit', () => reject(new Error(errors)));
+  });
+  return {
+    errors: () => errors,
+    async ask(query: string, key = 'demo-team') {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ query }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+      const { data, errors = [], extensions } = (await response.json()) as any;
+      return { data, errors, upstream: extensions.upstream };
+    },
+  };
+}
+
+async function startService() {
+  const sandbox = createSandbox();
+  const { url } = await sandbox.listen();
+  return Object.assign(sandbox, { url, [Symbol.asyncDispose]: () => sandbox.close() });
+}
+
+const figures = (codes: readonly string[]) =>
+  `{ countries { code } observations(countryCodes: ${JSON.stringify(codes)}, metricKeys: ["population_total", "life_expectancy"], latest: true) { value country { code } } }`;
+
+const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA', 'TN', 'UG', 'TZ', 'RW'];
+
+describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
+  it('answer for each other, and fetch only what neither has', async () => {
+    await using redis = await startRedis();
+    await using service = await startService();
+    const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url };
+    const [one, other] = await Promise.all([startGateway(env), startGateway(env)]);
+
+    const first = await one.ask(figures(['KE', 'NG']));
+    expect(first).toMatchObject({ errors: [], upstream: { calls: 2, cached: 0 } });
+    const second = await other.ask(figures(['KE', 'NG']));
+    expect(second).toMatchObject({ data: first.data, errors: [], upstream: { calls: 0, cached: 5 } });
+    const third = await other.ask(figures(['NG', 'GH']));
+    expect(third).toMatchObject({ errors: [], upstream: { calls: 1, cached: 3 } });
+    expect(service.log.map(({ route, query }) => [route, query.country_codes])).toEqual([
+      ['/v1/countries', undefined],
+      ['/v1/data', 'KE,NG'],
+      ['/v1/data', 'GH'],
+    ]);
+    // What the second fetched answers the first.
+    expect(await one.ask(figures(['GH', 'KE']))).toMatchObject({ upstream: { calls: 0 } });
+    expect([one.errors(), other.errors()].join('')).not.toContain('problem');
+  });
+
+  it('know a key by one name, though one of them started before the Redis', async () => {
+    const port = await freePort();
+    await using service = await startService();
+    const gateway = { env: { CACHE_URL: `redis://127.0.0.1:${port}` }, upstreamUrl: service.url };
+    await using one = await openProgram(gateway);
+    await one.ask(figures(['KE']));
+    await using _redis = await startRedis(port);
+    await using other = await openProgram(gateway);
+    await other.ask(figures(['KE']));
+    const again = async () => (await one.ask(figures(['KE']))).upstream.calls;
+    await expect.poll(again, { timeout: 10_000 }).toBe(0);
+    expect((await one.ask(figures(['NG']))).upstream.calls).toBe(1);
+    expect((await other.ask(figures(['NG']))).upstream.calls).toBe(0);
+  });
+
+  it('hear of a refusal from each other', async () => {
+    await using redis = await startRedis();
+    await using service = await startService();
+    const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url };
+    const [one, other] = await Promise.all([startGateway(env), startGateway(env)]);
+    await one.ask(figures(['KE']));
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const held = async () => (await client.keys('*:held:*')).length;
+    await expect.poll(held).toBeGreaterThan(2);
+    service.faults.set({ kind: 'status', status: 401 });
+    await one.ask(figures(['NG']));
+    // What was held for the key is not only ignored, it is gone.
+    await expect.poll(held).toBe(0);
+    await client.close();
+    const { data, errors } = await other.ask(figures(['KE']));
+    expect([data.countries, data.observations, errors.length]).toEqual([null, null, 2]);
+  });
+
+  it('leave no key in it, in clear or coded, and nothing that stays for ever but the pepper', async () => {
+    await using redis = await startRedis();
+    await using service = await startService();
+    const gateway = await startGateway({ CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url });
+    for (const key of ['demo-team', 'demo-analyst', 'nobody-knows-me'])
+      await gateway.ask(figures(CODES), key);
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const names = await client.keys('*');
+    const values = await Promise.all(
+      names.map(async (name) => ((await client.type(name)) === 'string' ? client.get(name) : '')),
+    );
+    const ttls = await Promise.all(names.map((name) => client.pTTL(name)));
+    await client.close();
+    const dump = [...names, ...values].join('\n');
+    expect(names.length).toBeGreaterThan(40);
+    expect(dump).toContain('population_total');
+    for (const key of ['demo-team', 'demo-analyst', 'nobody-knows-me']) {
+      expect(dump).not.toContain(key);
+      expect(dump).not.toContain(Buffer.from(key).toString('base64'));
+    }
+    // -2 is what has gone since it was listed.
+    expect(names.filter((_, i) => (ttls[i] ?? -1) === -1)).toEqual(['country-graph:pepper']);
+  });
+});
+
+describe.skipIf(!hasRedis)('a Redis that dies in the middle of a load run and comes back', () => {
+  it('fails no operation', async () => {
+    const first = await startRedis();
+    await using service = await startService();
+    const env = { CACHE_URL: first.url, COUNTRY_DATA_URL: service.url, CACHE_TIMEOUT_MS: '100' };
+    const gateways = await Promise.all([startGateway(env), startGateway(env)]);
+    let isOver = false;
+    let answered = 0;
+    const failures: unknown[] = [];
+    const load = async (n: number) => {
+      for (let i = n; !isOver; i += 1) {
+        const gateway = gateways[i % 2] as (typeof gateways)[number];
+        const codes = [CODES[i % 10], CODES[(i * 3 + 1) % 10]].map(String);
+        const { data, errors } = await gateway.ask(figures(codes));
+        const isWhole =
+          data?.countries?.length === 54 && data.observations?.length === 2 * new Set(codes).size;
+        if (errors.length > 0 || !isWhole) failures.push(errors);
+        else answered += 1;
+      }
+    };
+    const loads = Array.from({ length: 4 }, (_, n) => load(n));
+    await expect.poll(() => answered, { timeout: 10_000 }).toBeGreaterThan(50);
+    await first.kill();
+    const atDeath = answered;
+    await expect.poll(() => answered - atDeath, { timeout: 10_000 }).toBeGreaterThan(50);
+    await using second = await startRedis(first.port);
+    const atReturn = answered;
+    await expect.poll(() => answered - atReturn, { timeout: 10_000 }).toBeGreaterThan(50);
+    // Once it is back it is used again.
+    await expect
+      .poll(
+        async () => {
+          const upstream = (await gateways[0]?.ask(figures(['KE'])))?.upstream;
+          return upstream.calls;
+        },
+        { timeout: 15_000, interval: 200 },
+      )
+      .toBe(0);
+    isOver = true;
+    await Promise.all(loads);
+    expect(second.port).toBe(first.port);
+    expect(failures).toEqual([]);
+  });
+});
+
+it.skipIf(!hasRedis)('is asked but once a moment for a list of names that nobody holds', async () => {
+  await using redis = await startRedis();
+  const { clock } = movingClock(Date.now());
+  const env = { CACHE_URL: redis.url, ANSWERS_MAX_BYTES: '0', CACHE_RENEWAL: 'off' };
+  await using program = await openProgram({ clock, sandbox: { now: clock.now }, env });
+  const query = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';
+  const ask = async () => (await program.ask(query)).upstream;
+  for (let i = 0; i < 3; i += 1) await ask();
+  const client = await createClient({ url: redis.url }).connect();
+  const reads = async () => Number(/cmdstat_mget:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+  const before = await reads();
+  for (let i = 0; i < 10; i += 1) expect(await ask()).toMatchObject({ calls: 0 });
+  const taken = (await reads()) - before;
+  await client.close();
+  // The figure alone, and now and then one once more, as a busy Redis is late; with the list it would be 20.
+  expect(taken).toBeLessThan(15);
+});
+
+describe.runIf(hasRedis)('a question whose reply Redis owes', () => {
+  const WINDOW = { minute: 7, month: 7, nowMs: 7 };
+  const lease = { group: 'group', names: ['a'], holder: 'one', lifeMs: 60_000 };
+  const QUESTIONS: Readonly<Record<string, (store: Store) => Promise<unknown> | undefined>> = {
+    value: (store) => store.getMany(['a']),
+    call: (store) => store.sharedCounters?.take('account', WINDOW),
+    lease: (store) => store.leases?.take(lease, { passedOver: [null], isWhole: true }),
+    look: (store) => store.leases?.look('group', ['a']),
+  };
+
+  it('is asked for again over another connection, and counts once', async () => {
+    await using redis = await startRedis();
+    for (const [what, ask] of Object.entries(QUESTIONS)) {
+      let owed = 0;
+      const isLate = () => owed-- > 0;
+      await using proxy = await openLateProxy({ port: redis.port, lateMs: 3_600_000, isLate });
+      const url = `redis://127.0.0.1:${proxy.port}`;
+      const store = await openStore({ url, timeoutMs: 30_000, maxBytes: 0, onFault() {} });
+      if (store === null) throw new Error('There is no store.');
+      await store.setMany([{ key: 'a', value: 1 }], 60_000);
+      owed = 1;
+      expect.soft(await ask(store), what).toEqual(
+        {
+          value: [1],
+          call: { isTaken: true, callsThisMinute: 1, callsThisMonth: 1, note: null },
+          lease: ['own'],
+          look: [true],
+        }[what],
+      );
+      await store.close();
+    }
+  });
+});
