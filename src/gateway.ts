@@ -233,7 +233,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 interface ServiceParts extends GatewayParts {
   readonly clock: Clock;
   readonly steadyNow: () => number;
-  /** Milliseconds since any instant, by a clock that nobody can set. */
   readonly elapsed: () => number;
   readonly store: Store | null;
   readonly tenantCache: TenantCache;

@@ -262,13 +262,6 @@ export interface Attempt {
   readonly durationMs: number;
 }
 
-/** The parts that a started deadline listens to. */
-interface Started {
-  readonly client: AbortSignal;
-  readonly onLeave: () => void;
-  readonly timer: NodeJS.Timeout;
-}
-
 /**
  * The deadline of one operation, which is given up by its client, or because its time is over. Nothing is set up before
  * the operation first waits for the service, since most find all that they need held.
@@ -278,7 +271,8 @@ export class Deadline {
   readonly #request: { readonly signal: AbortSignal };
   readonly #startedAtMs = performance.now();
   readonly #ends = new AbortController();
-  #started: Started | undefined;
+  /** Ends the wait for the client and for the time; null before it has been started. */
+  #unwatch: (() => void) | null = null;
   #isOver = false;
 
   /**
@@ -297,7 +291,7 @@ export class Deadline {
 
   /** Starts the deadline, since the operation is about to wait: from now on the signal tells when it is given up. */
   start(): void {
-    if (this.#started !== undefined || this.#isOver) return;
+    if (this.#unwatch !== null || this.#isOver) return;
     const timeoutMs = this.#timeoutMs;
     const client = this.#request.signal;
     const onLeave = () => this.#ends.abort(client.reason);
@@ -305,16 +299,17 @@ export class Deadline {
     const timer = setTimeout(endLate, Math.max(0, leftMs), this.#ends, timeoutMs);
     client.addEventListener('abort', onLeave, { once: true });
     if (client.aborted) onLeave();
-    this.#started = { client, onLeave, timer };
+    const unwatch = () => {
+      clearTimeout(timer);
+      client.removeEventListener('abort', onLeave);
+    };
+    this.#unwatch = unwatch;
   }
 
   /** Stops the deadline, since the operation is over. */
   stop(): void {
     this.#isOver = true;
-    if (this.#started === undefined) return;
-    const { client, onLeave, timer } = this.#started;
-    clearTimeout(timer);
-    client.removeEventListener('abort', onLeave);
+    this.#unwatch?.();
   }
 }
 

@@ -67,8 +67,7 @@ export function coalesced(next: Send): Send {
   };
 }
 
-/** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
-const FIRST_DELAY_MS = 100;
+/** Milliseconds that any wait takes at the most. */
 const MAX_DELAY_MS = 2_000;
 
 /** Seconds that a call may wait because the service has said when it will be back. */
@@ -81,22 +80,15 @@ const MAX_AWAY_SECONDS = 5;
  *
  * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once
  * more at once, over a new one, and that is no retry.
+ * @param retries further attempts after the first
+ * @param firstDelayMs milliseconds that the first wait takes at the most; each further one takes up to double the last
  */
 export function retried(
   next: Send,
-  {
-    retries,
-    budget,
-    outage,
-    firstDelayMs = FIRST_DELAY_MS,
-  }: {
-    /** Further attempts after the first. */
-    readonly retries: number;
-    /** Retries of all calls together. */
-    readonly budget: RetryBudget;
-    readonly outage: Outage;
-    readonly firstDelayMs?: number;
-  },
+  retries: number,
+  budget: RetryBudget,
+  outage: Outage,
+  firstDelayMs = 100,
 ): Send {
   return async (call, sending) => {
     let attempts = 0;
@@ -333,9 +325,14 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const heard = gate.hearing(http.send);
-  const paced = rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger });
-  const budget = createRetryBudget();
-  const patient = retried(gate.stopping(paced), { retries: parts.retries, budget, outage });
+  const paced = rateLimited(
+    parts.isTraced ? tracedAttempts(heard) : heard,
+    ledger,
+    clock,
+    parts.onAttempt,
+    parts.onMinuteWait,
+  );
+  const patient = retried(gate.stopping(paced), parts.retries, createRetryBudget(), outage);
   const watched = parts.isTraced ? tracedCalls(patient) : patient;
   const routes = parts.optionalRoutes;
   const there = routes?.size ? absentRoutes(watched, routes, elapsed) : watched;

@@ -25,21 +25,6 @@ import { type Read, ReceivedBody, read, readText, Unreadable } from './json.ts';
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/**
- * The last answers of the service by target, as bytes and as read. It mostly sends the same bytes to all that ask for
- * the same thing, or the same rows: then they are not read again, and what was parsed is shared. Nobody is given
- * anything here that the service has not just sent under their own key. Bytes that are kept stand alone in their memory.
- */
-type LastBodies = LRUCache<string, Read>;
-
-function createLastBodies(): LastBodies {
-  return new LRUCache({
-    maxSize: MAX_KEPT_BYTES,
-    maxEntrySize: MAX_BODY_BYTES,
-    sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
-  });
-}
-
 /** Bytes beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
@@ -81,23 +66,24 @@ export function createHttp(
   const connections = openConnections(MAX_RESPONSE_BYTES);
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
-  const bodies = createLastBodies();
-
-  function requestFor({ target, isPublic }: Call, { caller, headers }: Sending) {
-    const key = isPublic || caller.authorization === null ? {} : { authorization: caller.authorization };
-    return {
-      origin,
-      path: prefix + target,
-      headers: { ...OUR_HEADERS, ...key, ...headers },
-      timeoutMs,
-      maxBytes: MAX_BYTES,
-    };
-  }
+  /**
+   * The last answers of the service by target, as bytes and as read. It mostly sends the same bytes to all that ask for the
+   * same thing, or the same rows: then they are not read again, and what was parsed is shared. Nobody is given anything here
+   * that the service has not just sent under their own key. Bytes that are kept stand alone in their memory.
+   */
+  const bodies = new LRUCache<string, Read>({
+    maxSize: MAX_KEPT_BYTES,
+    maxEntrySize: MAX_BODY_BYTES,
+    sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
+  });
 
   /** Sends one request. A request that could not be written at all goes out once more, as if it had not been sent. */
   async function exchanged(call: Call, sending: Sending): Promise<Received> {
     const { signal, onLeaving, isAnew } = sending;
-    const request = { ...requestFor(call, sending), signal };
+    const { authorization } = sending.caller;
+    const key = call.isPublic || authorization === null ? {} : { authorization };
+    const headers = { ...OUR_HEADERS, ...key, ...sending.headers };
+    const request = { origin, path: prefix + call.target, headers, timeoutMs, maxBytes: MAX_BYTES, signal };
     const over: Dispatcher = isAnew ? connections.anew : connections.kept;
     try {
       return await exchange(over, { ...request, onLeaving });
@@ -163,16 +149,9 @@ function failureIn(error: unknown, call: Call): unknown {
 
 /** Makes headers as an answer has them: one value a name. */
 function plain(headers: IncomingHttpHeaders): Answer['headers'] {
-  for (const name in headers) {
-    if (typeof headers[name] !== 'string') return joined(headers);
-  }
-  return headers as Answer['headers'];
-}
-
-function joined(headers: IncomingHttpHeaders): Answer['headers'] {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]),
-  );
+  const values = Object.entries(headers);
+  if (values.every(([, value]) => typeof value === 'string')) return headers as Answer['headers'];
+  return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
 function invalid(call: Call, detail: string, cause?: unknown): Failure {
@@ -283,11 +262,6 @@ interface ServiceConnection {
   usedAtMs: number;
 }
 
-/** A handler that is told which connection its request goes over. */
-interface OverConnection {
-  goesOver(connection: ServiceConnection): void;
-}
-
 /** Ways to the service. */
 interface Connections {
   /** Sends over connections that are kept alive. */
@@ -323,7 +297,7 @@ function openConnections(maxBodyBytes: number): Connections {
     }
 
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      (handler as Partial<OverConnection>).goesOver?.(this.#connection);
+      if (handler instanceof Exchange) handler.goesOver(this.#connection);
       return super.dispatch(options, handler);
     }
   }
@@ -530,7 +504,7 @@ function exchange(dispatcher: Dispatcher, request: GetRequest): Promise<Received
   });
 }
 
-class Exchange implements Dispatcher.DispatchHandler, OverConnection, Unpacked {
+class Exchange implements Dispatcher.DispatchHandler, Unpacked {
   readonly #request: GetRequest;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (reason: unknown) => void;
@@ -587,20 +561,12 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection, Unpacked {
       const encodings = encodingsIn(headers['content-encoding']);
       this.#unpacking = encodings && new Unpacking(encodings, this.#maxBytes(), this);
     } catch (error) {
-      this.#leaveBody(error);
+      this.onError(error);
     }
   }
 
   onData(chunk: Buffer): void {
     this.#chunks.push(chunk);
-  }
-
-  onEnd(): void {
-    this.#complete();
-  }
-
-  onError(reason: Unreadable): void {
-    this.#leaveBody(reason);
   }
 
   onDrain(): void {
@@ -619,13 +585,13 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection, Unpacked {
       return;
     }
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes()) this.#leaveBody(new Unreadable('the body is too large'));
+    if (this.#bytes > this.#maxBytes()) this.onError(new Unreadable('the body is too large'));
     else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
     this.#leaveConnection(true);
-    if (this.#unpacking === null) this.#complete();
+    if (this.#unpacking === null) this.onEnd();
     else if (!this.#isOver) this.#unpacking.end();
   }
 
@@ -651,17 +617,17 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection, Unpacked {
   }
 
   /** Reads no further: of an error the status says enough, and any other answer is given up. */
-  #leaveBody(reason: unknown): void {
+  onError(reason: unknown): void {
     if (this.#status === 200) {
       this.#giveUp(reason);
       return;
     }
     this.#chunks.length = 0;
-    this.#complete();
+    this.onEnd();
     this.#controller?.abort(new Error('The body of the answer is not read.'));
   }
 
-  #complete(): void {
+  onEnd(): void {
     if (!this.#end()) return;
     this.#resolve({ status: this.#status, headers: this.#headers, body: new ReceivedBody(this.#chunks) });
   }

@@ -15,11 +15,7 @@ const MAX_IN_FLIGHT = 8;
  * Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long
  * as allowed.
  */
-function createTurns(
-  ledger: Ledger,
-  clock: WaitingClock,
-  onMinuteWait: ((waitedMs: number) => void) | undefined,
-) {
+function createTurns(ledger: Ledger, clock: WaitingClock, onMinuteWait: (waitedMs: number) => void) {
   /**
    * Takes a turn.
    * @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason
@@ -48,7 +44,7 @@ function createTurns(
     await queued(queue.forMinute, sending, (wakeAll) => {
       clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
     });
-    onMinuteWait?.(clock.now() - sinceMs);
+    onMinuteWait(clock.now() - sinceMs);
   }
 
   /** Waits for the store. If other gateways were faster, the ledger knows by then for how long there is no room. */
@@ -102,21 +98,14 @@ async function queued(
  * Bills every attempt, and holds back calls that the service would refuse: after a 429, and when the known budget of
  * the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest deadline
  * first; the others fail at once. Public routes are billed but not held back.
+ * @param onMinuteWait called with the milliseconds that a call has waited for a minute window
  */
 export function rateLimited(
   next: Send,
-  {
-    ledger,
-    clock,
-    onMinuteWait,
-    onAttempt,
-  }: {
-    readonly ledger: Ledger;
-    readonly clock: WaitingClock;
-    /** Called with the milliseconds that a call has waited for a minute window. */
-    readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
-    readonly onAttempt: (attempt: Attempt) => void;
-  },
+  ledger: Ledger,
+  clock: WaitingClock,
+  onAttempt: (attempt: Attempt) => void,
+  onMinuteWait: (waitedMs: number) => void = () => {},
 ): Send {
   const { takeTurn, freePlace } = createTurns(ledger, clock, onMinuteWait);
 

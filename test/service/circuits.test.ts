@@ -157,7 +157,7 @@ describe('a circuit', () => {
     const { told, ring, ask } = open();
     const outage = createOutage(() => told.nowMs);
     const budget = createRetryBudget();
-    const outer = retried(ring, { retries: 2, budget, outage, firstDelayMs: 1 });
+    const outer = retried(ring, 2, budget, outage, 1);
     await ask(DATA, 'one', 9);
     await expect(outer(DATA, sendingFor())).rejects.toMatchObject({ fields: { attempts: 1 } });
     for (let i = 0; i < 5; i += 1)

@@ -99,7 +99,7 @@ describe('retried', () => {
       return ANSWER;
     };
     const budget = createRetryBudget();
-    return { ring: retried(send, { retries: 2, budget, outage, firstDelayMs: 1 }), attempts: () => attempts };
+    return { ring: retried(send, 2, budget, outage, 1), attempts: () => attempts };
   };
 
   it('tries again after a 5xx or a broken connection', async () => {
@@ -144,7 +144,7 @@ describe('retried', () => {
       if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
       return ANSWER;
     };
-    const ring = retried(send, { retries: 2, budget: createRetryBudget(), outage, firstDelayMs: 0 });
+    const ring = retried(send, 2, createRetryBudget(), outage, 0);
     const attemptsOf = async () => {
       calls += 1;
       return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
@@ -169,7 +169,7 @@ describe('retried', () => {
       throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
     };
     const budget = createRetryBudget(0, 1);
-    const ring = retried(send, { retries: 2, budget, outage, firstDelayMs: 1 });
+    const ring = retried(send, 2, budget, outage, 1);
     await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
       fields: { attempts: 1 },
     });
@@ -202,7 +202,7 @@ describe('rateLimited', () => {
     const clock = createHeldClock(startMs);
     const ledger = createLedger(clock.now);
     const outcomes: string[] = [];
-    const ring = rateLimited(next, { ledger, clock, onAttempt: ({ outcome }) => outcomes.push(outcome) });
+    const ring = rateLimited(next, ledger, clock, ({ outcome }) => outcomes.push(outcome));
     return { clock, ledger, outcomes, ring };
   }
 
