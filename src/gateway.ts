@@ -33,14 +33,13 @@ import { createLearned } from './plan/learned.ts';
 import { createDryRun } from './price/dry-run.ts';
 import { createPricing } from './price/price.ts';
 import { openSchema } from './resolvers/schema.ts';
-import type { Attempt, Caller } from './service/call.ts';
+import type { Attempt, Caller, Endpoint } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
-import type { AnyEndpoint } from './service/endpoints.ts';
 import type { CallGate } from './service/gate.ts';
 import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
 import { openStore } from './store/store.ts';
-import { type KeyLimits, recentLimits } from './tenants/ledger.ts';
+import type { Ledger } from './tenants/ledger.ts';
 import { openTenants, type Tenant } from './tenants/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from './tenants/tenant-cache.ts';
 import type { Subgraph } from './wings/federation/subgraph.ts';
@@ -81,7 +80,7 @@ export interface GatewayState {
   /** Hits and misses among held entries: always the same object. */
   readonly lookups: CacheLookups;
   /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
-  recentLimits(most: number): readonly KeyLimits[];
+  recentLimits(most: number): ReturnType<Ledger['recentLimits']>;
   openCircuits: CallGate['open'];
 }
 
@@ -191,7 +190,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     load: admission.load,
     state: {
       lookups,
-      recentLimits: (most) => recentLimits(tenants.known(), service.upstream.ledger, most),
+      recentLimits: (most) => service.upstream.ledger.recentLimits(tenants.known(), most),
       openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {
@@ -219,8 +218,11 @@ async function subgraphIn(config: Config): Promise<Subgraph | null> {
 type Holdings = Awaited<ReturnType<typeof openHeld>>;
 
 /** Opens all that is held between operations, and the clocks that tell its age. */
-async function openHeld({ config, observer, link, clock = systemClock }: GatewayParts) {
+async function openHeld({ config, observer, link, clock: ownClock }: GatewayParts) {
+  const clock = ownClock ?? systemClock;
   const steadyNow = steadied(clock.now);
+  // Nobody can set the engine's own clock, so it tells the ages of what this process alone knows.
+  const elapsed = ownClock === undefined ? performance.now.bind(performance) : steadyNow;
   const store = await openStore({
     url: config.cacheUrl,
     timeoutMs: config.cacheTimeoutMs,
@@ -232,14 +234,14 @@ async function openHeld({ config, observer, link, clock = systemClock }: Gateway
   const tenants = await openTenants(config.keyPepper, store, steadyNow);
   const tenantCache = openTenantCache(store, config, tenants);
   const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
-  return { clock, steadyNow, store, tenants, tenantCache, inFlight, lookups: openLookups() };
+  return { clock, steadyNow, elapsed, store, tenants, tenantCache, inFlight, lookups: openLookups() };
 }
 
 /** Opens the way to the service, and the stand-in for it that operations are priced over. */
 function openService(
   { config, observer, upstreamUrl, tracer }: GatewayParts,
-  { clock, steadyNow, store, tenantCache, inFlight, tenants, lookups }: Holdings,
-  optionalEndpoints: readonly AnyEndpoint[],
+  { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Holdings,
+  optionalEndpoints: readonly Endpoint[],
 ) {
   const dryRun = createDryRun(steadyNow, optionalEndpoints);
   const upstream = createUpstream({
@@ -248,6 +250,7 @@ function openService(
     retries: config.upstreamRetries,
     clock,
     steadyNow,
+    elapsed,
     onAttempt: observer.attempt,
     onMinuteWait: observer.minuteWait,
     lookups: lookups.lists,
@@ -266,12 +269,12 @@ function openService(
 /** Makes the means that operations run with, and are priced with: the same loaders and planner. */
 function composeService(
   { dryRun, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
-  { clock, steadyNow: now, tenantCache, inFlight, lookups }: Holdings,
+  { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups }: Holdings,
   { config, observer }: GatewayParts,
   schema: GraphQLSchema,
 ) {
   const freshness = freshnessIn(config);
-  const learned = createLearned(now);
+  const learned = createLearned(elapsed);
   const ask = notingNames(askService, learned);
   const several = createSeveralFigures();
   const entries = createObservationEntries(tenantCache, several);
@@ -309,7 +312,7 @@ function composeService(
     await ledger.refresh(tenant);
     return ledger.quota(tenant);
   };
-  const common = { tickersLearned: createTickersLearned(now), quota };
+  const common = { tickersLearned: createTickersLearned(elapsed), quota };
   const feedParts: LiveParts = {
     ask,
     observations,
@@ -342,7 +345,7 @@ function composeService(
       observations,
       hasPlenty: ledger.hasPlenty,
       gate,
-      heldNames: createHeldNames({ ...cacheParts, outage }, learned),
+      heldNames: createHeldNames(cacheParts, learned),
     },
   };
 }

@@ -211,7 +211,7 @@ function lackOf(budget: Budget): string | null {
  * Counts the MiB that the young generation's halves may take within a budget: with larger ones, answers of many rows
  * take less of the processor.
  */
-export function semiSpaceMb(budgetMb: number): number {
+function semiSpaceMb(budgetMb: number): number {
   if (budgetMb <= 300) return 4;
   if (budgetMb <= 400) return 8;
   return budgetMb <= 800 ? 16 : LARGEST_SEMI_MB;
@@ -241,7 +241,10 @@ export function startOf(
   // To begin anew takes some 30 ms, which a large budget has no need of.
   return givenMb <= wantedMb || wantedMb === LARGEST_SEMI_MB
     ? null
-    : { flags: [semiSpaceFlag(wantedMb)], env: ALLOCATOR };
+    : { flags: [semiSpaceFlag(budgetMb / workers)], env: ALLOCATOR };
 }
 
-export const semiSpaceFlag = (mb: number) => `--max-semi-space-size=${mb}`;
+/** Returns the flag that sets them to what fits a process's budget. */
+export function semiSpaceFlag(budgetMb: number): string {
+  return `--max-semi-space-size=${semiSpaceMb(budgetMb)}`;
+}

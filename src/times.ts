@@ -1,5 +1,4 @@
-import { DAY_MS, daysOf, plainOf, precisionOf, splitClock } from './calendar.ts';
-import { periodIn } from './periods.ts';
+import { DAY_MS, daysOf, periodIn, plainOf, precisionOf, remembering, splitClock } from './periods.ts';
 
 /** An instant, as precisely as a text names it. Milliseconds since the epoch. */
 interface Time {
@@ -14,12 +13,6 @@ interface Time {
 /** Characters beyond which a text is no time. */
 const MAX_LENGTH = 128;
 
-/** Texts that are remembered, in each of two generations. */
-const MAX_REMEMBERED = 2_048;
-
-let remembered = new Map<string, Time | null>();
-let before = new Map<string, Time | null>();
-
 /**
  * Reads a time as services write it: a day as periods are written, alone or with a time of day (minutes, seconds, a
  * fraction of any length, 24:00, a leap second, which is the next second here), with an offset, with `Z`, or without
@@ -28,15 +21,10 @@ let before = new Map<string, Time | null>();
  * @returns null if no rule reads the text
  */
 export function timeIn(text: string): Time | null {
-  if (text.length > MAX_LENGTH) return null;
-  let time = remembered.get(text);
-  if (time !== undefined) return time;
-  time = before.get(text);
-  if (time === undefined) time = canonical(text) ?? read(plainOf(text).replace(WEEKDAY, ''));
-  if (remembered.size >= MAX_REMEMBERED) [before, remembered] = [remembered, new Map()];
-  remembered.set(text, time);
-  return time;
+  return text.length > MAX_LENGTH ? null : known(text);
 }
+
+const known = remembering(2_048, (text) => canonical(text) ?? read(plainOf(text).replace(WEEKDAY, '')));
 
 /** Reads a time that is as it leaves: the service mostly writes such. */
 function canonical(text: string): Time | null {

@@ -15,11 +15,15 @@ export const WARNING_CODES = [
 
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-export interface Warning {
-  readonly code: WarningCode;
-  readonly message: string;
+export interface Warning extends LiveWarning {
   /** The field of the answer that it is about, as the path of an error is. */
   readonly path: readonly (string | number)[];
+}
+
+/** A warning that is about no field of the answer more than another, as that a subscription is paused. */
+export interface LiveWarning {
+  readonly code: WarningCode;
+  readonly message: string;
   /** The key or code that nothing is known of. */
   readonly name?: string;
   /** Names that are known and spelt alike, the nearest first. */
@@ -37,9 +41,6 @@ export interface Warning {
   /** The time at which a subscription goes on by itself, if that is known; ISO 8601, UTC. */
   readonly resumesAt?: string;
 }
-
-/** The warning that a subscription is paused: it is about no field of the answer more than another. */
-export type LiveWarning = Omit<Warning, 'path'>;
 
 /** The warnings of one operation. */
 export interface Warnings {

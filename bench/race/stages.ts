@@ -5,13 +5,13 @@ import { type CpuProfile, fileOf, type ProfileNode, type SelfTime, sharesOf } fr
  * function where one is. What stands in none of them counts for who called it.
  */
 const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegExp])[] = [
-  ['body: is it the last one?', /^src\/service\/exchange/, /^equals$/],
-  ['body: bytes', /^src\/service\/exchange/, /^copy$/],
+  ['body: is it the last one?', /^src\/service\/json/, /^equals$/],
+  ['body: bytes', /^src\/service\/json/, /^copy$/],
   ['body: text', /^src\/service\/json/, /^(textOf|textsOf|withoutMark)$/],
   ['body: parse', /^src\/(exact-json|service\/json)/],
   ['body: nesting, told failure', /^src\/(nesting|service\/failures)/],
   ['body: envelope', /^src\/service\/records\/envelope/, /^(listIn|soleListOf|metaIn|wholeListIn)$/],
-  ['body: records', /^src\/(service\/(records|lists)|periods|times|calendar)|zod/],
+  ['body: records', /^src\/(service\/(records|lists)|periods|times)|zod/],
   ['figures: entries', /^src\/figures\/(entries|held)/],
   ['figures: pool', /^src\/figures\/(pool|planned|data-calls|fetch|client)/],
   ['figures: other', /^src\/figures/],

@@ -4,7 +4,7 @@ import type { Demand } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
 import type { Planning } from '../plan/modes.ts';
 import type { Send, Sending } from '../service/call.ts';
-import type { Ask, Freshness } from '../service/lists.ts';
+import type { Ask, ListCache } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Lookups } from '../store/lru.ts';
 import type { Ledger } from '../tenants/ledger.ts';
@@ -21,7 +21,7 @@ export interface FiguresParts extends Planning {
   readonly now: () => number;
   readonly clock: Clock;
   readonly tenantCache: TenantCache;
-  readonly freshness: Freshness;
+  readonly freshness: ListCache['freshness'];
   readonly entries: ObservationEntries;
   /** Keeps the figures of an answer, also of pairs that nobody wanted. */
   readonly keep: ObservationEntries['keep'];

@@ -4,7 +4,7 @@ import type { Pair } from '../plan/cover.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import type { Sending } from '../service/call.ts';
 import { countries, indicators } from '../service/endpoints.ts';
-import { type Ask, type CachedParts, type HeldList, held } from '../service/lists.ts';
+import { type Ask, type HeldList, held, type ListCache } from '../service/lists.ts';
 import type { IndicatorRecord } from '../service/records/catalogue.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
@@ -87,15 +87,11 @@ const folded = createObjectMemo<ReadonlySet<string>>('names');
  * Finds the names that are held. A list that had records left out may lack their names. If figures have come for a name
  * that a list lacks, it doesn't list everything that has figures: then no name is known to be missing.
  */
-export function createHeldNames(
-  { tenantCache, freshness, now }: CachedParts,
-  { figured }: Learned,
-): FindHeldNames {
-  const _parts = { tenantCache, freshness, now };
-  const parts = { tenantCache, freshness, now };
+export function createHeldNames(cache: ListCache, { figured }: Learned): FindHeldNames {
+  const { tenantCache, now } = cache;
   const find: Readonly<Record<Dimension, (tenant: Tenant) => PromiseOrValue<HeldList<NamedList> | null>>> = {
-    countries: held(countries, {}, parts),
-    metrics: held(indicators, {}, parts),
+    countries: held(countries, {}, cache),
+    metrics: held(indicators, {}, cache),
   };
   const none = new LRUCache<string, { readonly atMs: number; readonly generation: number }>({
     max: MAX_KEYS,

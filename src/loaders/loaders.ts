@@ -6,7 +6,7 @@ import type { Outcome } from '../figures/entries.ts';
 import type { FindHeldNames, HeldNames } from '../figures/names.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
-import { callKey, type Endpoint, makeCall, type Sending } from '../service/call.ts';
+import { type Endpoint, makeCall, type Sending } from '../service/call.ts';
 import * as service from '../service/endpoints.ts';
 import type { Ask } from '../service/lists.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
@@ -201,7 +201,7 @@ function createEndpointLoader(ask: Ask, sending: Sending): Loaders['load'] {
             .map(async (params) => ask(endpoint, params, sending))
             .map((answered) => answered.catch(asError)),
         ),
-      { cacheKeyFn: (params) => callKey(makeCall(endpoint, params)) },
+      { cacheKeyFn: (params) => makeCall(endpoint, params).target },
     );
     loaders.set(endpoint, loader);
     return loader;

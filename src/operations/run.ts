@@ -4,7 +4,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
+import type { Trace, Tracer } from '../async/trace.ts';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
@@ -29,6 +29,7 @@ import {
   openBill,
   payerOf,
   type Sending,
+  Stopwatch,
   type Waits,
 } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
@@ -329,7 +330,7 @@ export function createOpenRun(
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
-    const deadline = new Deadline({ startedAtMs: steadyNow(), timeoutMs, now: steadyNow, request });
+    const deadline = new Deadline(timeoutMs, request);
     const payer = payerOf(bill, config.maxUpstreamCalls);
     const sending: Sending = {
       caller,

@@ -12,7 +12,7 @@
  * require.
  */
 import { type Steps, taken } from '../async/turns.ts';
-import { ascending, boundsOf, type CoverLimits, creatingGrid, fitsAlone, marked, tiling } from './tiling.ts';
+import { type CoverLimits, tiled } from './tiling.ts';
 
 export type { CoverLimits };
 
@@ -78,30 +78,18 @@ export function* covering(
     return pairs.length === 0 ? [] : [whole];
   }
   yield;
-  const grid = yield* creatingGrid(countryCodes, metricKeys, limits, rowsOf);
-
   const lineOf = indexesOf(countryCodes);
   const columnOf = indexesOf(metricKeys);
-  const demanded = new Uint8Array(grid.rows.length);
-  for (const [index, { countryCode, metricKey }] of pairs.entries()) {
-    demanded[lineOf(countryCode) * metricKeys.length + columnOf(metricKey)] = 1;
-    if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
+  const cells: number[] = [];
+  for (const { countryCode, metricKey } of pairs) {
+    cells.push(lineOf(countryCode) * metricKeys.length + columnOf(metricKey));
+    if (cells.length % STEP_PAIRS === 0) yield;
   }
-  const cells = marked(demanded);
-  const alone = cells.filter((cell) => !fitsAlone(grid, cell)).map((cell) => [cell]);
-  yield;
-  const parts = yield* tiling(
-    grid,
-    cells.filter((cell) => fitsAlone(grid, cell)),
-  );
-  yield;
-
-  return [...alone, ...parts.map((part) => ascending([...part.cells]))]
-    .sort(([a = 0], [b = 0]) => a - b)
-    .map((cells) => {
-      const { lines, columns } = boundsOf(grid, cells);
-      return { countryCodes: chosen(countryCodes, lines), metricKeys: chosen(metricKeys, columns) };
-    });
+  const parts = yield* tiled(countryCodes, metricKeys, limits, rowsOf, cells);
+  return parts.map(({ lines, columns }) => ({
+    countryCodes: chosen(countryCodes, lines),
+    metricKeys: chosen(metricKeys, columns),
+  }));
 }
 
 function smallestAround(pairs: readonly Pair[]): Rectangle {

@@ -304,7 +304,7 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
   const { learned } = planning;
   const { seriesRows } = learned;
-  const limits = modeLimits(planning);
+  const limits = { ...limitsOf(planning), overfetchRows: planning.overfetchRows };
   const rowsWithin: RowsWithin = mayNameYears(learned) ? (years) => learned.rowsWithin(widened(years)) : null;
   const wanted = wantedOf(demands);
   const all = new Map([
@@ -399,10 +399,6 @@ function add(
 ): void {
   total.calls += rectangles.length;
   for (const rectangle of rectangles) total.rows += expectedRows(rectangle, rowsOf);
-}
-
-function modeLimits(planning: Planning): ModeLimits {
-  return { ...limitsOf(planning), overfetchRows: planning.overfetchRows };
 }
 
 /**

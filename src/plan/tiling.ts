@@ -37,7 +37,7 @@ interface Part {
 }
 
 /** Creates a grid in steps, of a line each. */
-export function* creatingGrid(
+function* creatingGrid(
   lines: readonly string[],
   columns: readonly string[],
   limits: CoverLimits,
@@ -85,7 +85,7 @@ function flip(grid: Grid, cells: Cells): number[] {
   return cells.map((cell) => (cell % width) * height + Math.floor(cell / width));
 }
 
-export function ascending(cells: number[]): number[] {
+function ascending(cells: number[]): number[] {
   return cells.sort((a, b) => a - b);
 }
 
@@ -98,8 +98,14 @@ function rowsAt(grid: Grid, cell: number): number {
   return grid.rows[cell] as number;
 }
 
-/** Lines and columns of the smallest rectangle that holds the cells, ascending. */
-export function boundsOf(grid: Grid, cells: Cells): { lines: number[]; columns: number[] } {
+/** Indexes of the lines and columns of a rectangle, ascending. */
+interface Bounds {
+  readonly lines: readonly number[];
+  readonly columns: readonly number[];
+}
+
+/** The smallest rectangle that holds the cells. */
+function boundsOf(grid: Grid, cells: Cells): Bounds {
   const width = grid.columns.length;
   const hasLine = new Uint8Array(grid.lines.length);
   const hasColumn = new Uint8Array(width);
@@ -111,7 +117,7 @@ export function boundsOf(grid: Grid, cells: Cells): { lines: number[]; columns: 
 }
 
 /** Indexes of the flags that are set, ascending. */
-export function marked(flags: Uint8Array): number[] {
+function marked(flags: Uint8Array): number[] {
   const indexes: number[] = [];
   for (let index = 0; index < flags.length; index++) if (flags[index] === 1) indexes.push(index);
   return indexes;
@@ -141,7 +147,7 @@ function lengthAt(names: readonly string[], index: number): number {
 }
 
 /** True if a call can bring the cell at all. */
-export function fitsAlone(grid: Grid, cell: number): boolean {
+function fitsAlone(grid: Grid, cell: number): boolean {
   const { maxRows, maxCodes, maxAddress } = grid.limits;
   const width = grid.columns.length;
   const address = lengthAt(grid.lines, Math.floor(cell / width)) + lengthAt(grid.columns, cell % width);
@@ -280,7 +286,7 @@ class CallBuilder {
 
 /*
  * Ways to part demanded cells into few calls. None is best for all demands: whole tables are best cut, scattered
- * figures gathered, and lists that overlap told apart. So each is a strategy, and {@link tiling} takes the best
+ * figures gathered, and lists that overlap told apart. So each is a strategy, and {@link tiled} takes the best
  * proposal. All of them are deterministic and bounded.
  */
 
@@ -306,9 +312,32 @@ const FURTHER: readonly Strategy[] = [
   ...[grow, untangle, tile].flatMap((strategy) => [strategy, flipped(strategy)]),
 ];
 
-/** The cells in as few parts as we know how, each within the limits. In steps, since many cells take long. */
-export function* tiling(grid: Grid, cells: Cells): Steps<Part[]> {
-  return cells.length === 0 ? [] : yield* refine(grid, yield* propose(grid, cells));
+/**
+ * Parts cells into as few rectangles as we know how, each within the limits; one that exceeds them alone has a rectangle of
+ * its own. In steps, since many cells take long.
+ * @param demanded the cells, in any order
+ */
+export function* tiled(
+  lines: readonly string[],
+  columns: readonly string[],
+  limits: CoverLimits,
+  rowsOf: (line: string, column: string) => number,
+  demanded: readonly number[],
+): Steps<Bounds[]> {
+  const grid = yield* creatingGrid(lines, columns, limits, rowsOf);
+  const isDemanded = new Uint8Array(grid.rows.length);
+  for (const cell of demanded) isDemanded[cell] = 1;
+  const [fitting, alone] = [[] as number[], [] as number[][]];
+  for (const cell of marked(isDemanded)) {
+    if (fitsAlone(grid, cell)) fitting.push(cell);
+    else alone.push([cell]);
+  }
+  yield;
+  const parts = fitting.length === 0 ? [] : yield* refine(grid, yield* propose(grid, fitting));
+  yield;
+  return [...alone, ...parts.map((part) => ascending([...part.cells]))]
+    .sort(([a = 0], [b = 0]) => a - b)
+    .map((cells) => boundsOf(grid, cells));
 }
 
 function* propose(grid: Grid, cells: Cells): Steps<Part[]> {

@@ -1,8 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { yieldToEventLoop } from '../async/turns.ts';
-import { ASSUMED_METRIC, assumedFigure } from '../service/assumed.ts';
-import { type Answer, type Call, callKey, makeCall, type Send } from '../service/call.ts';
-import type { AnyEndpoint } from '../service/endpoints.ts';
+import { type Answer, type Call, type Endpoint, makeCall, type Send, type YearsOf } from '../service/call.ts';
 import * as endpoints from '../service/endpoints.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 
@@ -17,6 +15,9 @@ const RENEWING_MS = 60_000;
 
 /** Characters of a data call's target that names many figures: to assume them takes long. */
 const LONG_TARGET = 500;
+
+/** The indicator that is asked for below records while the catalogue isn't known. */
+const ASSUMED_METRIC = 'indicator_1';
 
 interface KnownList {
   readonly body: unknown;
@@ -36,7 +37,7 @@ function metricIn(catalogue: unknown): string {
 /** The assumptions on answers while they are not known. */
 export interface Assumptions {
   /** Returns the years of the figures that the service holds: fields below them are asked for too. */
-  yearsOf(countryCode: string, metricKey: string): readonly number[];
+  readonly yearsOf: YearsOf;
   /** True if lists and records have their documented size, rather than nothing in them. */
   readonly areFilled: boolean;
   /** Called for a list that is not known. */
@@ -54,31 +55,21 @@ export interface DryRun {
   answering(note: (call: Call) => void, assumptions: Assumptions): Send;
 }
 
-/**
- * Assumes figures of each country and metric that a data call names, as far as there are any. The answer is whole, as
- * its total says.
- */
-function assumedFigures({ target }: Call, { yearsOf }: Assumptions): unknown {
-  const query = new URLSearchParams(target.slice(target.indexOf('?')));
-  const listed = (name: string) => query.get(name)?.split(',') ?? [];
-  const data = listed('country_codes').flatMap((code) =>
-    listed('metric_keys').flatMap((key) => yearsOf(code, key).map((year) => assumedFigure(code, key, year))),
-  );
-  return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
-}
-
 /** @param more endpoints besides those that every service has */
-export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = []): DryRun {
+export function createDryRun(now: () => number, more: readonly Endpoint[] = []): DryRun {
   /** Functions that assume an answer, by route; routes without one are left out. */
-  const assumedOf: ReadonlyMap<string, NonNullable<AnyEndpoint['assumed']>> = new Map(
-    [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: AnyEndpoint) =>
+  const assumedOf: ReadonlyMap<string, NonNullable<Endpoint['assumed']>> = new Map(
+    [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: Endpoint) =>
       assumed === undefined ? [] : [[route, assumed] as const],
     ),
   );
   /** Routes that have one answer for all, which later operations are priced by. */
-  const lists: ReadonlySet<string> = new Set([...assumedOf.keys()].filter((route) => !route.includes('{')));
+  const data = endpoints.observations;
+  const lists: ReadonlySet<string> = new Set(
+    [...assumedOf.keys()].filter((route) => !route.includes('{') && route !== data.route),
+  );
   const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
-  const keyOf = (tenant: Tenant, call: Call) => `${tenant.digest} ${callKey(call)}`;
+  const keyOf = (tenant: Tenant, call: Call) => `${tenant.digest} ${call.target}`;
 
   function remember(key: string, { body, receivedAt }: Answer): void {
     const before = known.get(key);
@@ -118,9 +109,11 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
   }
 
   function assumed(call: Call, tenant: Tenant, assumptions: Assumptions): unknown {
-    if (call.route === endpoints.observations.route) return assumedFigures(call, assumptions);
+    const { yearsOf } = assumptions;
+    if (call.route === data.route) return data.assumed?.(call.target, ASSUMED_METRIC, yearsOf);
     if (lists.has(call.route)) assumptions.onAssumedList();
-    if (assumptions.areFilled) return assumedOf.get(call.route)?.(call.target, metricOf(tenant)) ?? {};
+    if (assumptions.areFilled)
+      return assumedOf.get(call.route)?.(call.target, metricOf(tenant), yearsOf) ?? {};
     if (call.route.includes('{')) return NO_RECORD;
     return lists.has(call.route) ? [] : {};
   }

@@ -17,7 +17,6 @@ import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
 import { frozen, type Learned } from '../plan/learned.ts';
 import { createFewestCalls, type FewestCalls, fewestCalls, limitsOf } from '../plan/modes.ts';
-import { ASSUMED_YEAR } from '../service/assumed.ts';
 import {
   type Bill,
   type Call,
@@ -26,6 +25,7 @@ import {
   type Payer,
   payerOf,
   type Sending,
+  type YearsOf,
 } from '../service/call.ts';
 import { coalesced } from '../service/client.ts';
 import {
@@ -290,7 +290,7 @@ function openDryRun(
     return answer;
   });
   const { freshness, now } = figures;
-  const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
+  const ask = cached(send, { tenantCache, freshness, now }, outage, noteHeld);
   const dry: FiguresParts = {
     ...figures,
     ask,
@@ -328,7 +328,7 @@ function openDryRun(
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
     learned: figures.learned,
-    heldNames: createHeldNames({ tenantCache, freshness, now, outage }, figures.learned),
+    heldNames: createHeldNames({ tenantCache, freshness, now }, figures.learned),
   });
   const context: GraphContext = {
     caller,
@@ -355,14 +355,14 @@ function openDryRun(
 
 /** A year that is wanted of each series of which some years are: a figure of another year doesn't answer the demand. */
 interface YearsWanted {
-  of(countryCode: string, metricKey: string): readonly number[];
+  readonly of: YearsOf;
   add(demand: Demand): void;
 }
 
 function createYearsWanted(): YearsWanted {
   const wanted = new Map<string, number[]>();
   return {
-    of: (countryCode, metricKey) => wanted.get(pairKey(countryCode, metricKey)) ?? [ASSUMED_YEAR],
+    of: (countryCode, metricKey) => wanted.get(pairKey(countryCode, metricKey)) ?? null,
     add({ pairKey: key, years }) {
       const year = years && (years.to ?? years.from);
       const before = wanted.get(key) ?? [];

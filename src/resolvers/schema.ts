@@ -5,7 +5,7 @@ import type { GraphContext } from '../graph/context.ts';
 import { decodeId, type GlobalId } from '../graph/ids.ts';
 import { CountryCode, createSchema, type Representation, readSdl } from '../graph/schema.ts';
 import { marksAskedAhead } from '../graph/selection.ts';
-import type { AnyEndpoint } from '../service/endpoints.ts';
+import type { Endpoint } from '../service/call.ts';
 import type { Subgraph } from '../wings/federation/subgraph.ts';
 import { countryByCode, countryByIso3 } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
@@ -104,7 +104,7 @@ export const entities = {
 interface OpenedSchema {
   readonly schema: GraphQLSchema;
   /** Further endpoints that its optional parts call. */
-  readonly optionalEndpoints: readonly AnyEndpoint[];
+  readonly optionalEndpoints: readonly Endpoint[];
 }
 
 /**
@@ -119,6 +119,6 @@ export async function openSchema(
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {
     schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches }),
-    optionalEndpoints: opened.flatMap(({ endpoints }): readonly AnyEndpoint[] => Object.values(endpoints)),
+    optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => Object.values(endpoints)),
   };
 }

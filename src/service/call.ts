@@ -2,7 +2,7 @@
  * A request to the metered service as a value. It is planned, priced, compared, shared and refused in this form,
  * and only `http.ts` ever sends one.
  */
-import type { Stopwatch, Trace } from '../async/trace.ts';
+import type { Trace } from '../async/trace.ts';
 import type { Job } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Tenant } from '../tenants/tenant.ts';
@@ -34,8 +34,11 @@ export interface Endpoint<Params = never, Result = unknown> {
    * @param target that of the call
    * @param metricKey an indicator of the catalogue, as far as that is known
    */
-  readonly assumed?: (target: string, metricKey: string) => unknown;
+  readonly assumed?: (target: string, metricKey: string, yearsOf: YearsOf) => unknown;
 }
+
+/** Returns the years of a pair of which pricing assumes figures; null if any year will do. */
+export type YearsOf = (countryCode: string, metricKey: string) => readonly number[] | null;
 
 interface CallParams {
   readonly path?: Readonly<Record<string, string>>;
@@ -46,13 +49,8 @@ interface CallParams {
 export interface Call {
   readonly route: string;
   readonly isPublic: boolean;
-  /** Path and query string, parameters in a fixed order: equal calls have equal targets. */
+  /** Path and query string, parameters in a fixed order: the only name of a call. Those with the same ask for the same thing. */
   readonly target: string;
-}
-
-/** Returns the only name of a call: two calls with the same key ask for the same thing. */
-export function callKey(call: Call): string {
-  return call.target;
 }
 
 export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Params): Call {
@@ -135,6 +133,37 @@ export interface Sending {
 export interface Waits {
   readonly service: Stopwatch;
   readonly store: Stopwatch;
+}
+
+/** Measures how long something was waited for, in milliseconds; waits that overlap count once. */
+export class Stopwatch {
+  #running = 0;
+  #sinceMs = 0;
+  #totalMs = 0;
+
+  begin(): void {
+    if (this.#running === 0) this.#sinceMs = performance.now();
+    this.#running += 1;
+  }
+
+  end(): void {
+    this.#running -= 1;
+    if (this.#running === 0) this.#totalMs += performance.now() - this.#sinceMs;
+  }
+
+  /** Counts the time that a promise takes; anything else takes no time. */
+  timing<Value>(value: Value): Value {
+    if (!(value instanceof Promise)) return value;
+    const end = () => this.end();
+    this.begin();
+    value.then(end, end);
+    return value;
+  }
+
+  /** Milliseconds of waits that are over. */
+  get totalMs(): number {
+    return this.#totalMs;
+  }
 }
 
 /** Rows of an answer that could not be used. */
@@ -233,35 +262,26 @@ export interface Attempt {
   readonly durationMs: number;
 }
 
-interface DeadlineParts {
-  /** The time at which the operation came, by the same clock as `now`; milliseconds. */
-  readonly startedAtMs: number;
-  /** Milliseconds that an operation may take. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-  /** The request, with the signal that aborts when the client leaves; it is only asked for if somebody waits. */
-  readonly request: { readonly signal: AbortSignal };
-}
-
-/** The parts that a started deadline listens to. */
-interface Started {
-  readonly client: AbortSignal;
-  readonly onLeave: () => void;
-  readonly timer: NodeJS.Timeout;
-}
-
 /**
  * The deadline of one operation, which is given up by its client, or because its time is over. Nothing is set up before
  * the operation first waits for the service, since most find all that they need held.
  */
 export class Deadline {
-  readonly #parts: DeadlineParts;
+  readonly #timeoutMs: number;
+  readonly #request: { readonly signal: AbortSignal };
+  readonly #startedAtMs = performance.now();
   readonly #ends = new AbortController();
-  #started: Started | undefined;
+  /** Ends the wait for the client and for the time; null before it has been started. */
+  #unwatch: (() => void) | null = null;
   #isOver = false;
 
-  constructor(parts: DeadlineParts) {
-    this.#parts = parts;
+  /**
+   * @param timeoutMs milliseconds that the operation may take, from now on
+   * @param request has the signal that aborts when the client leaves; it is only asked for if somebody waits
+   */
+  constructor(timeoutMs: number, request: { readonly signal: AbortSignal }) {
+    this.#timeoutMs = timeoutMs;
+    this.#request = request;
   }
 
   /** Aborts once the deadline has been started; with a Failure as its reason if the time is over. */
@@ -271,23 +291,25 @@ export class Deadline {
 
   /** Starts the deadline, since the operation is about to wait: from now on the signal tells when it is given up. */
   start(): void {
-    if (this.#started !== undefined || this.#isOver) return;
-    const { request, startedAtMs, timeoutMs, now } = this.#parts;
-    const client = request.signal;
+    if (this.#unwatch !== null || this.#isOver) return;
+    const timeoutMs = this.#timeoutMs;
+    const client = this.#request.signal;
     const onLeave = () => this.#ends.abort(client.reason);
-    const timer = setTimeout(endLate, Math.max(0, startedAtMs + timeoutMs - now()), this.#ends, timeoutMs);
+    const leftMs = this.#startedAtMs + timeoutMs - performance.now();
+    const timer = setTimeout(endLate, Math.max(0, leftMs), this.#ends, timeoutMs);
     client.addEventListener('abort', onLeave, { once: true });
     if (client.aborted) onLeave();
-    this.#started = { client, onLeave, timer };
+    const unwatch = () => {
+      clearTimeout(timer);
+      client.removeEventListener('abort', onLeave);
+    };
+    this.#unwatch = unwatch;
   }
 
   /** Stops the deadline, since the operation is over. */
   stop(): void {
     this.#isOver = true;
-    if (this.#started === undefined) return;
-    const { client, onLeave, timer } = this.#started;
-    clearTimeout(timer);
-    client.removeEventListener('abort', onLeave);
+    this.#unwatch?.();
   }
 }
 
@@ -335,10 +357,11 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Operation
  *
  * @param waiting the payers that wait at the moment, first come first
  */
-export function sharedPayer(waiting: () => readonly Payer[]): Payer {
-  function reserveFrom(payers: readonly Payer[], route: string): Reservation {
+export function sharedPayer(waiting: readonly Payer[] | (() => readonly Payer[])): Payer {
+  const payers = () => (typeof waiting === 'function' ? waiting() : waiting);
+  function reserve(route: string): Reservation {
     let refusal: unknown;
-    for (const payer of payers) {
+    for (const payer of payers()) {
       try {
         return payer.reserve(route);
       } catch (error) {
@@ -350,11 +373,11 @@ export function sharedPayer(waiting: () => readonly Payer[]): Payer {
 
   return {
     reserve(route) {
-      const reservation = reserveFrom(waiting(), route);
+      const reservation = reserve(route);
       return {
         charge() {
           reservation.release();
-          reserveFrom(waiting(), route).charge();
+          reserve(route).charge();
         },
         release: reservation.release,
       };
@@ -372,46 +395,6 @@ function tooExpensive(route: string, limit: number): Failure {
     `This call would be the first beyond the ${limit} upstream calls that one operation may send (MAX_UPSTREAM_CALLS); it was not sent. Ask for less at once.`,
     { route, planned: limit + 1, limit },
   );
-}
-
-/** Makes a span for each call with all its attempts and waits; around the ring that tries again. */
-export function tracedCalls(next: Send): Send {
-  return (call, sending) => {
-    const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
-    return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));
-  };
-}
-
-/** Makes a span for each request that is sent, which the service is told of; within the ring that bills them. */
-export function tracedAttempts(next: Send): Send {
-  return (call, sending) => {
-    const { trace: parent } = sending;
-    if (parent === undefined) return next(call, sending);
-    const attempt = parent.begun;
-    const trace = parent.begin(
-      `GET ${call.route}`,
-      {
-        'http.request.method': 'GET',
-        'url.template': call.route,
-        ...(attempt > 0 ? { 'http.request.resend_count': attempt } : {}),
-      },
-      true,
-    );
-    const headers = { ...sending.headers, ...trace.headers() };
-    const onStatus = (status: number) => trace.set({ 'http.response.status_code': status });
-    return ended(trace, next(call, { ...sending, trace, headers, onStatus }));
-  };
-}
-
-async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Result> {
-  try {
-    const result = await work;
-    trace.end();
-    return result;
-  } catch (error) {
-    trace.end(faultIn(error));
-    throw error;
-  }
 }
 
 /** Names the fault of a span: the code of a failure, or the kind of any other error. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import { untilAborted } from '../async/promises.ts';
+import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
 import { type Lookups, TransientMap } from '../store/lru.ts';
@@ -10,18 +11,15 @@ import {
   type Answer,
   type Attempt,
   type Call,
-  callKey,
+  faultIn,
   type Payer,
   type Send,
   type Sending,
   sharedPayer,
-  tracedAttempts,
-  tracedCalls,
 } from './call.ts';
-import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
-import { absentRoutes, CallGate, createOutage, type Outage } from './gate.ts';
-import { createHttp } from './http.ts';
-import { type Ask, cached, type Freshness } from './lists.ts';
+import { absentRoutes, CallGate } from './gate.ts';
+import { createHttp, isForgotten, isUnanswered } from './http.ts';
+import { type Ask, cached, type ListCache } from './lists.ts';
 import { rateLimited } from './pacing.ts';
 
 /** A call under way that several operations may wait for. */
@@ -43,7 +41,7 @@ export function coalesced(next: Send): Send {
   function send(name: string, call: Call, sending: Sending): SharedCall {
     const ends = new AbortController();
     const waiting = [sending.payer];
-    const payer = sharedPayer(() => waiting);
+    const payer = sharedPayer(waiting);
     const shared = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
     inFlight.set(name, shared);
     return shared;
@@ -54,7 +52,7 @@ export function coalesced(next: Send): Send {
     // An operation that has been given up sends nothing more.
     if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
     const whose = call.isPublic ? '' : sending.caller.tenant.digest;
-    const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;
+    const name = `${whose} ${call.target} ${JSON.stringify(sending.headers ?? null)}`;
     const known = inFlight.get(name);
     known?.waiting.push(sending.payer);
     const shared = known ?? send(name, call, sending);
@@ -69,16 +67,8 @@ export function coalesced(next: Send): Send {
   };
 }
 
-interface RetriedParts {
-  /** Further attempts after the first. */
-  readonly retries: number;
-  /** Retries of all calls together. */
-  readonly budget: RetryBudget;
-  readonly outage: Outage;
-  /** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
-  readonly firstDelayMs?: number;
-  readonly maxDelayMs?: number;
-}
+/** Milliseconds that any wait takes at the most. */
+const MAX_DELAY_MS = 2_000;
 
 /** Seconds that a call may wait because the service has said when it will be back. */
 const MAX_AWAY_SECONDS = 5;
@@ -90,9 +80,16 @@ const MAX_AWAY_SECONDS = 5;
  *
  * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once
  * more at once, over a new one, and that is no retry.
+ * @param retries further attempts after the first
+ * @param firstDelayMs milliseconds that the first wait takes at the most; each further one takes up to double the last
  */
-export function retried(next: Send, parts: RetriedParts): Send {
-  const { retries, budget, outage, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
+export function retried(
+  next: Send,
+  retries: number,
+  budget: RetryBudget,
+  outage: Outage,
+  firstDelayMs = 100,
+): Send {
   return async (call, sending) => {
     let attempts = 0;
     let resent = 0;
@@ -121,7 +118,9 @@ export function retried(next: Send, parts: RetriedParts): Send {
           throw last;
         }
         // Jitter on top of the time that the service has named, so that not all calls are back at once.
-        const jitterMs = Math.floor(Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1)));
+        const jitterMs = Math.floor(
+          Math.random() * Math.min(MAX_DELAY_MS, firstDelayMs * 2 ** (attempts - 1)),
+        );
         await new Promise((resolve) => setTimeout(resolve, awaySeconds(error) * 1000 + jitterMs));
       }
     }
@@ -143,8 +142,58 @@ function isPassing(error: unknown): error is Failure {
   );
 }
 
+/** Tells if a call failed without a request, because the service is known to be down. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof Failure && error.fields.attempts === 0;
+}
+
 function awaySeconds({ fields }: Failure): number {
   return fields.retryAfterSeconds ?? 0;
+}
+
+/** Calls in a row that must fail before the service is taken to be down. */
+const MIN_FAILURES = 3;
+
+/** Milliseconds for which no caller with an old answer at hand asks a service that is down. */
+const PAUSE_MS = 5_000;
+
+/**
+ * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
+ * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
+ */
+interface Outage {
+  /** Notes the outcome of a call, retries and all: null if there was an answer. */
+  note(error: unknown): void;
+  /**
+   * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
+   * looks.
+   */
+  failure(): Failure | null;
+}
+
+export function createOutage(now: () => number): Outage {
+  let failures = 0;
+  let last: Failure | null = null;
+  let seenAtMs = 0;
+
+  return {
+    note(error) {
+      if (error === null) {
+        failures = 0;
+        return;
+      }
+      if (!isUnanswered(error) || isUnsent(error)) return;
+      failures += 1;
+      last = error;
+      seenAtMs = now();
+    },
+    failure() {
+      if (failures < MIN_FAILURES) return null;
+      if (now() - seenAtMs < PAUSE_MS) return last;
+      seenAtMs = now();
+      return null;
+    },
+  };
 }
 
 /** Retries that a first attempt adds to the budget. */
@@ -179,6 +228,46 @@ export function createRetryBudget(share = SHARE, most = MOST): RetryBudget {
   };
 }
 
+/** Makes a span for each call with all its attempts and waits; around the ring that tries again. */
+function tracedCalls(next: Send): Send {
+  return (call, sending) => {
+    const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
+    return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));
+  };
+}
+
+/** Makes a span for each request that is sent, which the service is told of; within the ring that bills them. */
+function tracedAttempts(next: Send): Send {
+  return (call, sending) => {
+    const { trace: parent } = sending;
+    if (parent === undefined) return next(call, sending);
+    const attempt = parent.begun;
+    const trace = parent.begin(
+      `GET ${call.route}`,
+      {
+        'http.request.method': 'GET',
+        'url.template': call.route,
+        ...(attempt > 0 ? { 'http.request.resend_count': attempt } : {}),
+      },
+      true,
+    );
+    const headers = { ...sending.headers, ...trace.headers() };
+    const onStatus = (status: number) => trace.set({ 'http.response.status_code': status });
+    return ended(trace, next(call, { ...sending, trace, headers, onStatus }));
+  };
+}
+
+async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Result> {
+  try {
+    const result = await work;
+    trace.end();
+    return result;
+  } catch (error) {
+    trace.end(faultIn(error));
+    throw error;
+  }
+}
+
 /** The service, as the rest of the gateway sees it. */
 interface Upstream {
   readonly ask: Ask;
@@ -190,20 +279,26 @@ interface Upstream {
   close(): Promise<void>;
 }
 
+/** All that the way to the service is made of. */
 interface UpstreamParts {
+  /** Base address of the service, without a trailing slash. */
   readonly baseUrl: string;
+  /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
+  /** Further attempts after the first. */
   readonly retries: number;
   readonly clock: Clock;
   /** The clock by which ages are told; see `steadied`. */
   readonly steadyNow?: () => number;
+  /** Milliseconds since any instant, by a clock that nobody can set: the one of pauses. */
+  readonly elapsed?: () => number;
   readonly tenantCache: TenantCache;
   readonly tenants: Tenants;
   /** Counts of the calls of all gateways that share a store; null if this one is alone. */
   readonly sharedCounters: SharedCounters | null;
   /** The fetches under way of gateways that share the store. */
   readonly inFlight: InFlight;
-  readonly freshness: Freshness;
+  readonly freshness: ListCache['freshness'];
   /** Sees the answers of lists and records go by. */
   readonly remembering: (next: Send) => Send;
   readonly onAttempt: (attempt: Attempt) => void;
@@ -223,35 +318,26 @@ interface UpstreamParts {
  * attempt is billed, since the service counts attempts, and each tells if the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
-  const { clock, steadyNow = clock.now, lookups } = parts;
+  const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
-  const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
-  const outage = createOutage(steadyNow);
-  const gate = new CallGate({
-    tenants: parts.tenants,
-    tenantCache: parts.inFlight.cache ?? parts.tenantCache,
-    now: steadyNow,
-    wallNow: clock.now,
-  });
+  const http = createHttp(parts.baseUrl, parts.timeoutMs, clock.now, steadyNow);
+  const outage = createOutage(elapsed);
+  const verdicts = parts.inFlight.cache ?? parts.tenantCache;
+  const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const heard = gate.hearing(http.send);
-  const paced = rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger });
-  const patient = retried(gate.stopping(paced), {
-    retries: parts.retries,
-    budget: createRetryBudget(),
-    outage,
-  });
+  const paced = rateLimited(
+    parts.isTraced ? tracedAttempts(heard) : heard,
+    ledger,
+    clock,
+    parts.onAttempt,
+    parts.onMinuteWait,
+  );
+  const patient = retried(gate.stopping(paced), parts.retries, createRetryBudget(), outage);
   const watched = parts.isTraced ? tracedCalls(patient) : patient;
   const routes = parts.optionalRoutes;
-  const there = routes?.size ? absentRoutes(watched, { routes, now: steadyNow }) : watched;
+  const there = routes?.size ? absentRoutes(watched, routes, elapsed) : watched;
   const send = coalesced(there);
-  const ask = cached(parts.remembering(send), {
-    tenantCache: parts.tenantCache,
-    freshness: parts.freshness,
-    now: steadyNow,
-    outage,
-    inFlight: parts.inFlight,
-    lookups,
-  });
+  const ask = cached(parts.remembering(send), { ...parts, now: steadyNow }, outage);
 
   return { ask, send, ledger, gate, outage, close: http.close };
 }

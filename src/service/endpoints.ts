@@ -4,14 +4,7 @@
  * "Specified" is the service's promise. "Observed" is the behaviour that it has shown if the specification is silent;
  * the decoders accept it and nothing relies on it.
  */
-import {
-  assumedCountries,
-  assumedFigure,
-  assumedIndicators,
-  assumedSources,
-  assumedTickers,
-} from './assumed.ts';
-import type { Endpoint } from './call.ts';
+import type { Endpoint, YearsOf } from './call.ts';
 import {
   decodeHealth,
   decodeIndicators,
@@ -23,6 +16,7 @@ import {
   type SourceRecord,
 } from './records/catalogue.ts';
 import {
+  COVERED_COUNTRIES,
   type CountryProfileRecord,
   type CountryRecord,
   decodeCountries,
@@ -157,6 +151,7 @@ export const observations: Endpoint<ObservationsParams, ObservationList> = {
   }),
   isDated: true,
   decode: (body, _, receivedAt) => decodeObservations(body, observations.route, receivedAt),
+  assumed: (target, _, yearsOf) => assumedFigures(target, yearsOf),
 };
 
 /** Specified: the catalogue, each measure with unit and sources, and both filters. The names of the fields are not. */
@@ -209,5 +204,76 @@ function isAscending(names: readonly string[]): boolean {
   return names.every((name, i) => i === 0 || (names[i - 1] as string) < name);
 }
 
-/** The route of any endpoint, and the answer that is assumed of it. */
-export type AnyEndpoint = Pick<Endpoint, 'route' | 'assumed'>;
+/*
+ * The answers that pricing assumes, of their documented sizes.
+ */
+
+/** The year of a figure if any year will do. */
+const ASSUMED_YEAR = 2000;
+
+const DOCUMENTED_INDICATORS = 207;
+const DOCUMENTED_SOURCES = 59;
+
+/** Listings of an answer without `limit`, which is cut there. */
+const DEFAULT_TICKERS = 100;
+
+/** Listings of a list that was not cut: more than an answer without `limit` holds. */
+const ASSUMED_TICKERS = 200;
+
+/** Lists every country, by its code alone. */
+function assumedCountries(): unknown {
+  return [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code }));
+}
+
+function assumedIndicators(): unknown {
+  return numbered(DOCUMENTED_INDICATORS).map((n) => ({ metric_key: `indicator_${n}`, name: `${n}` }));
+}
+
+function assumedSources(): unknown {
+  return numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` }));
+}
+
+/** @param target of the call, whose filters its listings pass */
+function assumedTickers(target: string): unknown {
+  const codes = [...COVERED_COUNTRIES];
+  const { searchParams } = new URL(target, 'http://service');
+  const count = searchParams.has('limit') ? ASSUMED_TICKERS : DEFAULT_TICKERS;
+  return numbered(count).map((n) => ({
+    exchange_code: searchParams.get('exchange_code') ?? 'X',
+    symbol: `${n}`,
+    country_code: searchParams.get('country_code') ?? codes[n % codes.length],
+    instrument_type: searchParams.get('instrument_type'),
+  }));
+}
+
+function assumedFigure(countryCode: string, metricKey: string, year = ASSUMED_YEAR): object {
+  return {
+    country_code: countryCode,
+    country_name: countryCode,
+    metric_key: metricKey,
+    metric_name: metricKey,
+    year,
+    period: `${year}`,
+    value: 1,
+    unit: '',
+    source: 'source_1',
+    value_status: 'reported',
+    retrieved_at: '2000-01-01T00:00:00Z',
+  };
+}
+
+function numbered(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i + 1);
+}
+
+/** Assumes figures of each country and metric that a call names, as far as there are any. The answer is whole, as its total says. */
+function assumedFigures(target: string, yearsOf: YearsOf): unknown {
+  const query = new URLSearchParams(target.slice(target.indexOf('?')));
+  const namesIn = (name: string) => query.get(name)?.split(',') ?? [];
+  const data = namesIn('country_codes').flatMap((code) =>
+    namesIn('metric_keys').flatMap((key) =>
+      (yearsOf(code, key) ?? [ASSUMED_YEAR]).map((year) => assumedFigure(code, key, year)),
+    ),
+  );
+  return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
+}

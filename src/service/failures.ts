@@ -133,11 +133,12 @@ const MAX_FAULTS = 300;
 /** Returns the words of the failure that a body under a 200 tells of, if it has any; null if it tells of none. */
 export function toldFailure(body: unknown): { readonly words: string | undefined } | null {
   if (!isObject(body)) return null;
-  const { data, meta } = body;
+  const data = isObject(body.data) ? body.data : null;
+  const meta = isObject(body.meta) ? body.meta : null;
   const parts = [
     tells(body) || isNothingElse(body) ? body : null,
-    isObject(meta) && tellsPlainly(meta) ? meta : null,
-    isObject(data) && isNothingElse(data) ? data : null,
+    meta !== null && tellsPlainly(meta) ? meta : null,
+    data !== null && isNothingElse(data) ? data : null,
   ];
   const [told] = parts.filter((part) => part !== null);
   return told === undefined ? null : { words: wordsOf(told) ?? wordsOf(body) };

@@ -1,11 +1,15 @@
 import { untilAborted } from '../async/promises.ts';
 import { Failure } from '../errors.ts';
 import { type KeyPauses, Pause, PUBLIC, type RoutePauses, type Tenant } from '../tenants/tenant.ts';
-import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
-import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
 import { namesAsked } from './failures.ts';
+import { isForgotten, isUnanswered } from './http.ts';
 import { COVERED_COUNTRIES } from './records/countries.ts';
+
+interface Verdicts {
+  accept(tenant: Tenant): void;
+  refuse(tenant: Tenant, refusal: Failure): Promise<void> | undefined;
+}
 
 /** The pauses of a route that keep calls back. */
 interface OpenCircuits {
@@ -14,16 +18,6 @@ interface OpenCircuits {
   readonly isOpenForAll: boolean;
   /** Number of keys whose own does. */
   readonly keys: number;
-}
-
-interface GateParts {
-  readonly tenants: { all(): Iterable<Tenant> };
-  /** Hears the service's verdicts on keys. */
-  readonly tenantCache: Pick<TenantCache, 'accept' | 'refuse'>;
-  /** The clock of pauses; see `steadied`. */
-  readonly now: () => number;
-  /** The wall clock, for the times that callers are told. */
-  readonly wallNow: () => number;
 }
 
 /** Milliseconds without calls after a refusal. A key that is activated seconds later works soon after. */
@@ -66,17 +60,33 @@ const NO_PAUSES: readonly Pause[] = [];
  * An outage of one route is none of the others, and a route that fails under one key alone is kept from that key alone.
  */
 export class CallGate {
-  readonly #parts: GateParts;
+  readonly #tenants: { all(): Iterable<Tenant> };
+  readonly #tenantCache: Verdicts;
+  readonly #now: () => number;
+  readonly #wallNow: () => number;
   /** Failures by route, of those on which anything has failed. */
   readonly #outages = new Map<string, RouteOutage>();
 
-  constructor(parts: GateParts) {
-    this.#parts = parts;
+  /**
+   * @param tenantCache hears the service's verdicts on keys
+   * @param now the clock of pauses; see `steadied`
+   * @param wallNow the clock of the times that callers are told
+   */
+  constructor(
+    tenants: { all(): Iterable<Tenant> },
+    tenantCache: Verdicts,
+    now: () => number,
+    wallNow: () => number,
+  ) {
+    this.#tenants = tenants;
+    this.#tenantCache = tenantCache;
+    this.#now = now;
+    this.#wallNow = wallNow;
   }
 
   /** Returns the refusal after which nothing at all is sent under a key now; null if something would be. */
   refusal({ pauses }: Tenant): Failure | null {
-    return pauses?.all.reason(this.#parts.now()) ?? null;
+    return pauses?.all.reason(this.#now()) ?? null;
   }
 
   /** Keeps calls back; around the ring in which they wait for their turn. */
@@ -110,7 +120,7 @@ export class CallGate {
    */
   open(): readonly OpenCircuits[] {
     const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
-    for (const { pauses } of this.#parts.tenants.all()) {
+    for (const { pauses } of this.#tenants.all()) {
       for (const [route, { outage }] of pauses?.byRoute ?? []) {
         if (outage.round > 0) keys.set(route, (keys.get(route) ?? 0) + 1);
       }
@@ -141,7 +151,7 @@ export class CallGate {
     let isProbe = false;
     const keptBack = (): Failure | null => {
       for (const pause of this.#pausesOf(call, tenant)) {
-        const why = pause.keepsBack(visit, this.#parts.now());
+        const why = pause.keepsBack(visit, this.#now());
         if (why !== null) return this.#failure(why, call, pause);
         if (pause.isProbedBy(visit)) becomeProbe();
       }
@@ -174,8 +184,7 @@ export class CallGate {
   /** Makes the failure of a call that is kept back: the service's own words, or that the route has not answered lately. */
   #failure(why: Failure, { route }: Call, { lengths, endsAtMs }: Pause): Failure {
     if (lengths === REFUSALS) return why.with({ route });
-    const { now, wallNow } = this.#parts;
-    const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - now()) / 1000));
+    const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - this.#now()) / 1000));
     return new Failure(
       'UPSTREAM_UNAVAILABLE',
       'The service has not answered on this route lately, so nothing was sent.',
@@ -184,7 +193,7 @@ export class CallGate {
         detail: why.fields.detail,
         attempts: 0,
         retryAfterSeconds,
-        retryAt: new Date(wallNow() + retryAfterSeconds * 1000).toISOString(),
+        retryAt: new Date(this.#wallNow() + retryAfterSeconds * 1000).toISOString(),
       },
     );
   }
@@ -205,6 +214,7 @@ export class CallGate {
   #hear(answer: Answer, call: Call, tenant: Tenant, rounds: Rounds): Answer {
     // A 404 that doesn't name the thing asked for may come from a proxy before the service, and says nothing of the key.
     if (answer.status !== 404 || namesAsked(call, answer.body)) this.#accept(call, tenant, rounds);
+    else if (!call.isPublic) tenant.prove();
     this.#answered(call, tenant);
     return answer;
   }
@@ -217,10 +227,11 @@ export class CallGate {
       if (!call.isPublic && (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN')) {
         tenant.refuse();
         // A client that is told of the refusal may go to another gateway, which has to know of it by then.
-        await this.#parts.tenantCache.refuse(tenant, error);
+        await this.#tenantCache.refuse(tenant, error);
         this.#refused(error, tenant, call.route, rounds);
       }
       if (code === 'BAD_USER_INPUT') this.#accept(call, tenant, rounds);
+      if (code === 'RATE_LIMITED' && !call.isPublic) tenant.prove();
       this.#answered(call, tenant);
     }
     throw error;
@@ -229,14 +240,14 @@ export class CallGate {
   #accept({ route, isPublic }: Call, tenant: Tenant, rounds: Rounds): void {
     if (isPublic) return;
     tenant.accept();
-    this.#parts.tenantCache.accept(tenant);
+    this.#tenantCache.accept(tenant);
     endRefusals(tenant, route, rounds);
   }
 
   #refused(failure: Failure, tenant: Tenant, route: string, rounds: Rounds): void {
     const isOfRoute = failure.code === 'FORBIDDEN';
     const pause = isOfRoute ? pausesOn(route, tenant).refusal : pausesOfKey(tenant).all;
-    if (pause.round === (isOfRoute ? rounds.refusal : rounds.key)) pause.begin(failure, this.#parts.now());
+    if (pause.round === (isOfRoute ? rounds.refusal : rounds.key)) pause.begin(failure, this.#now());
     if (!isOfRoute) return;
     tenant.prove();
     endRefusals(tenant, null, rounds);
@@ -244,11 +255,10 @@ export class CallGate {
 
   /** Notes an attempt without an answer. One that left before the pause began says nothing new. */
   #failed({ route, isPublic }: Call, tenant: Tenant, failure: Failure, rounds: Rounds): void {
-    const { now } = this.#parts;
     const own = isPublic ? undefined : pausesOn(route, tenant);
     if (own?.outage.round === rounds.outage) {
       own.failures += 1;
-      if (rounds.outage > 0 || own.failures >= PAUSES_AFTER) own.outage.begin(failure, now());
+      if (rounds.outage > 0 || own.failures >= PAUSES_AFTER) own.outage.begin(failure, this.#now());
     }
     let ofAll = this.#outages.get(route);
     if (ofAll === undefined) {
@@ -263,7 +273,7 @@ export class CallGate {
     for (const count of failures.values()) sum += count;
     if (rounds.all === 0 && sum < PAUSES_AFTER) return;
     failures.clear();
-    pause.begin(failure, now());
+    pause.begin(failure, this.#now());
   }
 
   #answered({ route, isPublic }: Call, { pauses }: Tenant): void {
@@ -306,48 +316,6 @@ function endRefusals({ pauses }: Tenant, route: string | null, rounds: Rounds): 
   if (refusal?.round === rounds.refusal) refusal.end();
 }
 
-/** Calls in a row that must fail before the service is taken to be down. */
-const MIN_FAILURES = 3;
-
-/** Milliseconds for which no caller with an old answer at hand asks a service that is down. */
-const PAUSE_MS = 5_000;
-
-/**
- * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
- * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
- */
-export interface Outage {
-  /** Notes the outcome of a call, retries and all: null if there was an answer. */
-  note(error: unknown): void;
-  /**
-   * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
-   * looks.
-   */
-  failure(): Failure | null;
-}
-
-export function createOutage(now: () => number): Outage {
-  let failures = 0;
-  let last: Failure | null = null;
-  let seenAtMs = 0;
-
-  return {
-    note(error) {
-      if (error === null) failures = 0;
-      if (!isUnanswered(error) || isUnsent(error)) return;
-      failures += 1;
-      last = error;
-      seenAtMs = now();
-    },
-    failure() {
-      if (failures < MIN_FAILURES) return null;
-      if (now() - seenAtMs < PAUSE_MS) return last;
-      seenAtMs = now();
-      return null;
-    },
-  };
-}
-
 /** Milliseconds for which a route counts as absent after the service itself has said so. */
 const ABSENT_MS = 24 * 3_600_000;
 
@@ -370,10 +338,7 @@ interface RouteState {
  * know. Any other 404 says that there is no such route: all calls to it fail unsent from then on, under every key.
  * @param routes templates of the routes that may be absent
  */
-export function absentRoutes(
-  next: Send,
-  { routes, now }: { readonly routes: ReadonlySet<string>; readonly now: () => number },
-): Send {
+export function absentRoutes(next: Send, routes: ReadonlySet<string>, now: () => number): Send {
   const states = new Map<string, RouteState>(
     [...routes].map((route) => [route, { isThere: false, absence: null, untilMs: 0, probe: null }]),
   );

@@ -1,52 +1,32 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { type Dispatcher, errors } from 'undici';
-import { type Job, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
+import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } from 'undici';
 import { Failure, type FailureFields } from '../errors.ts';
-import { numberOf, parseExactly } from '../exact-json.ts';
-import { isDeep, MAX_NESTING } from '../nesting.ts';
+import { numberOf } from '../exact-json.ts';
+import { isDeep } from '../nesting.ts';
 import { isAboutLimit } from '../tenants/ledger.ts';
 import { httpDateIn } from '../times.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { health } from './endpoints.ts';
-import {
-  ACCEPTED_ENCODINGS,
-  Broken,
-  exchange,
-  Forgotten,
-  Late,
-  openConnections,
-  type Received,
-  type ReceivedBody,
-  Unreadable,
-} from './exchange.ts';
 import { toldFailure, wordsOf } from './failures.ts';
-import { parsedByRows, parsedInPieces, parsedLeniently, type Read, textOf } from './json.ts';
+import { type Read, ReceivedBody, read, readText, Unreadable } from './json.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/**
- * The last answers of the service by target, as bytes and as read. It mostly sends the same bytes to all that ask for
- * the same thing, or the same rows: then they are not read again, and what was parsed is shared. Nobody is given
- * anything here that the service has not just sent under their own key. Bytes that are kept stand alone in their memory.
- */
-type LastBodies = LRUCache<string, Read>;
-
-function createLastBodies(): LastBodies {
-  return new LRUCache({
-    maxSize: MAX_KEPT_BYTES,
-    maxEntrySize: MAX_BODY_BYTES,
-    sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
-  });
-}
-
 /** Bytes beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-
-/** Characters of a body that takes milliseconds to parse, and to look through. */
-const LONG_BODY = 50_000;
 
 /** Characters of an error's body that are read, and of its words that are kept. */
 const MAX_ERROR_LENGTH = 1_000_000;
@@ -54,6 +34,9 @@ const MAX_WORDS = 20_000;
 
 /** Bytes of a body, and of that of an error, that are taken in. */
 const MAX_BYTES = { body: MAX_RESPONSE_BYTES, error: 4 * MAX_ERROR_LENGTH };
+
+/** Encodings that a service is asked for: all that Node unpacks. */
+const ACCEPTED_ENCODINGS = 'gzip, deflate, br, zstd';
 
 const OUR_HEADERS = {
   accept: 'application/json',
@@ -64,16 +47,6 @@ const OUR_HEADERS = {
 /** The longest time that a service is believed to be away, in seconds. */
 const MAX_AWAY_SECONDS = 3_600;
 
-interface HttpParts {
-  /** Base address of the service, without a trailing slash. */
-  readonly baseUrl: string;
-  /** One attempt, headers and body, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-  /** The clock that tells when an answer came; see `steadied`. */
-  readonly steadyNow?: () => number;
-}
-
 /**
  * Opens the innermost ring: it sends one request over kept-alive connections and reads the status before the body.
  *
@@ -81,28 +54,36 @@ interface HttpParts {
  * RATE_LIMITED (429, as yet without plan and time), BAD_USER_INPUT (400, 422), UPSTREAM_UNAVAILABLE (5xx, broken
  * connection), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else; redirects are not followed, since the
  * caller's key goes to no other address).
+ *
+ * @param steadyNow the clock that tells when an answer came; see `steadied`
  */
-export function createHttp(parts: HttpParts): { send: Send; close: () => Promise<void> } {
+export function createHttp(
+  baseUrl: string,
+  timeoutMs: number,
+  now: () => number,
+  steadyNow = now,
+): { send: Send; close: () => Promise<void> } {
   const connections = openConnections(MAX_RESPONSE_BYTES);
-  const { origin, pathname } = new URL(parts.baseUrl);
+  const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
-  const bodies = createLastBodies();
-
-  function requestFor({ target, isPublic }: Call, { caller, headers }: Sending) {
-    const key = isPublic || caller.authorization === null ? {} : { authorization: caller.authorization };
-    return {
-      origin,
-      path: prefix + target,
-      headers: { ...OUR_HEADERS, ...key, ...headers },
-      timeoutMs: parts.timeoutMs,
-      maxBytes: MAX_BYTES,
-    };
-  }
+  /**
+   * The last answers of the service by target, as bytes and as read. It mostly sends the same bytes to all that ask for the
+   * same thing, or the same rows: then they are not read again, and what was parsed is shared. Nobody is given anything here
+   * that the service has not just sent under their own key. Bytes that are kept stand alone in their memory.
+   */
+  const bodies = new LRUCache<string, Read>({
+    maxSize: MAX_KEPT_BYTES,
+    maxEntrySize: MAX_BODY_BYTES,
+    sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
+  });
 
   /** Sends one request. A request that could not be written at all goes out once more, as if it had not been sent. */
   async function exchanged(call: Call, sending: Sending): Promise<Received> {
     const { signal, onLeaving, isAnew } = sending;
-    const request = { ...requestFor(call, sending), signal };
+    const { authorization } = sending.caller;
+    const key = call.isPublic || authorization === null ? {} : { authorization };
+    const headers = { ...OUR_HEADERS, ...key, ...sending.headers };
+    const request = { origin, path: prefix + call.target, headers, timeoutMs, maxBytes: MAX_BYTES, signal };
     const over: Dispatcher = isAnew ? connections.anew : connections.kept;
     try {
       return await exchange(over, { ...request, onLeaving });
@@ -114,75 +95,33 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     }
   }
 
-  async function read(received: ReceivedBody, call: Call, job: Job, last?: Read): Promise<unknown> {
-    const isLong = received.length > LONG_BODY;
-    // Several may have come whole at the same time, and to copy one takes milliseconds.
-    if (isLong) await yieldToEventLoop(job);
-    const bytes = received.copy();
-    const byRows = last === undefined || last.rows === null ? null : parsedByRows(last, bytes);
-    const again = byRows === null ? undefined : isLong ? await timeSliced(job, byRows) : taken(byRows);
-    const one = again ?? (await readWhole(bytes, call, job));
-    if (again === undefined && isDeep(one.body))
-      throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
-    const told = call.route === health.route ? null : toldFailure(one.body);
-    if (told !== null) throw failureTold(told.words?.slice(0, MAX_WORDS), call);
-    // Where rows were no help, the next body is read whole.
-    if (byRows !== null && again === undefined) one.rows = null;
-    bodies.set(call.target, one);
-    return one.body;
-  }
-
-  async function readWhole(bytes: Buffer, call: Call, job: Job): Promise<Read> {
-    try {
-      const isLong = bytes.length > LONG_BODY;
-      return {
-        bytes,
-        body: isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes)),
-      };
-    } catch (error) {
-      return { bytes, body: await readAgain(bytes, error, call, job), rows: null };
+  async function answered(call: Call, sending: Sending): Promise<Answer> {
+    const { status, headers, body } = await exchanged(call, sending);
+    sending.onStatus?.(status);
+    if (status === 200) {
+      const last = bodies.get(call.target);
+      const found = await read(body, sending.caller, last);
+      const told = found === last || call.route === health.route ? null : toldFailure(found.body);
+      if (told !== null) throw failureTold(told.words?.slice(0, MAX_WORDS), call);
+      if (found !== last) bodies.set(call.target, found);
+      return { status, headers: plain(headers), body: found.body, receivedAt: steadyNow() };
     }
-  }
-
-  /** Reads a body that is no JSON as far as that goes. */
-  async function readAgain(bytes: Buffer, error: unknown, call: Call, job: Job): Promise<unknown> {
-    if (!(error instanceof SyntaxError)) throw error;
-    try {
-      return await timeSliced(job, parsedLeniently(textOf(bytes)));
-    } catch (second) {
-      if (!(second instanceof SyntaxError)) throw second;
-      throw invalid(call, 'the body is not JSON', error);
+    const text = await readText(body, sending.caller);
+    if (status === 404 || status === 304) {
+      const words = status === 404 ? wordsIn(text) : undefined;
+      return { status, headers: plain(headers), body: words, receivedAt: steadyNow() };
     }
+    const isAway = status === 503;
+    throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], now()) : {});
   }
 
   const send: Send = async (call, sending) => {
-    const { caller } = sending;
     sending.signal.throwIfAborted();
-    let received: Received;
     try {
-      received = await exchanged(call, sending);
+      return await answered(call, sending);
     } catch (error) {
       throw failureIn(error, call);
     }
-    const { status, headers, body } = received;
-    sending.onStatus?.(status);
-    const receivedAt = () => (parts.steadyNow ?? parts.now)();
-    if (status === 200) {
-      const last = bodies.get(call.target);
-      const isSame = last !== undefined && body.equals(last.bytes);
-      const found = isSame ? last.body : await read(body, call, caller, last);
-      // The work on a long one takes milliseconds, too.
-      if (body.length > LONG_BODY) await yieldToEventLoop(caller);
-      return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };
-    }
-    const text = textOf(body.copy());
-    if (text.length > LONG_BODY) await yieldToEventLoop(caller);
-    if (status === 404 || status === 304) {
-      const words = status === 404 ? wordsIn(text) : undefined;
-      return { status, headers: plain(headers), body: words, receivedAt: receivedAt() };
-    }
-    const isAway = status === 503;
-    throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], parts.now()) : {});
   };
 
   return { send, close: connections.close };
@@ -210,16 +149,9 @@ function failureIn(error: unknown, call: Call): unknown {
 
 /** Makes headers as an answer has them: one value a name. */
 function plain(headers: IncomingHttpHeaders): Answer['headers'] {
-  for (const name in headers) {
-    if (typeof headers[name] !== 'string') return joined(headers);
-  }
-  return headers as Answer['headers'];
-}
-
-function joined(headers: IncomingHttpHeaders): Answer['headers'] {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]),
-  );
+  const values = Object.entries(headers);
+  if (values.every(([, value]) => typeof value === 'string')) return headers as Answer['headers'];
+  return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
 function invalid(call: Call, detail: string, cause?: unknown): Failure {
@@ -302,4 +234,417 @@ function awayUntil(header: string | string[] | undefined, nowMs: number): Failur
 /** Reads the service's own words in an error body. */
 function detailIn(text: string): string | undefined {
   return wordsOf(jsonIn(text))?.slice(0, MAX_WORDS);
+}
+
+/** Tells if a call failed because the connection that it went over had been closed before, which says nothing of the service. */
+export function isForgotten(error: unknown): boolean {
+  return error instanceof Failure && error.cause instanceof Forgotten;
+}
+
+/** Tells if the service gave no answer of its own at all. */
+export function isUnanswered(error: unknown): error is Failure {
+  return (
+    error instanceof Failure && (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT')
+  );
+}
+
+/** Connections to the service that are open at once; calls beyond wait for one. */
+const MAX_CONNECTIONS = 64;
+
+/** One place for a connection to the service, and the traffic over the connection that is there. */
+interface ServiceConnection {
+  socket: Socket | null;
+  /** Answers that have come over it. */
+  answers: number;
+  /** Requests that have no answer yet. */
+  running: number;
+  /** Time of its last answer, in milliseconds of the process. */
+  usedAtMs: number;
+}
+
+/** Ways to the service. */
+interface Connections {
+  /** Sends over connections that are kept alive. */
+  readonly kept: Dispatcher;
+  /** Sends over a new connection for each request, closed after it. */
+  readonly anew: Dispatcher;
+  /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
+  closeIdle(forgotten: ServiceConnection): void;
+  close(): Promise<void>;
+}
+
+/** @param maxBodyBytes bytes after which a body is given up, as they come over the wire */
+function openConnections(maxBodyBytes: number): Connections {
+  const all = new Set<ServiceConnection>();
+
+  class Tracked extends Client {
+    readonly #connection: ServiceConnection;
+
+    constructor(origin: string | URL, options: Client.Options & { connect: buildConnector.connector }) {
+      const connection: ServiceConnection = { socket: null, answers: 0, running: 0, usedAtMs: 0 };
+      super(origin, {
+        ...options,
+        connect: (target, callback) =>
+          options.connect(target, (...[error, socket]) => {
+            if (error !== null) return callback(error, null);
+            Object.assign(connection, { socket, answers: 0, running: 0 });
+            all.add(connection);
+            socket.once('close', () => all.delete(connection));
+            return callback(null, socket);
+          }),
+      });
+      this.#connection = connection;
+    }
+
+    override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+      if (handler instanceof Exchange) handler.goesOver(this.#connection);
+      return super.dispatch(options, handler);
+    }
+  }
+
+  const limits = { connections: MAX_CONNECTIONS, maxResponseSize: maxBodyBytes };
+  const kept = new Agent({
+    ...limits,
+    keepAliveTimeout: 30_000,
+    pipelining: 1,
+    factory: (origin, options) =>
+      new Pool(origin, {
+        ...options,
+        factory: (target, further) =>
+          new Tracked(target, further as ConstructorParameters<typeof Tracked>[1]),
+      }),
+  });
+  const anew = new Agent({ ...limits, pipelining: 0, allowH2: false });
+
+  return {
+    kept,
+    anew,
+    closeIdle(forgotten) {
+      for (const { socket, answers, running, usedAtMs } of all) {
+        if (answers > 0 && running === 0 && usedAtMs <= forgotten.usedAtMs) socket?.destroy();
+      }
+    },
+    async close() {
+      await Promise.all([kept.close(), anew.close()]);
+    },
+  };
+}
+
+/** Encodings that a body may have one within the other. */
+const MAX_ENCODINGS = 4;
+
+/** Bytes that are unpacked at once. */
+const CHUNK_BYTES = 65_536;
+
+/** Parameters of zstd: windows beyond 8 MiB are none that HTTP allows (RFC 9659). */
+const ZSTD_WINDOW = { [constants.ZSTD_d_windowLogMax]: 23 };
+
+type Open = (first: Buffer) => Transform;
+
+const gunzip: Open = () => createGunzip({ chunkSize: CHUNK_BYTES });
+
+const OPEN: Readonly<Record<string, Open>> = {
+  gzip: gunzip,
+  'x-gzip': gunzip,
+  // Some services send it without the header that the name stands for.
+  deflate: ([byte = 0]) =>
+    (byte & 0x0f) === 8
+      ? createInflate({ chunkSize: CHUNK_BYTES })
+      : createInflateRaw({ chunkSize: CHUNK_BYTES }),
+  br: () => createBrotliDecompress({ chunkSize: CHUNK_BYTES }),
+  zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: ZSTD_WINDOW }),
+};
+
+/**
+ * Returns the steps that undo the encodings of a body, in their order; null if there are none.
+ * @throws Unreadable if one of them is not known, or there are too many
+ */
+function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
+  if (header === undefined) return null;
+  const names = String(header)
+    .split(',', MAX_ENCODINGS * 4)
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length === 0) return null;
+  if (names.length > MAX_ENCODINGS) throw new Unreadable('the body has too many encodings');
+  return names.reverse().map((name) => {
+    if (!Object.hasOwn(OPEN, name))
+      throw new Unreadable(`the body has an encoding that is not known: ${name.slice(0, 40)}`);
+    return OPEN[name] as Open;
+  });
+}
+
+/** The receiver of a body as it is unpacked. */
+interface Unpacked {
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  onError(reason: Unreadable): void;
+  /** Called when more may be written, after `write` has said that it has enough. */
+  onDrain(): void;
+}
+
+/** Unpacks a body as it comes, within bounds: a body that would be too large is given up before it is. */
+class Unpacking {
+  readonly #encodings: readonly Open[];
+  readonly #maxBytes: number;
+  readonly #to: Unpacked;
+  readonly #streams: Transform[] = [];
+
+  /** @param maxBytes bytes that may come of each encoding */
+  constructor(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
+    this.#encodings = encodings;
+    this.#maxBytes = maxBytes;
+    this.#to = to;
+  }
+
+  /** @returns true if more may be written at once */
+  write(chunk: Buffer, level = 0): boolean {
+    if (chunk.length === 0) return true;
+    const open = this.#encodings[level];
+    if (open === undefined) {
+      this.#to.onData(chunk);
+      return true;
+    }
+    this.#streams[level] ??= this.#opened(level, open(chunk));
+    return this.#streams[level].write(chunk);
+  }
+
+  /** Ends the body; `onEnd` follows once all is unpacked. */
+  end(level = 0): void {
+    if (level === this.#encodings.length) this.#to.onEnd();
+    // Nothing at all has come: that is an empty body, in any encoding.
+    else if (this.#streams[level] === undefined) this.end(level + 1);
+    else this.#streams[level].end();
+  }
+
+  close(): void {
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  #opened(level: number, stream: Transform): Transform {
+    let bytes = 0;
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > this.#maxBytes) this.#to.onError(new Unreadable('the body is too large'));
+      else this.write(chunk, level + 1);
+    });
+    stream.on('end', () => this.end(level + 1));
+    stream.on('error', () => this.#to.onError(new Unreadable('the body is not encoded as it says')));
+    if (level === 0) stream.on('drain', () => this.#to.onDrain());
+    return stream;
+  }
+}
+
+/** The answer to one request. */
+interface Received {
+  readonly status: number;
+  /** Values by lower-case name. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: ReceivedBody;
+}
+
+/** One GET, and who waits for it. */
+interface GetRequest {
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  /** One deadline for headers and body, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Bytes, unpacked, after which a body is given up; after those of an error's body, it counts as none. */
+  readonly maxBytes: { readonly body: number; readonly error: number };
+  readonly signal: AbortSignal;
+  /**
+   * Called when a connection is there and the request is about to be written; an error that it throws keeps the request
+   * back.
+   */
+  readonly onLeaving: (() => void) | undefined;
+}
+
+/** The service gave no full answer in time. */
+class Late extends Error {}
+
+/** The connection broke, or there was none; the cause says how. */
+class Broken extends Error {}
+
+/**
+ * The connection broke before any byte of the answer, and answers had come over it before: the service, or something in
+ * between, had most likely closed or forgotten it when the request was sent.
+ */
+class Forgotten extends Broken {
+  readonly connection: ServiceConnection;
+
+  constructor(connection: ServiceConnection, cause: unknown) {
+    super('The connection was closed when it was used again.', { cause });
+    this.connection = connection;
+  }
+
+  /** True if the service may have received the request: not if it could not even be written. */
+  get mayHaveArrived(): boolean {
+    return (this.cause as Partial<NodeJS.ErrnoException> | undefined)?.syscall !== 'write';
+  }
+}
+
+/**
+ * Sends one GET, straight through undici's dispatcher: its `request` makes a stream of each body, and an abort signal's
+ * listeners, which take as long as all the rest.
+ *
+ * @throws Late, Broken, Unreadable, the signal's reason, or the error that `onLeaving` throws
+ */
+function exchange(dispatcher: Dispatcher, request: GetRequest): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const handler = new Exchange(request, resolve, reject);
+    const { origin, path, headers } = request;
+    const options = { origin, path, method: 'GET', headers, headersTimeout: 0, bodyTimeout: 0 } as const;
+    try {
+      dispatcher.dispatch(options, handler);
+    } catch (error) {
+      handler.onResponseError(null, error);
+    }
+  });
+}
+
+class Exchange implements Dispatcher.DispatchHandler, Unpacked {
+  readonly #request: GetRequest;
+  readonly #resolve: (received: Received) => void;
+  readonly #reject: (reason: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAbort = () => this.#giveUp(this.#request.signal.reason);
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | null = null;
+  #isOver = false;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #bytes = 0;
+  /** Undoes the encodings of the body, if it has any. */
+  #unpacking: Unpacking | null = null;
+  #connection: ServiceConnection | null = null;
+  /** Answers and bytes that had come over the connection before the request; null while that hasn't left. */
+  #before: { readonly answers: number; readonly bytes: number } | null = null;
+
+  constructor(request: GetRequest, resolve: (received: Received) => void, reject: (reason: unknown) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => this.#giveUp(new Late()), request.timeoutMs);
+    request.signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  goesOver(connection: ServiceConnection): void {
+    this.#connection = connection;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) {
+      controller.abort(new Error('Nobody waits for this request any longer.'));
+      return;
+    }
+    try {
+      this.#request.onLeaving?.();
+    } catch (error) {
+      this.#giveUp(error);
+      return;
+    }
+    if (this.#connection === null) return;
+    const { answers, socket } = this.#connection;
+    this.#connection.running += 1;
+    this.#before = { answers, bytes: socket?.bytesRead ?? 0 };
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // A 1xx is followed by the answer itself.
+    this.#status = status;
+    this.#headers = headers;
+    if (headers['content-encoding'] === undefined) return;
+    try {
+      const encodings = encodingsIn(headers['content-encoding']);
+      this.#unpacking = encodings && new Unpacking(encodings, this.#maxBytes(), this);
+    } catch (error) {
+      this.onError(error);
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onDrain(): void {
+    this.#controller?.resume();
+  }
+
+  #maxBytes(): number {
+    const { body, error } = this.#request.maxBytes;
+    return this.#status === 200 ? body : error;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#unpacking !== null) {
+      if (!this.#unpacking.write(chunk)) controller.pause();
+      return;
+    }
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#maxBytes()) this.onError(new Unreadable('the body is too large'));
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#leaveConnection(true);
+    if (this.#unpacking === null) this.onEnd();
+    else if (!this.#isOver) this.#unpacking.end();
+  }
+
+  onResponseError(_: unknown, cause: unknown): void {
+    const forgotten = this.#status === 0 ? this.#forgotten(cause) : null;
+    this.#leaveConnection(false);
+    if (this.#end()) this.#reject(forgotten ?? new Broken('The connection broke.', { cause }));
+  }
+
+  #forgotten(cause: unknown): Forgotten | null {
+    if (this.#connection === null || this.#before === null || this.#before.answers === 0) return null;
+    const { socket } = this.#connection;
+    return socket?.bytesRead === this.#before.bytes ? new Forgotten(this.#connection, cause) : null;
+  }
+
+  #leaveConnection(isAnswered: boolean): void {
+    if (this.#connection === null || this.#before === null) return;
+    this.#before = null;
+    this.#connection.running -= 1;
+    if (!isAnswered) return;
+    this.#connection.answers += 1;
+    this.#connection.usedAtMs = performance.now();
+  }
+
+  /** Reads no further: of an error the status says enough, and any other answer is given up. */
+  onError(reason: unknown): void {
+    if (this.#status === 200) {
+      this.#giveUp(reason);
+      return;
+    }
+    this.#chunks.length = 0;
+    this.onEnd();
+    this.#controller?.abort(new Error('The body of the answer is not read.'));
+  }
+
+  onEnd(): void {
+    if (!this.#end()) return;
+    this.#resolve({ status: this.#status, headers: this.#headers, body: new ReceivedBody(this.#chunks) });
+  }
+
+  #giveUp(reason: unknown): void {
+    if (!this.#end()) return;
+    this.#reject(reason);
+    this.#controller?.abort(reason instanceof Error ? reason : new Error('The request was given up.'));
+  }
+
+  /** Ends the exchange. Returns true if it was under way until now. */
+  #end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#unpacking?.close();
+    return true;
+  }
 }

@@ -1,9 +1,91 @@
 import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
-import type { Steps } from '../async/turns.ts';
+import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import { isDeep, MAX_NESTING } from '../nesting.ts';
+
+/** A fault of a body that can't be read; the message says why. */
+export class Unreadable extends Error {}
+
+/** A body, unpacked, in the pieces in which it came. They are part of all that was read from the connection at once. */
+export class ReceivedBody {
+  readonly #chunks: readonly Buffer[];
+  /** Bytes of all pieces. */
+  readonly length: number;
+
+  constructor(chunks: readonly Buffer[]) {
+    this.#chunks = chunks;
+    this.length = chunks.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Makes a copy in one piece, which keeps nothing else alive. */
+  copy(): Buffer {
+    return Buffer.concat(this.#chunks, this.length);
+  }
+
+  equals(bytes: Buffer): boolean {
+    if (bytes.length !== this.length) return false;
+    let at = 0;
+    return this.#chunks.every((chunk) => {
+      const from = at;
+      at += chunk.length;
+      return bytes.compare(chunk, 0, chunk.length, from, at) === 0;
+    });
+  }
+}
+
+/** Bytes of a body that takes milliseconds to parse, and to look through. */
+const LONG_BODY = 50_000;
+
+/**
+ * Reads a body, a long one in turns. It is the last one from the same address if it has the same bytes; else its rows are
+ * taken from that as far as they are the same.
+ * @throws Unreadable if it is no JSON, or nested too deep
+ */
+export async function read(body: ReceivedBody, job: Job, last?: Read): Promise<Read> {
+  const isLong = body.length > LONG_BODY;
+  const isSame = last !== undefined && body.equals(last.bytes);
+  // Several may have come whole at the same time, and to copy one takes milliseconds.
+  if (isLong) await yieldToEventLoop(job);
+  if (isSame) return last;
+  const found = await readNew(body.copy(), isLong, job, last);
+  if (isLong) await yieldToEventLoop(job);
+  return found;
+}
+
+async function readNew(bytes: Buffer, isLong: boolean, job: Job, last?: Read): Promise<Read> {
+  const byRows = last === undefined || last.rows === null ? null : parsedByRows(last, bytes);
+  const again = byRows === null ? undefined : isLong ? await timeSliced(job, byRows) : taken(byRows);
+  if (again !== undefined) return again;
+  const whole = await readWhole(bytes, isLong, job);
+  if (isDeep(whole.body)) throw new Unreadable(`the body is nested more than ${MAX_NESTING} levels deep`);
+  // If rows were no help, the next body is read whole.
+  if (byRows !== null) whole.rows = null;
+  return whole;
+}
+
+async function readWhole(bytes: Buffer, isLong: boolean, job: Job): Promise<Read> {
+  try {
+    const body = isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes));
+    return { bytes, body };
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    try {
+      return { bytes, body: await timeSliced(job, parsedLeniently(textOf(bytes))), rows: null };
+    } catch (second) {
+      if (!(second instanceof SyntaxError)) throw second;
+      throw new Unreadable('the body is not JSON', { cause });
+    }
+  }
+}
+
+/** Decodes a body that is read as a text. */
+export async function readText(body: ReceivedBody, job: Job): Promise<string> {
+  const text = textOf(body.copy());
+  if (text.length > LONG_BODY) await yieldToEventLoop(job);
+  return text;
+}
 
 const BYTE_ORDER_MARK = '\uFEFF';
 

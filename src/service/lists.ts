@@ -15,7 +15,6 @@ import {
   type Answer,
   billStale,
   type Call,
-  callKey,
   type Endpoint,
   makeCall,
   type Send,
@@ -23,7 +22,6 @@ import {
   tracing,
 } from './call.ts';
 import { namesAsked } from './failures.ts';
-import type { Outage } from './gate.ts';
 
 /**
  * Asks one endpoint; an answer that is held in this process is returned at once.
@@ -38,25 +36,20 @@ export type Ask = <Params, Result>(
   maxAgeMs?: number,
 ) => PromiseOrValue<Result | null>;
 
-/** Milliseconds for which entries are served. */
-export interface Freshness {
-  /** Milliseconds without asking again. */
-  readonly ttlMs: number;
-  /** Milliseconds past that, if the service gives no answer. */
-  readonly staleMs: number;
-}
-
-export interface CachedParts {
+/** The cache of answers, and the times for which it serves them. */
+export interface ListCache {
   readonly tenantCache: TenantCache;
-  readonly freshness: Freshness;
+  readonly freshness: {
+    /** Milliseconds without asking again. */
+    readonly ttlMs: number;
+    /** Milliseconds past that, if the service gives no answer. */
+    readonly staleMs: number;
+  };
   readonly now: () => number;
-  readonly outage: Pick<Outage, 'failure'>;
-  /** Called with each call that was answered from the tenant cache. */
-  readonly onHeld?: (call: Call) => void;
-  /** Counts the hits and misses among held entries. */
-  readonly lookups?: Lookups | undefined;
   /** The fetches under way of gateways that share the store; left out if nobody shares it. */
   readonly inFlight?: InFlight;
+  /** Counts the hits and misses among held entries. */
+  readonly lookups?: Lookups | undefined;
 }
 
 /** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link RefusedArguments}. */
@@ -104,9 +97,14 @@ const decodedBodies = createObjectMemo<unknown>('decoded body');
  * put on it. Entries are fresh for `ttlMs`, and if an endpoint's headers count, for no longer than they allow. An entry
  * with an entity tag is then asked for by it, and a 304 keeps it. If the service gives no answer, an old one is served
  * and billed as such. Refused arguments are an answer like any other: the call is not made again while it is fresh.
+ * @param onHeld called with each call that was answered from the tenant cache
  */
-export function cached(send: Send, parts: CachedParts): Ask {
-  const { tenantCache, freshness, now, outage, onHeld, lookups, inFlight = ALONE } = parts;
+export function cached(
+  send: Send,
+  { tenantCache, freshness, now, inFlight = ALONE, lookups }: ListCache,
+  outage: { failure(): Failure | null },
+  onHeld?: (call: Call) => void,
+): Ask {
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
     const tenant = call.isPublic ? PUBLIC : sending.caller.tenant;
@@ -251,7 +249,7 @@ export interface HeldList<Result> {
 export function held<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
-  { tenantCache, freshness, now }: Pick<CachedParts, 'tenantCache' | 'freshness' | 'now'>,
+  { tenantCache, freshness, now }: ListCache,
 ): (tenant: Tenant) => PromiseOrValue<HeldList<Result> | null> {
   const call = makeCall(endpoint, params);
   return (tenant) => {
@@ -311,13 +309,13 @@ function isRefusal(body: unknown): body is RefusedArguments {
 
 /** Names the entry of a call's answer. */
 function nameOf(call: Call): string {
-  return `answer ${callKey(call)}`;
+  return `answer ${call.target}`;
 }
 
 function recordsOf<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
-  answer: Pick<Answer | HeldAnswer, 'status' | 'body'>,
+  answer: { readonly status: number; readonly body: unknown },
   atMs: number,
 ): Result | null {
   if (answer.status === 404) {

@@ -1,15 +1,11 @@
-import type { Clock } from '../async/clock.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { CallQueue, Tenant, WaitingCall } from '../tenants/tenant.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
 
-interface PacingParts {
-  readonly ledger: Ledger;
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** Called with the milliseconds that a call has waited for a minute window. */
-  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
-  readonly onAttempt: (attempt: Attempt) => void;
+interface WaitingClock {
+  now(): number;
+  sleep(ms: number): Promise<void>;
 }
 
 /** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
@@ -19,7 +15,7 @@ const MAX_IN_FLIGHT = 8;
  * Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long
  * as allowed.
  */
-function createTurns({ ledger, clock, onMinuteWait }: PacingParts) {
+function createTurns(ledger: Ledger, clock: WaitingClock, onMinuteWait: (waitedMs: number) => void) {
   /**
    * Takes a turn.
    * @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason
@@ -48,7 +44,7 @@ function createTurns({ ledger, clock, onMinuteWait }: PacingParts) {
     await queued(queue.forMinute, sending, (wakeAll) => {
       clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
     });
-    onMinuteWait?.(clock.now() - sinceMs);
+    onMinuteWait(clock.now() - sinceMs);
   }
 
   /** Waits for the store. If other gateways were faster, the ledger knows by then for how long there is no room. */
@@ -102,10 +98,16 @@ async function queued(
  * Bills every attempt, and holds back calls that the service would refuse: after a 429, and when the known budget of
  * the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest deadline
  * first; the others fail at once. Public routes are billed but not held back.
+ * @param onMinuteWait called with the milliseconds that a call has waited for a minute window
  */
-export function rateLimited(next: Send, parts: PacingParts): Send {
-  const { ledger, clock, onAttempt } = parts;
-  const { takeTurn, freePlace } = createTurns(parts);
+export function rateLimited(
+  next: Send,
+  ledger: Ledger,
+  clock: WaitingClock,
+  onAttempt: (attempt: Attempt) => void,
+  onMinuteWait: (waitedMs: number) => void = () => {},
+): Send {
+  const { takeTurn, freePlace } = createTurns(ledger, clock, onMinuteWait);
 
   async function attempt(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
     const { tenant } = sending.caller;

@@ -26,7 +26,7 @@ export interface QuotaRecord {
 }
 
 /** Rest of one limit of a plan. */
-export interface RateLimit {
+interface RateLimit {
   readonly name: 'minute' | 'month';
   /** Calls that the plan allows in a window. */
   readonly most: number;
@@ -299,8 +299,6 @@ export interface AccountHolder {
   readonly digest: string;
   /** Null before the first call. */
   account: Account | null;
-  /** Notes that the service has answered for the key. */
-  prove(): void;
 }
 
 /** Limits of the plans as the service publishes them, for texts that name a plan but not all its figures. */
@@ -353,6 +351,12 @@ export function readLimitText(detail: string): ToldLimits {
   };
 }
 
+/** Rest of the limits of one key. */
+interface KeyLimits {
+  readonly tenant: AccountHolder;
+  readonly limits: readonly RateLimit[];
+}
+
 export interface Ledger {
   /**
    * Returns the instant at which a call for this key may leave, in milliseconds since the epoch; not after now if it
@@ -380,6 +384,8 @@ export interface Ledger {
   quota(tenant: AccountHolder): QuotaRecord;
   /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
   limits(tenant: AccountHolder): readonly RateLimit[];
+  /** Lists the rest of the limits of the first so many tenants of which anything was named. */
+  recentLimits(tenants: Iterable<AccountHolder>, most: number): readonly KeyLimits[];
   /** Returns the share of the minute's calls that is left, from 0 to 1; null if the plan may be the smallest. */
   shareLeft(tenant: AccountHolder): number | null;
   /** Returns true if so many of the minute's calls are left that one more makes no difference. */
@@ -418,6 +424,11 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     return isTaken;
   }
 
+  function limits(tenant: AccountHolder): readonly RateLimit[] {
+    const nowMs = now();
+    return tenant.account?.enter(nowMs).limits(nowMs) ?? [];
+  }
+
   return {
     opensAtMs: (tenant) => accountOf(tenant).opensAtMs(now()),
     refusal: (tenant) => accountOf(tenant).refusal(now()),
@@ -434,12 +445,10 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     },
     accepted(tenant) {
       const account = accountOf(tenant);
-      tenant.prove();
       if (account.accept()) share(tenant, account);
     },
     limited(tenant, detail) {
       const account = accountOf(tenant);
-      tenant.prove();
       const told = toldLimits(detail);
       account.limit(told, now());
       share(tenant, account);
@@ -447,32 +456,17 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     },
     isDoubtful: (tenant) => accountOf(tenant).isDoubtful(),
     quota: (tenant) => accountOf(tenant).quota(),
-    limits(tenant) {
-      const nowMs = now();
-      return tenant.account?.enter(nowMs).limits(nowMs) ?? [];
+    limits,
+    recentLimits(tenants, most) {
+      const recent: KeyLimits[] = [];
+      for (const tenant of tenants) {
+        if (recent.length === most) break;
+        const named = limits(tenant);
+        if (named.length > 0) recent.push({ tenant, limits: named });
+      }
+      return recent;
     },
     shareLeft: (tenant) => accountOf(tenant).shareLeft(),
     hasPlenty: (tenant) => accountOf(tenant).hasPlenty(),
   };
-}
-
-/** Rest of the limits of one key. */
-export interface KeyLimits {
-  readonly tenant: AccountHolder;
-  readonly limits: readonly RateLimit[];
-}
-
-/** Lists the rest of the limits of the first so many tenants of which anything was named. */
-export function recentLimits(
-  tenants: Iterable<AccountHolder>,
-  ledger: Ledger,
-  most: number,
-): readonly KeyLimits[] {
-  const recent: KeyLimits[] = [];
-  for (const tenant of tenants) {
-    if (recent.length === most) break;
-    const limits = ledger.limits(tenant);
-    if (limits.length > 0) recent.push({ tenant, limits });
-  }
-  return recent;
 }

@@ -19,7 +19,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/operations/forms.ts': 'headers of our own answers',
   'src/service/json.ts': 'numbers of our own marks',
   'src/wings/extra/policy.ts': 'four digits of a day',
-  'src/calendar.ts': 'digits that the rules of periods and times have picked out',
   'src/periods.ts': 'digits that its rules have picked out',
   'src/times.ts': 'digits that its rules have picked out',
   'src/server/server.ts': 'counts of what is true',

@@ -24,7 +24,8 @@ function open(answerOf: (target: string) => Answer | Promise<Answer>) {
       sent.push(target);
       return answerOf(target);
     },
-    { routes: new Set([ROUTE, FLOWS]), now: () => time },
+    new Set([ROUTE, FLOWS]),
+    () => time,
   );
   const sending = sendingFor();
   return {

@@ -12,7 +12,7 @@ describe('a deadline', () => {
         return client.signal;
       },
     };
-    const deadline = new Deadline({ startedAtMs: Date.now(), timeoutMs, now: Date.now, request });
+    const deadline = new Deadline(timeoutMs, request);
     return { client, deadline, asked: () => asked };
   }
 

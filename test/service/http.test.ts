@@ -19,7 +19,7 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
   server.on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  const http = createHttp({ baseUrl: `http://127.0.0.1:${port}${prefix}`, timeoutMs, now: () => NOW_MS });
+  const http = createHttp(`http://127.0.0.1:${port}${prefix}`, timeoutMs, () => NOW_MS);
   return {
     requests,
     connections: () => sockets.size,
@@ -240,11 +240,7 @@ describe('what is a failure', () => {
   });
 
   it('nobody there', async () => {
-    const http = createHttp({
-      baseUrl: `http://127.0.0.1:${await freePort()}`,
-      timeoutMs: 5_000,
-      now: () => NOW_MS,
-    });
+    const http = createHttp(`http://127.0.0.1:${await freePort()}`, 5_000, () => NOW_MS);
     const sending = {
       caller: { authorization: null, tenant: tenantOf('one'), flow: 'one' },
       bill: openBill(),

@@ -197,7 +197,7 @@ describe('calls that are under way together', () => {
     const { send, waiting } = createGate();
     const clock = { now: () => 0, sleep: async () => {} };
     const ledger = createLedger(clock.now);
-    const ring = around(send, clock.now, (inner) => rateLimited(inner, { ledger, clock, onAttempt() {} }));
+    const ring = around(send, clock.now, (inner) => rateLimited(inner, ledger, clock, () => {}));
     const sending = sendingFor();
     const calls = Array.from({ length: 40 }, (_, i) => ring({ ...DATA, target: `${i}` }, sending));
     const all = Promise.allSettled(calls);

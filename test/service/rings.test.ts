@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { coalesced, createRetryBudget, retried } from '../../src/service/client.ts';
-import { CallGate, createOutage } from '../../src/service/gate.ts';
+import { coalesced, createOutage, createRetryBudget, retried } from '../../src/service/client.ts';
+import { CallGate } from '../../src/service/gate.ts';
 import { rateLimited } from '../../src/service/pacing.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';
@@ -99,7 +99,7 @@ describe('retried', () => {
       return ANSWER;
     };
     const budget = createRetryBudget();
-    return { ring: retried(send, { retries: 2, budget, outage, firstDelayMs: 1 }), attempts: () => attempts };
+    return { ring: retried(send, 2, budget, outage, 1), attempts: () => attempts };
   };
 
   it('tries again after a 5xx or a broken connection', async () => {
@@ -144,7 +144,7 @@ describe('retried', () => {
       if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
       return ANSWER;
     };
-    const ring = retried(send, { retries: 2, budget: createRetryBudget(), outage, firstDelayMs: 0 });
+    const ring = retried(send, 2, createRetryBudget(), outage, 0);
     const attemptsOf = async () => {
       calls += 1;
       return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
@@ -169,7 +169,7 @@ describe('retried', () => {
       throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
     };
     const budget = createRetryBudget(0, 1);
-    const ring = retried(send, { retries: 2, budget, outage, firstDelayMs: 1 });
+    const ring = retried(send, 2, budget, outage, 1);
     await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
       fields: { attempts: 1 },
     });
@@ -202,7 +202,7 @@ describe('rateLimited', () => {
     const clock = createHeldClock(startMs);
     const ledger = createLedger(clock.now);
     const outcomes: string[] = [];
-    const ring = rateLimited(next, { ledger, clock, onAttempt: ({ outcome }) => outcomes.push(outcome) });
+    const ring = rateLimited(next, ledger, clock, ({ outcome }) => outcomes.push(outcome));
     return { clock, ledger, outcomes, ring };
   }
 
@@ -370,7 +370,12 @@ describe('the gate', () => {
   async function heardOf(next: Send, call: Call = CALL) {
     const heard: string[] = [];
     const tenantCache = { accept: () => heard.push('accept'), refuse: () => void heard.push('refuse') };
-    const gate = new CallGate({ tenants: { all: () => [] }, tenantCache, now: () => 0, wallNow: () => 0 });
+    const gate = new CallGate(
+      { all: () => [] },
+      tenantCache,
+      () => 0,
+      () => 0,
+    );
     await gate
       .hearing(next)(call, sendingFor())
       .catch(() => {});

@@ -46,5 +46,5 @@ export const settle = () => new Promise((done) => setImmediate(done));
 
 /** The gate at a time that the test tells, with nobody else's keys. */
 export function gateAt(now: () => number, wallNow = now): CallGate {
-  return new CallGate({ tenants: { all: () => [] }, tenantCache: NO_TENANT_CACHE, now, wallNow });
+  return new CallGate({ all: () => [] }, NO_TENANT_CACHE, now, wallNow);
 }

@@ -84,8 +84,9 @@ const MAX_TIME = 200;
 /** Reads finite numbers, also those that are spelt as text. */
 export function numberIn(row: JsonObject, ...names: readonly string[]): number | null {
   for (const name of names) {
-    const value = asNumber(row[name]);
-    const number = typeof value === 'string' ? numberOf(value) : value;
+    const sent = row[name];
+    const number =
+      typeof sent === 'string' ? numberOf(sent) : typeof sent === 'object' ? asNumber(sent) : sent;
     if (typeof number === 'number' && Number.isFinite(number)) return number;
   }
   return null;

@@ -103,9 +103,6 @@ const ALPHA_2 = /^[a-z]{2}$/i;
 
 const filled = z.string().min(1, 'expected string, received empty string');
 
-/** Different times of retrieval in an answer that are not looked at again. */
-const MAX_TIMESTAMPS = 100;
-
 /** The fields of a figure as the specification has them, save those that name its country and measure. */
 const figure = z.object({
   metric_key: filled,
@@ -129,25 +126,17 @@ const observation = figure.extend({
   metric_name: z.string(),
 });
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isFilled = (value: unknown) => isText(value) && value !== '';
+const isTextIfAny = (value: unknown) => value === null || value === undefined || isText(value);
+const isNumberIfAny = (value: unknown) => value === null || value === undefined || Number.isFinite(value);
+
 /**
  * Tells rows that are as specified from others at little cost. It accepts nothing that {@link observation} refuses;
  * that looks at the rest and says which field is at fault.
  */
-function createSoundness(): (row: unknown) => row is z.infer<typeof observation> {
-  const isText = (value: unknown): value is string => typeof value === 'string';
-  const isFilled = (value: unknown) => isText(value) && value !== '';
-  const isTextIfAny = (value: unknown) => value === null || value === undefined || isText(value);
-  const isNumberIfAny = (value: unknown) => value === null || value === undefined || Number.isFinite(value);
-  /** Times that were looked at already: the rows of a measure were retrieved together, mostly. */
-  const timestamps = new Set<unknown>();
-  const isTimestamp = (value: unknown) => {
-    if (timestamps.has(value)) return true;
-    const isOne = figure.shape.retrieved_at.safeParse(value).success;
-    if (isOne && timestamps.size < MAX_TIMESTAMPS) timestamps.add(value);
-    return isOne;
-  };
-  return (row): row is z.infer<typeof observation> =>
-    isObject(row) &&
+function isSound(row: JsonObject): boolean {
+  return (
     isText(row.country_code) &&
     ALPHA_2.test(row.country_code) &&
     isText(row.country_name) &&
@@ -165,7 +154,9 @@ function createSoundness(): (row: unknown) => row is z.infer<typeof observation>
     isNumberIfAny(row.estimate_low) &&
     isNumberIfAny(row.estimate_high) &&
     isTextIfAny(row.dataset_version) &&
-    isTimestamp(row.retrieved_at);
+    isText(row.retrieved_at) &&
+    timeIn(row.retrieved_at) !== null
+  );
 }
 
 /** Makes a row with the specified code of its country, if it has another, and with its numbers as near as can be. */
@@ -202,37 +193,31 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const blanks: BlankRow[] = [];
   const faults: ObservationFault[] = [];
   const unknown: UnknownRow[] = [];
-  const isSound = createSoundness();
   let index = -1;
   for (const row of sent) {
     index += 1;
-    if (isObject(row) && holdsNoFigure(row)) {
+    const isRow = isObject(row);
+    if (isRow && holdsNoFigure(row)) {
       blanks.push(blankIn(row, index));
       continue;
     }
-    if (row instanceof UnreadItem) {
-      const { legible } = row;
-      const stray = unknownIn(legible, inside(place, index));
-      if (stray === null)
-        faults.push(
-          faultOf(legible, invalid(inside(place, index), `expected object, received ${kindOf(row)}`)),
-        );
-      else unknown.push(stray);
-      continue;
-    }
-    const sound = isSound(row);
-    const stray = sound ? null : unknownIn(row, inside(place, index));
+    const isSpecified = isRow && isSound(row);
+    const isUnread = row instanceof UnreadItem;
+    const legible = isUnread ? row.legible : row;
+    const here = isSpecified ? place : inside(place, index);
+    const stray = isSpecified ? null : unknownIn(legible, here);
     if (stray !== null) {
       unknown.push(stray);
       continue;
     }
-    const parsed = sound ? { success: true as const, data: row } : observation.safeParse(asSpecified(row));
-    if (parsed.success) {
-      const { country_code, country_name, metric_name } = parsed.data;
+    const parsed = isSpecified || isUnread ? null : observation.safeParse(asSpecified(row));
+    if (isUnread) faults.push(faultOf(legible, invalid(here, `expected object, received ${kindOf(row)}`)));
+    else if (parsed?.success === false) faults.push(faultOf(row, failureOf(parsed.error, here)));
+    else {
+      const fields = parsed?.data ?? (row as z.infer<typeof observation>);
+      const { country_code, country_name, metric_name } = fields;
       const code = country_code.toUpperCase();
-      rows.push(recordOf(parsed.data, code, country_name, metric_name, row as JsonObject, receivedAt));
-    } else {
-      faults.push(faultOf(row, failureOf(parsed.error, inside(place, index))));
+      rows.push(recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt));
     }
   }
   return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
@@ -297,6 +282,7 @@ function recordOf(
   record: JsonObject,
   fetchedAtMs: number,
 ): ObservationRecord {
+  const retrieved = timeIn(fields.retrieved_at);
   hasUnreadable ||= periodOf(fields) === null;
   return {
     countryCode,
@@ -315,7 +301,7 @@ function recordOf(
     estimateLow: fields.estimate_low ?? null,
     estimateHigh: fields.estimate_high ?? null,
     datasetVersion: fields.dataset_version ?? null,
-    retrievedAt: timeIn(fields.retrieved_at)?.text ?? fields.retrieved_at,
+    retrievedAt: retrieved?.text ?? fields.retrieved_at,
     fetchedAtMs,
     record,
   };

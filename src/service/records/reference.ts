@@ -93,17 +93,14 @@ export function decodeOffices(body: unknown, route: string, asked: string): Offi
   );
   const isNothing = lists.every(({ value }) => value === null);
   if (leftOut !== null && drafts.length === 0 && !isNothing) throw leftOut.first;
-  return withLeftOut(numbered(drafts.map((draft) => officeOf(draft, countryCode))), leftOut);
-}
-
-function numbered(offices: readonly Omit<OfficeRecord, 'ordinal'>[]): OfficeRecord[] {
   const counts = new Map<string, number>();
-  return offices.map((office) => {
-    const name = JSON.stringify([office.name, office.roleType]);
+  const offices = drafts.map((draft) => {
+    const name = JSON.stringify([draft.name, draft.roleType]);
     const ordinal = counts.get(name) ?? 0;
     counts.set(name, ordinal + 1);
-    return { ...office, ordinal };
+    return officeOf(draft, countryCode, ordinal);
   });
+  return withLeftOut(offices, leftOut);
 }
 
 function listsOf({ value, place }: Found<JsonObject>): Found<unknown>[] {
@@ -115,12 +112,14 @@ function listsOf({ value, place }: Found<JsonObject>): Found<unknown>[] {
 function officeOf(
   { name, roleType, terms, sent }: OfficeDraft,
   countryCode: string,
-): Omit<OfficeRecord, 'ordinal'> {
+  ordinal: number,
+): OfficeRecord {
   const record = { office_name: name, role_type: roleType, terms: terms.map((term) => term.record) };
   const isBare = sent !== null && terms.length === 0 && nestedIn(sent.value) === undefined;
   return {
     countryCode,
     name,
+    ordinal,
     roleType,
     terms: isBare ? noList(sent.value.terms, inside(sent.place, 'terms'), 'array') : terms,
     record: sent?.value ?? record,

@@ -57,9 +57,9 @@ export interface Errand {
  * @param waitMs milliseconds that it may wait for the next minute window
  */
 export function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Errand {
-  const { observations, maxUpstreamCalls, timeoutMs, steadyNow: now } = parts;
+  const { observations, maxUpstreamCalls, timeoutMs } = parts;
   const bill = openBill();
-  const deadline = new Deadline({ startedAtMs: now(), timeoutMs, now, request: { signal: ends } });
+  const deadline = new Deadline(timeoutMs, { signal: ends });
   const { participant, figures } = observations.join(caller);
   const sending: Sending = {
     caller: { ...caller, slices: 0 },

@@ -7,7 +7,7 @@ import { AggregatorRegistry } from 'prom-client';
 import { systemClock } from '../../async/clock.ts';
 import { openSandbox, type Program, startProgram } from '../../cli/serve.ts';
 import type { Config } from '../../config.ts';
-import { ALLOCATOR, processBudgetMb, semiSpaceFlag, semiSpaceMb } from '../../memory-budget.ts';
+import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../memory-budget.ts';
 import { createHub, createHubListening, type Hub, openChannel } from '../../store/hub.ts';
 import { boundMemory } from '../program/heap-growth.ts';
 import type { Log, LogOutlet } from '../program/log.ts';
@@ -99,7 +99,7 @@ export async function startWorkers(config: Config, log: Log, outlet: LogOutlet):
   cluster.setupPrimary({
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-    execArgv: [...process.execArgv, semiSpaceFlag(semiSpaceMb(processBudgetMb(config)))],
+    execArgv: [...process.execArgv, semiSpaceFlag(processBudgetMb(config))],
   });
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
