@@ -8,6 +8,7 @@ import { createObservationEntries, createSeveralFigures } from './figures/entrie
 import type { BatchSize, FiguresParts } from './figures/fetch.ts';
 import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
 import { prefixedNames, printSdl } from './graph/federation.ts';
+import { createSchema, readSdl, type SubgraphParts } from './graph/schema.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
@@ -30,7 +31,8 @@ import { createOpenRun, type OperationEvent, traced } from './operations/run.ts'
 import { createLearned } from './plan/learned.ts';
 import { createDryRun } from './price/dry-run.ts';
 import { createPricing } from './price/price.ts';
-import { openSchema } from './resolvers/schema.ts';
+import { batches, extras, resolvers } from './resolvers/generated.ts';
+import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Caller } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { AnyEndpoint } from './service/endpoints.ts';
@@ -222,6 +224,28 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       await parts.tracer?.close();
       await store?.close();
     },
+  };
+}
+
+interface OpenedSchema {
+  readonly schema: GraphQLSchema;
+  /** Further endpoints that its optional parts call. */
+  readonly optionalEndpoints: readonly AnyEndpoint[];
+}
+
+/**
+ * The executable schema, with the parts of `schema/extra` of some names; nothing of the others is loaded.
+ * @throws TypeError naming a field that nothing provides
+ */
+export async function openSchema(
+  names: readonly (keyof typeof extras)[],
+  parts: SubgraphParts = {},
+): Promise<OpenedSchema> {
+  const opened = await Promise.all(names.map((name) => extras[name]()));
+  const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
+  return {
+    schema: createSchema({ ...parts, sdl: readSdl(names), resolvers: all, entities, batches }),
+    optionalEndpoints: opened.flatMap(({ endpoints }): readonly AnyEndpoint[] => endpoints),
   };
 }
 

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graph/schema.ts';
 import { PreparedOperations } from '../../src/operations/documents.ts';
 import { createPersisted, UNPROVEN } from '../../src/operations/requests.ts';
-import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
-import { entities } from '../../src/resolvers/schema.ts';
+import { batches, resolvers } from '../../src/resolvers/generated.ts';
+import { entities } from '../../src/resolvers/nodes.ts';
 
 const schema = createSchema({ resolvers, entities, batches });
 
