@@ -4,7 +4,7 @@ import { createSeveralFigures } from '../src/figures/entries.ts';
 import type { Figures } from '../src/figures/fetch.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
-import { createLoaders } from '../src/loaders/loaders.ts';
+import { createLoaders, Effort } from '../src/loaders/loaders.ts';
 import { createTickersLearned } from '../src/loaders/tickers.ts';
 import { type Demand, type Mode, pairKey } from '../src/plan/demand.ts';
 import { createLearned } from '../src/plan/learned.ts';
@@ -104,7 +104,7 @@ export function createPlainGateway(upstreamUrl: string) {
         openDuring: <T>(figures: Promise<T>) => figures,
         whenOpen: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
-      const effort = { want() {}, list() {}, fail() {}, refusal: null };
+      const effort = new Effort({ isProven: true });
       const loaders = createLoaders({
         ask: upstream.ask,
         sending,

@@ -4,11 +4,11 @@ import type { Tracer } from './async/trace.ts';
 import type { PromiseOrValue } from './async/turns.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
-import { createObservationEntries, createSeveralFigures } from './figures/entries.ts';
+import { createObservationEntries, createRefusedNames, createSeveralFigures } from './figures/entries.ts';
 import type { BatchSize, FiguresParts } from './figures/fetch.ts';
-import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
 import { prefixedNames, printSdl } from './graph/federation.ts';
 import { createSchema, readSdl, type SubgraphParts } from './graph/schema.ts';
+import { createHeldNames, notingNames } from './loaders/loaders.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
@@ -328,7 +328,6 @@ function composeRuns(
     inFlight,
     othersTtlMs: isCaching ? freshness.ttlMs : 0,
     refusedNames: createRefusedNames(now, freshness.ttlMs),
-    noteNames: createNameLists(ask),
     outage,
     ledger,
     codesPerCall: config.codesPerCall,

@@ -10,7 +10,6 @@ import {
 import type { FailureCode } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
 import type { Figures } from '../figures/fetch.ts';
-import type { FindHeldNames } from '../figures/names.ts';
 import type { Pair } from '../plan/cover.ts';
 import {
   covers,
@@ -22,14 +21,9 @@ import {
   type YearRange,
   yearRange,
 } from '../plan/demand.ts';
-import type { Learned } from '../plan/learned.ts';
 import { alikeWith, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import type { LeftOutRows, Sending } from '../service/call.ts';
-import type { Ask } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import type { Tenant } from '../tenants/tenant.ts';
-import type { Effort } from './effort.ts';
-import type { TickersLearned } from './tickers.ts';
 
 /**
  * Tells when the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
@@ -124,7 +118,7 @@ interface OperandLoader {
  * @param nationalsOf returns the latest figures of whole countries, of demands for latest ones
  */
 function createOperandLoader(
-  effort: Effort,
+  effort: FiguresMeans['effort'],
   outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>,
   nationalsOf: (demands: readonly Demand[]) => PromiseOrValue<readonly National[]>,
 ): OperandLoader {
@@ -285,7 +279,7 @@ export interface ObservationLoader extends ToldRows {
 }
 
 /** Word that came with the rows of an operation. */
-interface ToldRows {
+export interface ToldRows {
   /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
   /** Tells of rows that came as part of a record: they are as old as it is. */
@@ -321,56 +315,21 @@ type National = ObservationRecord | Error | null;
 
 type OnOutcomes = (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
 
-/** The parts of the loaders of one operation. */
-export interface LoadersParts {
-  readonly ask: Ask;
+/** The means of one operation's figures. */
+interface FiguresMeans {
   readonly sending: Sending;
-  /** Source of this operation's figures. */
+  /** Source of the figures. */
   readonly figures: Figures;
   readonly batchGate: BatchGate;
-  readonly effort: Effort;
-  readonly tickersLearned: TickersLearned;
-  readonly learned: Learned;
-  /** Tells if calls are plenty for a key; left out if nothing is asked for before it is known to be wanted. */
-  readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
-  /** Left out if nothing is held. */
-  readonly heldNames?: FindHeldNames | undefined;
+  readonly effort: { want(figures: number): void };
 }
 
 /** Demands that are looked for before others may have a turn. */
 const BLOCK = 250;
 
-/** Has an operation remember the rows and records that it was told of as they came. */
-export function remembering(sending: Sending): { readonly sending: Sending; readonly told: ToldRows } {
-  /** Failures of records that are served past their time: hardly any operation has some. */
-  let staleness: WeakMap<object, FailureCode> | undefined;
-  const leftOut: LeftOutRows[] = [];
-  return {
-    sending: {
-      ...sending,
-      onStale(records, why) {
-        if (typeof records !== 'object' || records === null) return;
-        staleness ??= new WeakMap();
-        staleness.set(records, why);
-      },
-      onLeftOut(rows) {
-        leftOut.push(rows);
-      },
-    },
-    told: {
-      leftOut: () => leftOut,
-      cameWith(record, rows) {
-        const why = staleness?.get(record);
-        if (why !== undefined) for (const row of rows) staleness?.set(row, why);
-      },
-      staleness: (row) => staleness?.get(row) ?? null,
-    },
-  };
-}
-
 /** @param onOutcomes called with the outcomes of demands */
 export function createObservationLoader(
-  parts: LoadersParts,
+  parts: FiguresMeans,
   told: ToldRows,
   onOutcomes: OnOutcomes,
 ): ObservationLoader {
@@ -541,7 +500,7 @@ type WithOutcomes = <Result>(
  * DataLoader gathers the rest, with the demands of a field as one set: a promise for each of thousands of demands would
  * take longer than they do.
  */
-function createOutcomes({ figures, sending, batchGate }: LoadersParts, onOutcomes: OnOutcomes): WithOutcomes {
+function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcomes: OnOutcomes): WithOutcomes {
   /** Outcomes that the operation has; for demands that it has asked for, the set of each. */
   const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {

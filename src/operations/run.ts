@@ -6,9 +6,8 @@ import type { TextPieces } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
-import { CountedEffort } from '../loaders/effort.ts';
-import { createLoaders } from '../loaders/loaders.ts';
-import { createBatchGate, type LoadersParts } from '../loaders/observations.ts';
+import { createLoaders, Effort, type LoadersParts } from '../loaders/loaders.ts';
+import { createBatchGate } from '../loaders/observations.ts';
 import {
   type Bill,
   type Caller,
@@ -342,7 +341,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
     // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
     const batchGate = createBatchGate(config.batchHoldMs);
-    const effort = new CountedEffort(caller.tenant);
+    const effort = new Effort(caller.tenant);
     const run: OperationRun = {
       context: {
         caller,

@@ -6,12 +6,10 @@ import { createDataFetch, createLoneFigures } from '../figures/client.ts';
 import { createObservationEntries } from '../figures/entries.ts';
 import type { Fetch, Figures, FiguresParts } from '../figures/fetch.ts';
 import { isFresh } from '../figures/held.ts';
-import { createHeldNames } from '../figures/names.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
-import { CountedEffort, type Effort } from '../loaders/effort.ts';
-import { createLoaders } from '../loaders/loaders.ts';
+import { createHeldNames, createLoaders, Effort } from '../loaders/loaders.ts';
 import { createBatchGate } from '../loaders/observations.ts';
 import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
@@ -300,7 +298,6 @@ function openDryRun(
     learned,
     refusedNames: { of: figures.refusedNames.of, remember() {} },
     keep() {},
-    noteNames: undefined,
     entries: createObservationEntries(tenantCache),
     lookups: undefined,
     onRows: undefined,
@@ -318,7 +315,7 @@ function openDryRun(
   });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
-  const effort = untilRefused(new CountedEffort(caller.tenant), tally);
+  const effort = new Effort(caller.tenant, () => tally.refusal);
   const batchGate = createBatchGate(figures.holdMs);
   const loaders = createLoaders({
     ask,
@@ -444,30 +441,6 @@ async function runDry(
 function isOfRecord(error: GraphQLError): boolean {
   const original = originalOf(error);
   return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
-}
-
-/** Wraps an effort so that it ends once the operation is known to be refused. */
-function untilRefused(effort: Effort, tally: Tally): Effort {
-  const endIfRefused = () => {
-    if (tally.refusal !== null) throw tally.refusal;
-  };
-  return {
-    get refusal() {
-      return tally.refusal ?? effort.refusal;
-    },
-    want(figures) {
-      endIfRefused();
-      effort.want(figures);
-    },
-    list(items) {
-      endIfRefused();
-      effort.list(items);
-    },
-    fail(errors) {
-      endIfRefused();
-      effort.fail(errors);
-    },
-  };
 }
 
 /**

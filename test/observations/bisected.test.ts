@@ -6,6 +6,7 @@ import type { Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { createLearned } from '../../src/plan/learned.ts';
+import { indicators } from '../../src/service/endpoints.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, refusal, taskFor } from './answers.ts';
 import { tableOf } from './data-route.ts';
@@ -93,14 +94,15 @@ describe('a refused call', () => {
   it('has the list of the service looked at once where many names are suspected', async () => {
     const lists: string[] = [];
     const opened = open(naming('wrong'), {
-      async noteNames(dimension) {
-        lists.push(dimension);
+      ask({ route }) {
+        lists.push(route);
         for (const key of KNOWN.metricKeys) opened.learned.listed.metrics.add(key);
+        return null;
       },
     });
     const { task } = taskFor({ countryCodes: ['AA'], metricKeys: [...KNOWN.metricKeys, 'wrong'] });
     await opened.fetch(task);
-    expect(lists).toEqual(['metrics']);
+    expect(lists).toEqual([indicators.route]);
     expect(opened.asked.map(({ metricKeys }) => metricKeys.length)).toEqual([9, 8]);
   });
 

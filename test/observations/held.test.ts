@@ -3,7 +3,6 @@ import { Failure } from '../../src/errors.ts';
 import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
 import { createPrefetch, held, type Prefetch } from '../../src/figures/held.ts';
-import type { Refused } from '../../src/figures/names.ts';
 import type { FetchCosts, HeldFigures, Revalidation } from '../../src/figures/revalidation.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
@@ -119,7 +118,7 @@ describe('what is held', () => {
 
 describe('a name that the service refused lately', () => {
   const REFUSED = new Failure('BAD_USER_INPUT', 'Unknown.');
-  const refusing = (refused: Readonly<Record<string, Refused>>) => ({
+  const refusing = (refused: Readonly<Record<string, ReturnType<FiguresParts['refusedNames']['of']>>>) => ({
     refusedNames: {
       of: (_tenant: unknown, { countryCode }: { countryCode: string }) => refused[countryCode],
       remember() {},
