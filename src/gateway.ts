@@ -29,8 +29,7 @@ import {
 import type { GatewayResponse } from './operations/responses.ts';
 import { createOpenRun, type OperationEvent, traced } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
-import { createDryRun } from './price/dry-run.ts';
-import { createPricing } from './price/price.ts';
+import { createDryRun, createPricing } from './price/price.ts';
 import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Caller } from './service/call.ts';

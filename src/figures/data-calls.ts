@@ -641,8 +641,8 @@ function handOut(
   for (const pair of pairs) {
     const key = nameOf(pair);
     const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
-    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
     rows += sentOf(groups, key);
+    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
   }
   onRows?.(list.received, list.received - rows + ofNoPair);
   return { rows, isWhole: true };

@@ -141,6 +141,8 @@ interface Refused {
 
 /** Country codes and metric keys that the service has refused, by key digest: a negative cache. */
 export interface RefusedNames {
+  /** True as long as no name of any key has been refused. */
+  readonly areNone: boolean;
   /** The refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
   of(tenant: Tenant, pair: Pair): Refused | undefined;
   remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused): void;
@@ -160,15 +162,17 @@ export function createRefusedNames(now: () => number, ttlMs: number): RefusedNam
     return undefined;
   }
 
-  return {
-    of: (tenant, { countryCode, metricKey }) =>
-      names.size === 0
-        ? undefined
-        : (find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey))),
-    remember(tenant, dimension, name, refused) {
-      if (ttlMs > 0) names.set(keyOf(tenant, dimension, name), refused);
+  const refusedNames = {
+    areNone: true,
+    of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
+      find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey)),
+    remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {
+      if (ttlMs === 0) return;
+      names.set(keyOf(tenant, dimension, name), refused);
+      refusedNames.areNone = false;
     },
   };
+  return refusedNames;
 }
 
 /** The held figures of one pair: none if the service held none. */

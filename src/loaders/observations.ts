@@ -7,7 +7,7 @@ import {
   timeSliced,
   yieldToEventLoop,
 } from '../async/turns.ts';
-import type { FailureCode } from '../errors.ts';
+import { Failure, type FailureCode } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
 import type { Figures } from '../figures/fetch.ts';
 import type { Pair } from '../plan/cover.ts';
@@ -86,6 +86,79 @@ export function createBatchGate(longestMs: number): BatchGate {
   };
 }
 
+/** The most for a key that the service has accepted lately. All figures that the service has are some 150,000. */
+const MOST_THINGS = 250_000;
+
+/** The most errors for such a key. A figure of each country and indicator, each with an error, are 11,178. */
+const MOST_ERRORS = 25_000;
+
+/** The most for any other key: the latest figures of all countries and indicators are 11,178. */
+const MOST_UNPROVEN = 12_500;
+
+/**
+ * The work on one operation, counted in things: figures wanted, items of lists, errors. It is bounded before the work
+ * is done, and by a count rather than by a clock, so that the same operation has the same outcome on any machine. Each
+ * count throws a Failure OPERATION_TOO_EXPENSIVE if there are more than may be.
+ */
+export class Effort {
+  readonly #whose: { readonly isProven: boolean };
+  readonly #ended: () => Failure | null;
+  #refusal: Failure | null = null;
+  #figures = 0;
+  #items = 0;
+  #errors = 0;
+
+  /**
+   * @param whose the tenant that the work is for
+   * @param ended tells the failure for which the work is ended from without
+   */
+  constructor(whose: { readonly isProven: boolean }, ended: () => Failure | null = () => null) {
+    this.#whose = whose;
+    this.#ended = ended;
+  }
+
+  /** The failure with which the work was ended; null if it wasn't. Nothing more is begun from then on. */
+  get refusal(): Failure | null {
+    return this.#ended() ?? this.#refusal;
+  }
+
+  /** Counts figures that are about to be wanted. */
+  want(count: number): void {
+    this.#figures += count;
+    this.#check(this.#figures, 'figures');
+  }
+
+  /** Counts items of lists that are about to be resolved. */
+  list(count: number): void {
+    this.#items += count;
+    this.#check(this.#items, 'items of lists');
+  }
+
+  /** Counts errors that fields are about to be answered with: each takes as long as ten items. */
+  fail(count: number): void {
+    this.#errors += count;
+    this.#check(this.#errors, 'errors', MOST_ERRORS);
+  }
+
+  #check(count: number, what: string, most: number = MOST_THINGS): void {
+    const ended = this.refusal;
+    if (ended !== null) throw ended;
+    if (count <= MOST_UNPROVEN) return;
+    const { isProven } = this.#whose;
+    const limit = isProven ? most : MOST_UNPROVEN;
+    if (count <= limit) return;
+    const whose = isProven
+      ? '.'
+      : ' under a key that the service has not accepted lately. Ask for something small first, so that the key is known.';
+    this.#refusal = new Failure(
+      'OPERATION_TOO_EXPENSIVE',
+      `The operation comes to more ${what} than the ${limit} that this gateway takes${whose}`,
+      { planned: count, limit },
+    );
+    throw this.#refusal;
+  }
+}
+
 /** A figure that another one is compared with. */
 export interface WantedFigure extends Pair {
   readonly year: number;
@@ -118,7 +191,7 @@ interface OperandLoader {
  * @param nationalsOf returns the latest figures of whole countries, of demands for latest ones
  */
 function createOperandLoader(
-  effort: FiguresMeans['effort'],
+  effort: Effort,
   outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>,
   nationalsOf: (demands: readonly Demand[]) => PromiseOrValue<readonly National[]>,
 ): OperandLoader {
@@ -321,7 +394,7 @@ interface FiguresMeans {
   /** Source of the figures. */
   readonly figures: Figures;
   readonly batchGate: BatchGate;
-  readonly effort: { want(figures: number): void };
+  readonly effort: Effort;
 }
 
 /** Demands that are looked for before others may have a turn. */
@@ -338,7 +411,8 @@ export function createObservationLoader(
   /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
   const withOutcomes = createOutcomes(parts, onOutcomes);
-  const ahead = new Map<string, NationalsAhead>();
+  /** Latest figures that were asked for ahead. */
+  const ahead = new Map<string, PromiseOrValue<readonly National[]>>();
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
   function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
@@ -435,14 +509,14 @@ export function createObservationLoader(
     ),
     nationals(countryCodes, metricKey, maxAgeMs) {
       sending.bill.naive += countryCodes.length;
-      const asked = ahead.get(nationalsName(metricKey, maxAgeMs));
-      if (asked !== undefined && areSame(asked.countryCodes, countryCodes)) return asked.nationals;
-      return loadNationals(countryCodes, metricKey, maxAgeMs);
+      const asked =
+        ahead.size === 0 ? undefined : ahead.get(nationalsName(countryCodes, metricKey, maxAgeMs));
+      return asked ?? loadNationals(countryCodes, metricKey, maxAgeMs);
     },
     nationalsAhead(countryCodes, metricKey, maxAgeMs) {
-      const name = nationalsName(metricKey, maxAgeMs);
-      const nationals = ahead.get(name)?.nationals ?? loadNationals(countryCodes, metricKey, maxAgeMs);
-      if (!ahead.has(name)) ahead.set(name, { countryCodes, nationals });
+      const name = nationalsName(countryCodes, metricKey, maxAgeMs);
+      const nationals = ahead.get(name) ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+      ahead.set(name, nationals);
       // The field that wants them is told the error.
       return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
     },
@@ -467,15 +541,8 @@ function demandsOf(countryCode: string, { mode, metricKeys, maxAgeMs, years }: W
   return metricKeys.map((key) => demandFor(mode, countryCode, key, maxAgeMs, years));
 }
 
-interface NationalsAhead {
-  readonly countryCodes: readonly string[];
-  readonly nationals: PromiseOrValue<readonly National[]>;
-}
-
-const nationalsName = (metricKey: string, maxAgeMs: number) => `${metricKey} within ${maxAgeMs} ms`;
-
-function areSame(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((name, i) => name === others[i]);
+function nationalsName(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): string {
+  return `${metricKey} of ${countryCodes.join()} within ${maxAgeMs} ms`;
 }
 
 function outcomeOf(national: National): Outcome {
@@ -509,7 +576,7 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
   });
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
-    const demands = allOf(sets);
+    const demands = sets.flat();
     // To gather them took its time, and so does the next step.
     if (demands.length > BLOCK) await yieldToEventLoop(sending.caller);
     await figures.fetch(demands, sending, (demand, outcome) => known.set(demand.name, outcome));
@@ -566,7 +633,7 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
     };
     const found: (Outcome | undefined)[] = [];
     const finish = () => {
-      if (areAll(found)) return make(found);
+      if (!found.includes(undefined)) return make(found as readonly Outcome[]);
       const missing: Demand[] = [];
       for (let i = 0; i < demands.length; i += 1)
         if (found[i] === undefined) missing.push(askedAs(demands[i] as Demand));
@@ -598,13 +665,6 @@ function* inBlocks(demands: readonly Demand[], work: (some: readonly Demand[]) =
   }
 }
 
-/** Joins sets several times as fast as `flat`. */
-function allOf(sets: readonly (readonly Demand[])[]): Demand[] {
-  const all: Demand[] = [];
-  for (const set of sets) for (const demand of set) all.push(demand);
-  return all;
-}
-
 /**
  * Returns the error for which sets have not come, once all are settled; null if they came well. Mostly there is one
  * set.
@@ -622,10 +682,6 @@ function cameOf(known: Outcome | AskedSet | undefined): Outcome | undefined {
 
 function errorOf(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('The figures could not be fetched.', { cause: thrown });
-}
-
-function areAll(found: readonly (Outcome | undefined)[]): found is readonly Outcome[] {
-  return !found.includes(undefined);
 }
 
 /**

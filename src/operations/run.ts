@@ -6,8 +6,8 @@ import type { TextPieces } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
-import { createLoaders, Effort, type LoadersParts } from '../loaders/loaders.ts';
-import { createBatchGate } from '../loaders/observations.ts';
+import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
+import { createBatchGate, Effort } from '../loaders/observations.ts';
 import {
   type Bill,
   type Caller,

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
-import type { BatchResolver } from '../execution/plan.ts';
+import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import { type CountryRef, countryOf, type GraphContext } from '../graph/context.ts';
 import type {
   CountryObservationArgs,
@@ -14,7 +14,7 @@ import { countries, countryProfile, countrySignals, governmentStructure } from '
 import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../service/records/countries.ts';
 import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import { askAhead, derivedOf, latestOf, withFiguresAhead } from './ahead.ts';
+import { derivedOf, latestFigures, withFiguresAhead } from './ahead.ts';
 import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } from './arguments.ts';
 import { byCode, byName, createListing } from './lists.ts';
 import { observationList, observationPage } from './observations.ts';
@@ -184,21 +184,25 @@ const observation: BatchResolver<
   GraphContext,
   ObservationRecord | null
 > = (countries, { metricKey, maxAge }, context, info) => {
+  const codes = countries.map(({ code }) => code);
   checkMetricKey(metricKey);
   const maxAgeMs = maxAgeMsOf(maxAge);
-  const codes = countries.map(({ code }) => code);
   const derived = derivedOf(info);
-  const path = () => info.path;
+  // Once names or figures are there, it is the turn of other objects.
+  let here: BatchInfo['path'] | undefined;
+  const path = () => {
+    here ??= info.path;
+    return here;
+  };
   const known = namesOfFigures('metrics', context, path, [metricKey]);
   if (!(known instanceof Promise)) return figuresOf(known);
-  const where = info.path;
-  return known.then((keys) => figuresOf(keys, () => where));
+  path();
+  return known.then(figuresOf);
 
-  function figuresOf([key]: readonly string[], here = path) {
+  function figuresOf([key]: readonly string[]) {
     if (key === undefined) return codes.map(() => null);
-    askAhead(derived, latestOf(codes, key, maxAgeMs), context);
-    const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
-    return warnedFigures(context, here, figures, true, (i) => info.pathOf(i));
+    const figures = latestFigures(derived, codes, key, maxAgeMs, context);
+    return warnedFigures(context, path, figures, true, (i) => info.pathOf(i));
   }
 };
 

@@ -21,7 +21,7 @@ import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { askAhead, derivedOf, latestOf } from './ahead.ts';
+import { derivedOf, latestFigures } from './ahead.ts';
 import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } from './arguments.ts';
 import { byCode, byName, createListing } from './lists.ts';
 import { type ObservationFilter, observationList, observationPage, observationRows } from './observations.ts';
@@ -198,9 +198,8 @@ function figuresOf(
   if (countryCode === undefined)
     return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info, field);
   const maxAgeMs = maxAgeMsOf(filter.maxAge);
-  askAhead(derivedOf(field), latestOf([countryCode], key, maxAgeMs), context);
-  const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMs);
-  return mapValue(nationals, ([national]) => {
+  const figures = latestFigures(derivedOf(field), [countryCode], key, maxAgeMs, context);
+  return mapValue(figures, ([national]) => {
     if (national instanceof Error) throw national;
     return national == null ? [] : [national];
   });
@@ -249,8 +248,7 @@ const Indicator = {
     const derived = derivedOf(info);
     const found = namesOfFigures('countries', context, () => path, [countryCode]);
     const codes = found instanceof Promise ? await found : found;
-    askAhead(derived, latestOf(codes, key, maxAgeMs), context);
-    const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
+    const figures = latestFigures(derived, codes, key, maxAgeMs, context);
     const [national] = await warnedFigures(context, () => path, figures, true);
     if (national instanceof Error) throw national;
     return national ?? null;

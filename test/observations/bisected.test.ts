@@ -26,7 +26,11 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Part
   const parts = partsWith({
     learned,
     keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => pair.metricKey)),
-    refusedNames: { of: () => undefined, remember: (_key, _dimension, name) => remembered.push(name) },
+    refusedNames: {
+      areNone: true,
+      of: () => undefined,
+      remember: (_key, _dimension, name) => remembered.push(name),
+    },
     ...further,
   });
   const means: RepairMeans = {

@@ -120,6 +120,7 @@ describe('a name that the service refused lately', () => {
   const REFUSED = new Failure('BAD_USER_INPUT', 'Unknown.');
   const refusing = (refused: Readonly<Record<string, ReturnType<FiguresParts['refusedNames']['of']>>>) => ({
     refusedNames: {
+      areNone: false,
       of: (_tenant: unknown, { countryCode }: { countryCode: string }) => refused[countryCode],
       remember() {},
     },
@@ -246,8 +247,8 @@ describe('figures that were asked for lately', () => {
     for (const key of ['another', 'one', 'a third']) prefetch.wanted(tenantOf(key), latest('KE'), 0, 0);
     prefetch.wanted(tenantOf('one'), latest('GH'), 0, 0);
     time.nowMs = 600;
-    expect(prefetch.of(tenantOf('another'), [latest('NG')])).toEqual([]);
-    expect(prefetch.of(tenantOf('a third'), [latest('NG')])).toHaveLength(1);
+    expect(prefetch.of(tenantOf('another'), [latest('NG')], 600)).toEqual([]);
+    expect(prefetch.of(tenantOf('a third'), [latest('NG')], 600)).toHaveLength(1);
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG', 'GH', 'KE']]);
   });
