@@ -1,6 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { sectionBelow } from '../sections.ts';
-import { withSnippets } from './snippets.ts';
 
 /** A page that is made of a document of the repository, or of one section of it. */
 export interface DocumentPage {
@@ -80,10 +79,10 @@ export function pageGroups(root: string): readonly PageGroup[] {
   }));
 }
 
-/** The Markdown of a page, with the pieces of code that it names. */
+/** The Markdown of a page. */
 export function textOfPage({ file, section }: DocumentPage, root: string): string {
   const text = readFileSync(`${root}${file}`, 'utf8');
-  return withSnippets(section === undefined ? text : sectionOf(text, section), root);
+  return section === undefined ? text : sectionOf(text, section);
 }
 
 /** A section as a document of its own, a level up. */

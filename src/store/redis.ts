@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
 import {
   awayState,
@@ -26,6 +27,9 @@ const MAX_PAUSE_MS = 2_000;
 /** Milliseconds by which a pause may be longer, so that gateways don't return all at once. */
 const JITTER_MS = 100;
 
+/** Milliseconds after which a reply is late: many times what one takes within a data centre. */
+const LATE_MS = 40;
+
 /**
  * Creates a client that queues nothing while its Redis is away, so that commands fail at once, and that comes back by
  * itself.
@@ -46,22 +50,51 @@ const expiresIn = (atMs: number) =>
 
 type Connection = ReturnType<typeof createConnection>;
 
+/** Sends what may be sent twice. */
+type Ask = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
+
+/**
+ * Asks over either of two connections. A reply that is late holds back all that come behind it; so the same is asked over the
+ * other connection, which has what follows too. The reply that comes first counts.
+ */
+function askingEither(pair: readonly [Connection, Connection]): Ask {
+  let [first, second] = pair;
+  return async (question) => {
+    const [asked, other] = [first, second];
+    const reply = question(asked);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      // After a pause of this process itself, the reply may lie there.
+      timer = setTimeout(() => setImmediate(resolve, null), LATE_MS);
+    });
+    const inTime = await Promise.race([reply.then((value) => ({ value })), late]).finally(() =>
+      clearTimeout(timer),
+    );
+    if (inTime !== null) return inTime.value;
+    if (first === asked) [first, second] = [other, asked];
+    return Promise.any([reply, question(other)]).catch(() => reply);
+  };
+}
+
 /**
  * Opens a store of values in a Redis, which several gateways may share.
  * @param namespace prefix of the names of the shared counters
  */
 export async function openRedis(url: string, namespace: string): Promise<Backing> {
-  const client = createConnection(url);
+  // Writes keep their order on the first one.
+  const pair = [createConnection(url), createConnection(url)] as const;
+  const [client] = pair;
+  const ask = askingEither(pair);
   // Each command that fails for it says so; without a listener the client would end the process.
-  client.on('error', () => {});
+  for (const connection of pair) connection.on('error', () => {});
   await Promise.race([
-    client.connect().catch(() => {}),
+    Promise.all(pair.map((connection) => connection.connect().catch(() => {}))),
     new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS).unref()),
   ]);
 
   return {
     adapter: {
-      getMany: async (keys) => (keys.length === 0 ? [] : client.mGet(keys)),
+      getMany: async (keys) => (keys.length === 0 ? [] : ask((connection) => connection.mGet(keys))),
       async setMany(entries) {
         const writes = client.multi();
         for (const { key, value, expires } of entries) {
@@ -72,8 +105,8 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
         await writes.exec();
       },
     },
-    sharedCounters: countersIn(client, namespace),
-    leases: leasesIn(client, namespace),
+    sharedCounters: countersIn(client, ask, namespace),
+    leases: leasesIn(client, ask, namespace),
     holdsObjects: false,
     peek: null,
     async clear(prefix) {
@@ -88,18 +121,25 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
     },
     onReturn: (listener) => void client.on('ready', listener),
     async close() {
-      client.destroy();
+      for (const connection of pair) connection.destroy();
     },
   };
 }
 
-/** Does the same as `mayTake` of the shared counters, with nothing between the look and the count. */
+/** Milliseconds for which a take is known by its name: the longest that its reply is waited for. */
+const TAKE_KEPT_MS = 2_000;
+
+/**
+ * Does the same as `mayTake` of the shared counters, with nothing between the look and the count. A take that is asked for again
+ * was counted the first time.
+ */
 const TAKE = `
 local minute, month, now, takes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'take'
 local calls = tonumber(redis.call('GET', KEYS[1]) or '0')
 local callsInMonth = tonumber(redis.call('GET', KEYS[2]) or '0')
 local text = redis.call('GET', KEYS[3]) or ''
 if not takes then return {0, calls, callsInMonth, text} end
+if redis.call('EXISTS', KEYS[4]) == 1 then return {1, calls, callsInMonth, text} end
 local isNoted, note = pcall(cjson.decode, text)
 if isNoted and type(note) == 'table' then
   local limit, probeAt = note.requestsPerMinute, note.nextProbeAtMs
@@ -111,11 +151,12 @@ calls = redis.call('INCR', KEYS[1])
 callsInMonth = redis.call('INCR', KEYS[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[6])
+redis.call('SET', KEYS[4], '', 'PX', ARGV[7])
 return {1, calls, callsInMonth, text}
 `;
 
 /** Counts in a Redis. The braces keep an account's keys together in a cluster. */
-function countersIn(client: Connection, namespace: string): SharedCounters {
+function countersIn(client: Connection, ask: Ask, namespace: string): SharedCounters {
   const keyOf = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
 
   async function run(
@@ -123,10 +164,12 @@ function countersIn(client: Connection, namespace: string): SharedCounters {
     { minute, month, nowMs }: Window,
     verb: 'take' | 'read',
   ): Promise<CounterSnapshot> {
-    const reply = await client.eval(TAKE, {
-      keys: [keyOf(account, `minute:${minute}`), keyOf(account, `month:${month}`), keyOf(account, 'note')],
-      arguments: [minute, month, nowMs, verb, MINUTE_KEPT_MS, MONTH_KEPT_MS].map(String),
-    });
+    const whats = [`minute:${minute}`, `month:${month}`, 'note', `take:${randomUUID()}`];
+    const order = {
+      keys: whats.map((what) => keyOf(account, what)),
+      arguments: [minute, month, nowMs, verb, MINUTE_KEPT_MS, MONTH_KEPT_MS, TAKE_KEPT_MS].map(String),
+    };
+    const reply = await ask((connection) => connection.eval(TAKE, order));
     const [isTaken, callsThisMinute, callsThisMonth, text] = reply as [number, number, number, string];
     return { isTaken: isTaken === 1, callsThisMinute, callsThisMonth, note: noteIn(text || null) };
   }
@@ -142,11 +185,15 @@ function countersIn(client: Connection, namespace: string): SharedCounters {
   };
 }
 
-/** Does the same as `statesOf` of the leases, with nothing between the look and the lease. */
+/**
+ * Does the same as `statesOf` of the leases, with nothing between the look and the lease. Leases that are the holder's already,
+ * since it asks again, are taken once more.
+ */
 const LEASE = `
 local held, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
-if ARGV[3] == 'whole' then
-  for _, state in ipairs(held) do if state and string.sub(state, 1, 5) == 'away ' then free = 'free' end end
+for i, state in ipairs(held) do
+  if state == ARGV[1] then held[i] = false
+  elseif ARGV[3] == 'whole' and state and string.sub(state, 1, 5) == 'away ' then free = 'free' end
 end
 for i, key in ipairs(KEYS) do
   if not held[i] or held[i] == ARGV[3 + i] then
@@ -168,7 +215,7 @@ end
 /** Names that one script looks at, so that none keeps others waiting. */
 const NAMES_A_SCRIPT = 500;
 
-function leasesIn(client: Connection, namespace: string): Leases {
+function leasesIn(client: Connection, ask: Ask, namespace: string): Leases {
   const keysOf = (group: string, names: readonly string[]) =>
     names.map((name) => `${namespace}lease:{${group}}:${name}`);
   /** Runs by parts: all are sent at once, and are one round trip. */
@@ -185,15 +232,17 @@ function leasesIn(client: Connection, namespace: string): Leases {
     async take({ group, names, holder, lifeMs }, { passedOver, isWhole }) {
       const overridden = passedOver.map((state) => state ?? '');
       const parts = await inParts(names, (some, from) =>
-        client.eval(LEASE, {
-          keys: keysOf(group, some),
-          arguments: [
-            awayState(holder),
-            String(lifeMs),
-            isWhole ? 'whole' : 'part',
-            ...overridden.slice(from, from + some.length),
-          ],
-        }),
+        ask((connection) =>
+          connection.eval(LEASE, {
+            keys: keysOf(group, some),
+            arguments: [
+              awayState(holder),
+              String(lifeMs),
+              isWhole ? 'whole' : 'part',
+              ...overridden.slice(from, from + some.length),
+            ],
+          }),
+        ),
       );
       const states = parts.flat() as LeaseState[];
       // Each script has looked at its own names alone. Where others are at some of the batch, nothing of it is taken.
@@ -206,7 +255,7 @@ function leasesIn(client: Connection, namespace: string): Leases {
       return states.map((state) => (state === 'own' ? 'free' : state));
     },
     async look(group, names) {
-      const parts = await inParts(names, (some) => client.mGet(keysOf(group, some)));
+      const parts = await inParts(names, (some) => ask((connection) => connection.mGet(keysOf(group, some))));
       return parts.flat().map(isAway);
     },
     async end({ group, names, holder }, isFetched) {

@@ -326,10 +326,10 @@ interface InFlightParts {
 
 /**
  * Milliseconds that a lease lasts which its holder doesn't renew: so long others wait for a process that was killed.
- * And the interval at which it is renewed for as long as the fetch goes on: twice may fail.
+ * And the interval at which it is renewed for as long as the fetch goes on: two may fail.
  */
-const LIFE_MS = 800;
-const RENEWAL_MS = 250;
+const LIFE_MS = 600;
+const RENEWAL_MS = 150;
 
 /** Names of one batch beyond which none is leased: a fetch of so many takes its time to plan and to make anyway. */
 const MAX_NAMES_TOGETHER = 5_000;
@@ -345,7 +345,7 @@ const HOLD_MS = 250;
  * the last.
  */
 const FIRST_LOOK_MS = 10;
-const MAX_LOOK_MS = 100;
+const MAX_LOOK_MS = 50;
 
 /** Fetches all by itself, for a store that nobody shares. */
 export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };

@@ -43,14 +43,11 @@ const { values } = parseArgs({
 const LATE_SHARE = Number(values.late) / 100;
 const LATE_MS = 400;
 
-/** No operation takes more times of the service's own, beside one late reply that it meets itself. */
+/** No operation takes more times of the service's own. */
 const MOST_TIMES = 2;
 
-/**
- * An operation may meet a late reply itself: it reads, takes a lease and counts its call in turn, and none of these can know that
- * its reply will be late. The rest is for an operation's own work.
- */
-const OVERHEAD_MS = LATE_MS + 50;
+/** The rest is for an operation's own work. */
+const OVERHEAD_MS = 50;
 
 /** The longest that anybody waits for a worker that was killed. */
 const MOST_WAIT_MS = 1_000;

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { buildClientSchema, getIntrospectionQuery, getOperationAST, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { snippetsIn } from '../../scripts/site/snippets.ts';
 import { settingNames } from '../../src/config.ts';
 import { runCommand } from '../support/command.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
@@ -157,7 +156,7 @@ describe('a command', () => {
     if (!ends) for (const flag of args.filter((arg) => arg.startsWith('--'))) expect(stdout).toContain(flag);
   });
 
-  it.for(beginningWith('npm '))('$place is one of npm, or a script: $command', ({ command }) => {
+  it.for(beginningWith('npm '))('$place is one of npm, or a script: $command', ({ bare: command }) => {
     const { scripts, version } = JSON.parse(read('package.json'));
     const [, script] = /^npm run (?:--silent )?([\w:]+)/.exec(command) ?? [];
     if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
@@ -278,29 +277,5 @@ describe.runIf(hasLibraries && hasRouters)('TypeScript', () => {
     // Our own code, which one of them imports, is checked with settings of its own.
     const faults = stdout.split('\n').filter((line) => /^clients\/|^error/.test(line));
     expect(faults).toEqual([]);
-  });
-});
-
-describe('code that documents take from files', () => {
-  const taken = DOCUMENTS.flatMap((document) => snippetsIn(read(document), ROOT));
-
-  it('is of recipes, which their own build and compiler check', () => {
-    const { include } = JSON.parse(read('clients/recipes/tsconfig.json'));
-    expect(taken.length).toBeGreaterThan(8);
-    for (const { file, text } of taken) {
-      const [, folder] = /^clients\/recipes\/(\w+)\//.exec(file) ?? [];
-      expect(include).toContain(folder);
-      expect(text.trim()).not.toBe('');
-    }
-  });
-
-  it('runs where it needs no library', async () => {
-    await using program = await openProgram();
-    const { stdout } = await run(process.execPath, ['clients/recipes/fetch/main.ts'], {
-      cwd: ROOT,
-      env: { GATEWAY: program.url },
-    });
-    expect(stdout).toMatch(/^Kenya [\d.]+ \d{4}\nNigeria .*\nGhana .*\n2 upstream calls\n$/);
-    expect(program.requests()).toHaveLength(2);
   });
 });

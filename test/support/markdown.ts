@@ -11,9 +11,42 @@ export interface Block {
 /** How to add a route, by the example of one that isn't there: `recipe.test.ts` follows it to the letter. */
 const RECIPE = /^## How to add a route[\s\S]*?(?=^## )/m;
 
-/** A document without the part whose blocks need the route that it adds. Each line keeps its number. */
+/** Pages from an empty folder: `getting-started.test.ts` follows them to the letter. */
+const PAGES = /^## Plain fetch[\s\S]*?(?=^## When something fails)/m;
+
+/** A document without the parts that other tests follow. Each line keeps its number. */
 export const withoutRecipe = (markdown: string) =>
-  markdown.replace(RECIPE, (text) => '\n'.repeat(text.split('\n').length - 1));
+  [RECIPE, PAGES].reduce(
+    (rest, part) => rest.replace(part, (text) => '\n'.repeat(text.split('\n').length - 1)),
+    markdown,
+  );
+
+/** One page, from an empty folder. */
+export interface Recipe {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+interface Step {
+  /** The name of a file with this text; null for commands, a line each. */
+  readonly file: string | null;
+  readonly text: string;
+}
+
+/** The pages of a document, by its headings; those of a deeper level begin with the steps of the level above. */
+export function recipesIn(markdown: string): Recipe[] {
+  const [pages = ''] = PAGES.exec(markdown) ?? [];
+  let shared: readonly Step[] = [];
+  return pages.split(/^(?=#{2,3} )/m).flatMap((section) => {
+    const [, level = '', name = ''] = /^(#+) (.*)/.exec(section) ?? [];
+    const steps = [...section.matchAll(/(?:^\*\*`(\S+)`\*\*\n\n)?^```\w+\n([\s\S]*?)^```$/gm)].map(
+      ([, file = null, text = '']) => ({ file, text }),
+    );
+    if (level === '###') return { name, steps: [...shared, ...steps] };
+    shared = steps;
+    return section.includes('\nnpx vite\n') ? { name, steps } : [];
+  });
+}
 
 /** The blocks of code of a document, without their fences. */
 export function blocksIn(markdown: string): Block[] {
