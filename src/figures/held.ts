@@ -20,7 +20,7 @@ interface HeldDemand extends Demand {
 }
 
 /** The parts of figures, and the memory of what each key asks for. */
-export interface Holding extends FiguresParts {
+interface Holding extends FiguresParts {
   readonly prefetch: Prefetch;
   readonly revalidation: Revalidation;
 }

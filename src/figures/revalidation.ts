@@ -165,7 +165,7 @@ export function sourcesIn(records: readonly SourceRecord[], atMs: number): Sourc
 /** Keys of the sources that may bring a metric, in lower case, by the metric's key. */
 export type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
 
-export const NONE_NAMED: SourcesByMetric = new Map();
+const NONE_NAMED: SourcesByMetric = new Map();
 
 const named = createObjectMemo<SourcesByMetric>('sources by metric');
 

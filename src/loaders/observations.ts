@@ -470,8 +470,8 @@ export function createObservationLoader(
     metricKey: string,
     maxAgeMs: number,
   ): PromiseOrValue<readonly National[]> {
-    const demands = demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs });
-    return demands instanceof Promise ? demands.then(nationalsOf) : nationalsOf(demands);
+    const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
+    return mapValue(demandsFor(wanted), nationalsOf);
   }
 
   return {
@@ -502,11 +502,7 @@ export function createObservationLoader(
       const known = several.sourcesOf(sending.caller.tenant, row);
       return known === null ? null : { sources: known, isByRule: false };
     },
-    operands: createOperandLoader(
-      effort,
-      (demands) => withOutcomes(demands, (outcomes) => outcomes),
-      nationalsOf,
-    ),
+    operands: createOperandLoader(effort, (demands) => withOutcomes(demands, asTheyAre), nationalsOf),
     nationals(countryCodes, metricKey, maxAgeMs) {
       sending.bill.naive += countryCodes.length;
       const asked =
@@ -522,6 +518,8 @@ export function createObservationLoader(
     },
   };
 }
+
+const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
 /** Makes a demand for each country and metric, in steps. */
 function* demanding(wanted: WantedRows): Steps<Demand[]> {

@@ -286,8 +286,6 @@ export function openTally(parts: Ceilings): Tally {
   };
 }
 
-export type { PricedCall };
-
 /** An operation with its variables coerced, ready to run. */
 interface PricedOperation {
   readonly document: DocumentNode;

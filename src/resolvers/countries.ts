@@ -19,7 +19,7 @@ import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } fro
 import { byCode, byName, createListing } from './lists.ts';
 import { observationList, observationPage } from './observations.ts';
 import {
-  namesOfFigures,
+  knownNames,
   warned,
   warnedFigures,
   warnedOfPeriods,
@@ -194,7 +194,7 @@ const observation: BatchResolver<
     here ??= info.path;
     return here;
   };
-  const known = namesOfFigures('metrics', context, path, [metricKey]);
+  const known = knownNames('metrics', context, path, [metricKey]);
   if (!(known instanceof Promise)) return figuresOf(known);
   path();
   return known.then(figuresOf);

@@ -28,7 +28,6 @@ import { type ObservationFilter, observationList, observationPage, observationRo
 import {
   doubtKeys,
   knownNames,
-  namesOfFigures,
   warned,
   warnedFigures,
   warnedOnceLoaded,
@@ -246,7 +245,7 @@ const Indicator = {
     const { path } = info;
     const maxAgeMs = maxAgeMsOf(maxAge);
     const derived = derivedOf(info);
-    const found = namesOfFigures('countries', context, () => path, [countryCode]);
+    const found = knownNames('countries', context, () => path, [countryCode]);
     const codes = found instanceof Promise ? await found : found;
     const figures = latestFigures(derived, codes, key, maxAgeMs, context);
     const [national] = await warnedFigures(context, () => path, figures, true);
