@@ -50,7 +50,7 @@ import {
   type TenantCache,
 } from './tenants/tenant-cache.ts';
 import type { FieldTraces } from './wings/federation/field-traces.ts';
-import type { FeedParts } from './wings/live/feed.ts';
+import type { LiveParts } from './wings/live/inbox.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
@@ -183,7 +183,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const answered = answers.answering(ran(apollo.handle, openRun, stage));
   const openLive = async () => {
     const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
-    return { callerOf, subscriptions: openSubscriptions({ ...stage, openRun, admission, feedParts, names }) };
+    const subscriptions = openSubscriptions({ ...stage, openRun, admission, feedParts });
+    if (names === null) return { callerOf, subscriptions };
+    const { prefixedSubscriptions } = await import('./wings/federation/prefixed.ts');
+    return { callerOf, subscriptions: prefixedSubscriptions(subscriptions, names, config.maxTokens) };
   };
   const live = config.subscriptions ? await openLive() : null;
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
@@ -244,7 +247,7 @@ export async function openSchema(
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {
     schema: createSchema({ ...parts, sdl: readSdl(names), resolvers: all, entities, batches }),
-    optionalEndpoints: opened.flatMap(({ endpoints }): readonly AnyEndpoint[] => endpoints),
+    optionalEndpoints: opened.flatMap(({ endpoints }): readonly AnyEndpoint[] => Object.values(endpoints)),
   };
 }
 
@@ -346,7 +349,7 @@ function composeRuns(
     return ledger.quota(tenant);
   };
   const common = { tickersLearned: createTickersLearned(now), quota };
-  const feedParts: Omit<FeedParts, 'onFault'> = {
+  const feedParts: LiveParts = {
     ask,
     observations,
     entries,

@@ -132,10 +132,14 @@ export function heldBounds(division: Division) {
   };
 }
 
-/** Counts the bytes that may wait for slow readers in a worker. */
-export function waitingBytes(maxAnswerBytes: number, division: Division): number {
+/** Bounds the bytes that may wait for slow readers in a worker: by the longest answer, and by the memory for all. */
+export function waitingBounds({
+  maxAnswerBytes,
+  ...division
+}: Division & { readonly maxAnswerBytes: number }) {
   const each = spareBytes(division) / division.workers;
-  return Math.max(maxAnswerBytes, Math.min(ANSWERS_WAITING * maxAnswerBytes, each * SHARES.waiting));
+  const most = Math.min(ANSWERS_WAITING * maxAnswerBytes, each * SHARES.waiting);
+  return { maxPerConnection: maxAnswerBytes, maxInAll: Math.max(maxAnswerBytes, most) };
 }
 
 /**

@@ -1,18 +1,19 @@
 /** Suites that measure memory or time, or set clocks or globals: each has a process of its own. */
 export const ALONE = [
-  'test/async/*.test.ts',
+  'test/async/yielding.test.ts',
   'test/chaos/*.test.ts',
   'test/execution/differential.test.ts',
+  'test/figures/common-texts.test.ts',
   'test/fuzz/*.test.ts',
   'test/operations/admission.test.ts',
   'test/operations/footprint.test.ts',
   'test/oracle/*.test.ts',
-  'test/pricing/pricing.test.ts',
-  'test/server/heap-growth.test.ts',
-  'test/server/log-outlet.test.ts',
+  'test/price/pricing.test.ts',
+  'test/program/heap-growth.test.ts',
+  'test/program/log-outlet.test.ts',
   'test/server/outgoing.test.ts',
-  'test/upstream/deadline.test.ts',
-  'test/upstream/rings.test.ts',
+  'test/service/deadline.test.ts',
+  'test/service/rings.test.ts',
 ];
 
 /**
@@ -20,9 +21,9 @@ export const ALONE = [
  * test` leaves them to `npm run test:programs`. Those with a browser share one, since they share a process.
  */
 export const PROGRAMS = [
-  'test/cache/in-flight.test.ts',
-  'test/cache/redis.test.ts',
-  'test/cache/shared-counters.test.ts',
+  'test/tenants/in-flight.test.ts',
+  'test/store/redis.test.ts',
+  'test/store/shared-counters.test.ts',
   'test/cli/*.test.ts',
   'test/clients/*.test.ts',
   'test/config/package.test.ts',
@@ -50,8 +51,10 @@ export const PROGRAMS = [
   'test/server/balancer.test.ts',
   'test/server/docker.test.ts',
   'test/server/program.test.ts',
-  'test/server/rolling.test.ts',
+  'test/tools/off.test.ts',
+  'test/tools/stdio.test.ts',
+  'test/workers/rolling.test.ts',
   'test/server/tracing.test.ts',
-  'test/server/workers.test.ts',
+  'test/workers/workers.test.ts',
   'test/site/*.test.ts',
 ];

@@ -1,12 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { remarkOnBudget } from '../memory-budget.ts';
-import type { Log } from '../server/log.ts';
 import { buildText } from '../server/own-version.ts';
-import { onParentLost, WorkerEnded } from '../wings/workers/supervisor.ts';
-import type { PrimaryParts } from '../wings/workers/workers.ts';
-import { CommandError, FORMATS, type Format, operationFrom } from './formats.ts';
-import type { QueryOptions } from './query.ts';
+import type { Log } from '../wings/program/log.ts';
+import { WorkerEnded } from '../wings/workers/supervisor.ts';
+import { CommandError, FORMATS, questionFrom } from './formats.ts';
+import type { query } from './query.ts';
 import type { Program } from './serve.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -159,7 +159,7 @@ Example:
   COUNTRY_DATA_URL=https://… COUNTRY_GRAPH_KEY=… country-graph doctor`,
 } as const;
 
-function addQuery(program: Command, parsedVariables: (text: string) => unknown): void {
+function addQuery(program: Command): void {
   program
     .command('query')
     .description(
@@ -182,15 +182,9 @@ function addQuery(program: Command, parsedVariables: (text: string) => unknown):
     .option('--bom', 'begin CSV with a byte order mark, by which Excel tells that it is UTF-8')
     .addHelpText('after', EXAMPLES.query)
     .action(
-      async (
-        source: string,
-        options: Omit<QueryOptions, 'variables'> & { variables: string; format: Format },
-      ) => {
+      async (source: string, options: Parameters<typeof questionFrom>[1] & Parameters<typeof query>[1]) => {
         const { query } = await import('./query.ts');
-        const { answer, remarks, exitCode } = await query(source, {
-          ...options,
-          variables: parsedVariables(options.variables),
-        });
+        const { answer, remarks, exitCode } = await query(await questionFrom(source, options), options);
         // The reader may have read enough.
         process.stdout.on('error', () => {}).write(answer);
         process.stderr.write(remarks);
@@ -207,10 +201,10 @@ function addDoctor(program: Command, env: NodeJS.ProcessEnv): void {
     .addOption(keyOption())
     .addHelpText('after', EXAMPLES.doctor)
     .action(async ({ key }: { key?: string }) => {
-      const { examine, report } = await import('./doctor.ts');
-      const findings = await examine({ env, key, now: Date.now });
-      process.stdout.write(report(findings));
-      process.exitCode = findings.some(({ isWell }) => isWell === false) ? 1 : 0;
+      const { examine } = await import('./doctor.ts');
+      const { report, isWell } = await examine(env, key, Date.now);
+      process.stdout.write(report);
+      process.exitCode = isWell ? 0 : 1;
     });
 }
 
@@ -320,12 +314,12 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     .option('--variables <json>', 'its variables', '{}')
     .option('--operation <name>', 'which operation of the file')
     .addHelpText('after', EXAMPLES.explain)
-    .action(async (source: string, { variables, operation }: { variables: string; operation?: string }) => {
+    .action(async (source: string, options: Parameters<typeof questionFrom>[1]) => {
       const { explain } = await import('./explain.ts');
-      console.log(await explain(await operationFrom(source), parsedVariables(variables), operation));
+      console.log(await explain(await questionFrom(source, options)));
     });
 
-  addQuery(program, parsedVariables);
+  addQuery(program);
   addDoctor(program, env);
   addMcp(program, env);
   addCompletion(program);
@@ -346,7 +340,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 /** Runs the gateway, or one worker of it. */
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
-  const { createLog, standardError } = await import('../server/log.ts');
+  const { createLog, standardError } = await import('../wings/program/log.ts');
   const outlet = standardError();
   const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
   const log = createLog(config.logLevel, outlet, ownId);
@@ -375,19 +369,17 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   });
   // The program's starter may have read enough of it.
   process.stdout.on('error', () => {});
-  const program = await startServing({ config, log, outlet });
+  // Each way to start the program loads what it takes.
+  const program =
+    config.workers > 1
+      ? await (await import('../wings/workers/workers.ts')).startWorkers(config, log, outlet)
+      : await (await import('./serve.ts')).startProgram(config, log);
   const { url, adminUrl, sandbox } = program;
   drain = program.drain;
   if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
   log.note(`Country Graph ${buildText()} on Node ${process.versions.node} takes requests`);
   if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
   console.log(`Country Graph answers at ${url}`);
-}
-
-/** Starts the program in one process, or several. */
-async function startServing(parts: PrimaryParts): Promise<Program> {
-  if (parts.config.workers > 1) return (await import('../wings/workers/workers.ts')).startWorkers(parts);
-  return (await import('./serve.ts')).startProgram(parts.config, parts.log);
 }
 
 function announceSandbox(name: string, url: string, keys: Readonly<Record<string, string>>): void {
@@ -420,6 +412,55 @@ function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<
   };
   const lookNoMore = onParentLost(env, () => onSignal('npm, or the like, that ran this has gone'));
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+}
+
+/** Milliseconds between two looks for the parent. */
+const PARENT_LOOK_MS = 1_000;
+
+/** Shells that npm and the like run a script by. */
+const SHELL = /^(?:\S*\/)?(?:sh|ash|bash|busybox|dash|ksh|zsh)$/;
+
+/**
+ * Calls back once when a package manager that runs the program has gone without it: `npx` ends at a SIGTERM by itself,
+ * and would leave the program as an orphan that holds its port. The operating system gives orphans another parent,
+ * which shows it; Windows doesn't, and there nothing is noticed. A program that was started otherwise, or was given
+ * away before this (`nohup … &` in a script), has no such parent.
+ * @returns a function that stops looking
+ */
+function onParentLost(env: NodeJS.ProcessEnv, lost: () => void): () => void {
+  const parent = process.ppid;
+  // Each package manager sets it.
+  if (env.npm_config_user_agent === undefined || parent <= 1) return () => {};
+  // A shell between the two outlives its own parent if that is killed.
+  const above = isShell(parent) ? parentOf(parent) : undefined;
+  const timer = setInterval(() => {
+    const isLeft = process.ppid === parent && (above === undefined || (parentOf(parent) ?? above) === above);
+    if (isLeft) return;
+    clearInterval(timer);
+    lost();
+  }, PARENT_LOOK_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Returns true if a process is `sh -c …`, as far as the system tells. */
+function isShell(pid: number): boolean {
+  const [name = '', flag] = read(`/proc/${pid}/cmdline`).split('\0');
+  return SHELL.test(name) && flag === '-c';
+}
+
+/** Returns the parent of a process; undefined if the system doesn't tell. */
+function parentOf(pid: number): number | undefined {
+  // The name before it may have any characters.
+  const [, parent] = /^\d+ \(.*\) \S (\d+) /s.exec(read(`/proc/${pid}/stat`)) ?? [];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /**
@@ -462,14 +503,6 @@ function explained(error: unknown): string {
   if (error instanceof ConfigError || error instanceof CommandError || 'syscall' in error)
     return error.message;
   return error.stack ?? error.message;
-}
-
-function parsedVariables(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new CommandError('--variables must be JSON.');
-  }
 }
 
 function portNumber(text: string): number {

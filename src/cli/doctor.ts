@@ -81,13 +81,6 @@ interface Finding {
   readonly text: string;
 }
 
-interface DoctorParts {
-  readonly env: NodeJS.ProcessEnv;
-  /** A key to try, which spends one call; undefined tries none. */
-  readonly key: string | undefined;
-  readonly now: () => number;
-}
-
 /** Milliseconds by which clocks may differ: the header that tells the service's time has whole seconds. */
 const MAX_SKEW_MS = 5_000;
 
@@ -97,8 +90,21 @@ const STORE_TIMEOUT_MS = 3_000;
 /** A key that nothing is held under: to ask is enough. */
 const NOTHING = 'doctor';
 
-/** Looks at everything that the gateway needs to run. It never throws. */
-export async function examine({ env, key, now }: DoctorParts): Promise<readonly Finding[]> {
+/**
+ * Looks at everything that the gateway needs to run. It never throws.
+ * @param key tried, which spends one call; undefined tries none
+ * @returns the findings, a line each, and true if none of them keeps the gateway from running
+ */
+export async function examine(env: NodeJS.ProcessEnv, key: string | undefined, now: () => number) {
+  const findings = await findingsOf(env, key, now);
+  return { report: report(findings), isWell: findings.every(({ isWell }) => isWell !== false) };
+}
+
+async function findingsOf(
+  env: NodeJS.ProcessEnv,
+  key: string | undefined,
+  now: () => number,
+): Promise<readonly Finding[]> {
   let config: Config;
   try {
     config = readConfig(env);
@@ -271,7 +277,7 @@ async function fileFinding(path: string): Promise<Finding> {
 }
 
 /** Writes findings, a line each. */
-export function report(findings: readonly Finding[]): string {
+function report(findings: readonly Finding[]): string {
   return findings
     .map(({ isWell, name, text }) => {
       const mark = isWell === null ? '--' : isWell ? 'ok' : 'NO';

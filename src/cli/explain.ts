@@ -2,7 +2,6 @@ import { readConfig } from '../config.ts';
 import { createGateway } from '../gateway.ts';
 import { wholeBody } from '../operations/responses.ts';
 import { CommandError } from './formats.ts';
-import type { AskedOperation } from './query.ts';
 
 /**
  * Asks a gateway that holds nothing, logs nothing, and ends with the question.
@@ -11,7 +10,7 @@ import type { AskedOperation } from './query.ts';
  */
 export async function askQuietly(
   upstreamUrl: string,
-  question: AskedOperation,
+  question: object,
   headers: Readonly<Record<string, string>>,
 ): Promise<string> {
   const observer = { operation() {}, attempt() {}, problem() {} };
@@ -53,8 +52,7 @@ const NO_KEY = 'Bearer explain';
  * Writes the plan of an operation as a table: each call it would make to a gateway that has seen nothing yet.
  * @throws CommandError if the operation would be refused
  */
-export async function explain(query: string, variables: unknown, operationName?: string): Promise<string> {
-  const question = { query, variables, ...(operationName === undefined ? {} : { operationName }) };
+export async function explain(question: object): Promise<string> {
   // Nothing is sent, so that any address does.
   const body = await askQuietly('http://127.0.0.1', question, { authorization: NO_KEY, 'x-explain': '1' });
   const { errors = [], extensions } = JSON.parse(body) as Explained;

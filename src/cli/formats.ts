@@ -8,8 +8,28 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** Reads standard input for `-`, a file if there is one of the name, or else the text of an operation. */
-export async function operationFrom(source: string): Promise<string> {
+/**
+ * Makes the question of a command: its operation is standard input for `-`, a file if there is one of the name, or else
+ * the text itself.
+ */
+export async function questionFrom(
+  source: string,
+  options: { readonly variables: string; readonly operation?: string },
+) {
+  const query = await operationFrom(source);
+  const { variables, operation } = options;
+  try {
+    return {
+      query,
+      variables: JSON.parse(variables),
+      ...(operation === undefined ? {} : { operationName: operation }),
+    };
+  } catch {
+    throw new CommandError('--variables must be JSON.');
+  }
+}
+
+async function operationFrom(source: string): Promise<string> {
   if (source === '-') return text(process.stdin);
   const isFile = await stat(source).then(
     (found) => found.isFile(),

@@ -9,8 +9,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { createGateway } from '../gateway.ts';
-import { createLog } from '../server/log.ts';
-import { ownVersion } from '../server/own-version.ts';
+import { ownBuild } from '../server/own-version.ts';
+import { createLog } from '../wings/program/log.ts';
 import { createToolServers } from '../wings/tools/tool-server.ts';
 import { CommandError } from './formats.ts';
 import { openSandbox } from './serve.ts';
@@ -39,11 +39,8 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
     const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
     const gateway = await createGateway({ config, upstreamUrl, observer: log });
     try {
-      const open = createToolServers({
-        gateway,
-        version: ownVersion(),
-        onFault: (fault) => log.problem(fault, 'mcp'),
-      });
+      const { version } = ownBuild();
+      const open = createToolServers(gateway, version, (fault) => log.problem(fault, 'mcp'));
       const server = open({ authorization: `Bearer ${key}` });
       await answerAll(server, config.maxBodyBytes);
     } finally {

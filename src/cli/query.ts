@@ -2,14 +2,10 @@ import { GraphQLError, parse } from 'graphql';
 import { parseExactly } from '../exact-json.ts';
 import { TooManyFields, tablesInAnswer } from '../wings/tables/answer-tables.ts';
 import { BYTE_ORDER_MARK } from '../wings/tables/cells.ts';
-import { CommandError, type Format, formatted, operationFrom } from './formats.ts';
+import { CommandError, type Format, formatted, type questionFrom } from './formats.ts';
 
 /** An operation as it is sent. */
-export interface AskedOperation {
-  readonly query: string;
-  readonly variables: unknown;
-  readonly operationName?: string;
-}
+type Question = Awaited<ReturnType<typeof questionFrom>>;
 
 /** An answer of GraphQL, as far as it is printed. */
 interface GivenAnswer {
@@ -40,8 +36,6 @@ interface ReplyBill {
   readonly stale?: readonly unknown[];
 }
 
-type AskGateway = (question: AskedOperation) => Promise<GivenAnswer>;
-
 /** Milliseconds that an answer may take: longer than any operation takes that a gateway runs with its own settings. */
 const TIMEOUT_MS = 120_000;
 
@@ -50,32 +44,34 @@ const TIMEOUT_MS = 120_000;
  * @param address its GraphQL address, or that of its host
  * @throws CommandError if it can't be reached, or its answer is no GraphQL
  */
-function askingAt(address: string, key: string | undefined): AskGateway {
+async function askGateway(
+  question: Question,
+  address: string,
+  key: string | undefined,
+): Promise<GivenAnswer> {
   const url = graphqlAddress(address);
-  return async (question) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      // The key goes to no other address.
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/graphql-response+json, application/json;q=0.9',
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      },
-      body: JSON.stringify(question),
-    }).catch((error: unknown) => {
-      throw new CommandError(`${url} can't be reached: ${reasonOf(error)}.`);
-    });
-    const body = await response.text().catch((error: unknown) => {
-      throw new CommandError(`The answer of ${url} broke off: ${reasonOf(error)}.`);
-    });
-    return replyIn(body, `${url} answered with status ${response.status}`);
-  };
+  const response = await fetch(url, {
+    method: 'POST',
+    // The key goes to no other address.
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/graphql-response+json, application/json;q=0.9',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify(question),
+  }).catch((error: unknown) => {
+    throw new CommandError(`${url} can't be reached: ${reasonOf(error)}.`);
+  });
+  const body = await response.text().catch((error: unknown) => {
+    throw new CommandError(`The answer of ${url} broke off: ${reasonOf(error)}.`);
+  });
+  return replyIn(body, `${url} answered with status ${response.status}`);
 }
 
 /** Asks a gateway over the embedded sandbox, both of which end with the question. */
-async function askSandbox(question: AskedOperation, givenKey: string | undefined): Promise<GivenAnswer> {
+async function askSandbox(question: Question, givenKey: string | undefined): Promise<GivenAnswer> {
   const [{ askQuietly }, { openSandbox }] = await Promise.all([import('./explain.ts'), import('./serve.ts')]);
   const sandbox = await openSandbox();
   try {
@@ -107,9 +103,7 @@ function replyIn(text: string, what: string): GivenAnswer {
   return { ...reply, errors: reply.errors ?? [] };
 }
 
-function isReply(
-  value: unknown,
-): value is Omit<GivenAnswer, 'errors'> & Partial<Pick<GivenAnswer, 'errors'>> {
+function isReply(value: unknown): value is Partial<GivenAnswer> {
   if (typeof value !== 'object' || value === null) return false;
   const isListed = !('errors' in value) || Array.isArray(value.errors);
   return isListed && ('data' in value || 'errors' in value);
@@ -124,11 +118,9 @@ export function reasonOf(error: unknown): string {
   return cause instanceof Error ? reasonOf(cause) : error.message;
 }
 
-export interface QueryOptions {
+interface QueryOptions {
   readonly url: string | undefined;
   readonly key: string | undefined;
-  readonly variables: unknown;
-  readonly operation: string | undefined;
   readonly format: Format;
   /** True if CSV begins with a byte order mark. */
   readonly bom?: boolean;
@@ -146,21 +138,17 @@ interface Printed {
  * Runs one operation, and tells its bill.
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
-export async function query(source: string, options: QueryOptions): Promise<Printed> {
-  const operation = await operationFrom(source);
-  const document = documentOf(operation);
-  const { url, key, format, bom = false } = options;
+export async function query(
+  question: Question,
+  { url, key, format, bom = false }: QueryOptions,
+): Promise<Printed> {
+  const document = documentOf(question.query);
   if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
-  const ask: AskGateway = url === undefined ? (question) => askSandbox(question, key) : askingAt(url, key);
-  const reply = await ask({
-    query: operation,
-    variables: options.variables,
-    ...(options.operation === undefined ? {} : { operationName: options.operation }),
-  });
+  const reply = await (url === undefined ? askSandbox(question, key) : askGateway(question, url, key));
   const answer =
     format === 'json'
       ? `${JSON.stringify(reply.data ?? null, null, 2)}\n`
-      : formatted(rowsOf(document, options.operation, reply.data), format);
+      : formatted(rowsOf(document, question.operationName, reply.data), format);
   const isWhole = reply.errors.length === 0 && !isEmptyForANameIn(reply);
   const mark = bom ? BYTE_ORDER_MARK : '';
   return { answer: mark + answer, remarks: remarksOn(reply, url === undefined), exitCode: isWhole ? 0 : 1 };

@@ -1,11 +1,12 @@
 import { type Config, isTracingOn, otlpProtocolIn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import { MB, processBudgetMb } from '../memory-budget.ts';
-import type { Log } from '../server/log.ts';
-import { createMetrics, type Metrics } from '../server/metrics.ts';
-import { ownBuild, ownVersion } from '../server/own-version.ts';
+import { ownBuild } from '../server/own-version.ts';
 import { createServer } from '../server/server.ts';
 import type { HubLink } from '../store/hub.ts';
+import { boundMemory } from '../wings/program/heap-growth.ts';
+import type { Log } from '../wings/program/log.ts';
+import { createMetrics, type Metrics, type MetricsSnapshot } from '../wings/program/metrics.ts';
 import type { Addresses } from '../wings/workers/supervisor.ts';
 
 export interface Program extends Addresses {
@@ -18,11 +19,8 @@ export interface Program extends Addresses {
   drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
 
-/** A program that answers requests in its own process. */
-export interface OwnProgram extends Program, Pick<Metrics, 'snapshot'> {}
-
 /** Parts that workers have in common, and that are not their own to open. */
-export interface Common {
+interface Common {
   readonly upstreamUrl: string;
   /** Demo keys of the sandbox; null if there is none. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
@@ -35,13 +33,18 @@ export interface Common {
  * Starts everything that answers requests, in one process.
  * @param common left out if there is but one process
  */
-export async function startProgram(config: Config, log: Log, common?: Common): Promise<OwnProgram> {
+export async function startProgram(
+  config: Config,
+  log: Log,
+  common?: Common,
+): Promise<Program & { snapshot(): Promise<MetricsSnapshot> }> {
   const isOverSandbox = common === undefined && config.countryDataUrl === undefined;
   const sandbox = isOverSandbox ? await openSandbox() : undefined;
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? listening?.url ?? '';
-    const metrics = createMetrics({ ...common, build: ownBuild(), droppedLines: log.droppedLines });
+    const metrics = createMetrics(ownBuild(), log.droppedLines, common?.textOfAll);
+    const budgetMb = processBudgetMb(config);
     const observer = both(log, metrics);
     const tracer = isTracingOn() ? await openTracer(observer) : undefined;
     const gateway = await createGateway({
@@ -50,10 +53,11 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
       observer,
       tracer,
       link: common?.link,
-      takenMemory: () => process.memoryUsage.rss() / (processBudgetMb(config) * MB),
+      takenMemory: () => process.memoryUsage.rss() / (budgetMb * MB),
     });
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
     const server = createServer({ config, gateway, metrics, log, demoKeys });
+    const stopBounding = boundMemory({ begun: gateway.load.begun, budgetMb, shrink: gateway.shrink });
     const { url, adminUrl } = await server.listen().catch(async (error: unknown) => {
       await gateway.stop();
       throw error;
@@ -65,6 +69,7 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
       snapshot: metrics.snapshot,
       async drain(delayMs, isReplaced) {
         const cut = await server.drain(delayMs, isReplaced);
+        stopBounding();
         await sandbox?.close();
         return cut;
       },
@@ -78,11 +83,7 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
 /** Opens OpenTelemetry, which is loaded only if it is asked for. */
 async function openTracer(observer: Observer) {
   const { createTracer } = await import('../wings/tracing.ts');
-  return createTracer({
-    version: ownVersion(),
-    protocol: otlpProtocolIn(),
-    onFault: (fault) => observer.problem(fault, 'tracing'),
-  });
+  return createTracer(ownBuild().version, otlpProtocolIn(), (fault) => observer.problem(fault, 'tracing'));
 }
 
 /** Opens the embedded sandbox, which is loaded only if it is asked for. */

@@ -107,7 +107,7 @@ export interface LiveEvent<Value> {
   readonly value: Value | null;
   readonly warning: LiveWarning | null;
   /** Cost that this subscriber is the first to pay for, and cost that others have paid for it. */
-  readonly bill: Pick<Bill, 'calls' | 'byRoute' | 'shared' | 'cached'>;
+  readonly bill: Bill;
 }
 
 /** The source of a subscription's events, on behalf of its caller. */

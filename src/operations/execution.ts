@@ -13,7 +13,6 @@ import { listRefusal } from '../graph/limits.ts';
 import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
-import type { FirstPart } from '../wings/defer/delivery.ts';
 import type { AnswersTable } from './answers.ts';
 import type { Explanation, PlannedOperation, PreparedOperations, ValidOperation } from './documents.ts';
 import type { GatewayRequest, PlainRequest } from './requests.ts';
@@ -155,9 +154,12 @@ export class Execution {
   #inParts(planned: PlannedOperation, { delivery, requestId }: OperationRun): typeof runPlan | null {
     if (delivery === null) return null;
     const { schema, maxAnswerBytes } = this.#parts;
-    const tell = (error: GraphQLError) => this.#tell(error, requestId);
-    const tooLong = () => answerTooLong(maxAnswerBytes);
-    return delivery.runner(planned, { schema, maxAnswerBytes, requestId, tell, tooLong });
+    const told = (errors: readonly GraphQLError[]) =>
+      toldErrors(
+        errors.map((error) => this.#tell(error, requestId)),
+        requestId,
+      );
+    return delivery.runner(planned, schema, maxAnswerBytes, told, () => answerTooLong(maxAnswerBytes));
   }
 
   /** Leaves an answer to its delivery, if parts of it are to come. */
@@ -165,7 +167,7 @@ export class Execution {
     run: OperationRun,
     operation: OperationDefinitionNode,
     data: TextPieces,
-    errors: FirstPart['errors'],
+    errors: readonly GraphQLFormattedError[],
   ): boolean {
     if (run.delivery === null) return false;
     const told = toldErrors(errors, run.requestId);

@@ -100,11 +100,10 @@ async function answerInParts(
   accepts: string,
   next: HandleRequest,
 ): Promise<GatewayResponse> {
-  const { openDelivery, withoutMultipart, deliveryFormatFor } = await import('../wings/defer/delivery.ts');
-  const format = deliveryFormatFor(accepts);
-  if (format === null) return next(request);
-  const delivery = openDelivery(format);
-  const response = await next(new DeferringRequest(request, withoutMultipart(accepts), delivery));
+  const opened = (await import('../wings/defer/delivery.ts')).openDelivery(accepts);
+  if (opened === null) return next(request);
+  const { delivery, accept } = opened;
+  const response = await next(new DeferringRequest(request, accept, delivery));
   const headers = new Map(response.headers).set('vary', VARIES);
   const { over, contentType } = delivery;
   if (over === null) return { ...response, headers };

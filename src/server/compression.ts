@@ -28,9 +28,9 @@ const MAX_HEADERS = 100;
 
 interface Compressor {
   /** Compresses a body that is sent once: as fast as still pays. */
-  readonly once: (body: Buffer) => Promise<Buffer>;
+  readonly fast: (body: Buffer) => Promise<Buffer>;
   /** Does the same for a short body, in this thread. */
-  readonly onceHere: (body: Buffer) => Buffer;
+  readonly fastHere: (body: Buffer) => Buffer;
   /** Compresses a body that is kept and sent again. */
   readonly kept: (body: Buffer) => Promise<Buffer>;
   /** Compresses a body that is written while it is sent. */
@@ -52,20 +52,20 @@ const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
 /** The compressors by encoding. Of several that a client likes equally, the first is taken. */
 const COMPRESSORS: Readonly<Record<string, Compressor>> = {
   zstd: {
-    once: (body) => zstd(body, ZSTD_FAST),
-    onceHere: (body) => zstdCompressSync(body, ZSTD_FAST),
+    fast: (body) => zstd(body, ZSTD_FAST),
+    fastHere: (body) => zstdCompressSync(body, ZSTD_FAST),
     kept: (body) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
     stream: () => createZstdCompress(ZSTD_FAST),
   },
   br: {
-    once: (body) => brotli(body, brotliOptions(1, body)),
-    onceHere: (body) => brotliCompressSync(body, brotliOptions(1, body)),
+    fast: (body) => brotli(body, brotliOptions(1, body)),
+    fastHere: (body) => brotliCompressSync(body, brotliOptions(1, body)),
     kept: (body) => brotli(body, brotliOptions(6, body)),
     stream: () => createBrotliCompress(BROTLI_FAST),
   },
   gzip: {
-    once: (body) => zip(body, GZIP_FAST),
-    onceHere: (body) => gzipSync(body, GZIP_FAST),
+    fast: (body) => zip(body, GZIP_FAST),
+    fastHere: (body) => gzipSync(body, GZIP_FAST),
     kept: (body) => zip(body, { level: 6 }),
     stream: () => createGzip(GZIP_FAST),
   },
@@ -82,26 +82,22 @@ export function isCompressible(body: string | Buffer): boolean {
   return body.length >= MIN_BYTES;
 }
 
-/** Returns the encoding to send in; null if the client asks for none of ours. */
-export function encodingFor(accepted: string | undefined): string | null {
-  const encoding = accepted === undefined ? null : negotiator.negotiate(accepted);
-  return encoding === '' || encoding === 'identity' ? null : encoding;
-}
-
-/** @param encoded forms that are kept with the body, if it is kept */
-export async function compress(
-  body: string | Buffer,
-  encoding: string,
-  encoded: Map<string, Promise<Buffer>> | undefined,
-): Promise<Buffer> {
-  const { once, onceHere, kept } = COMPRESSORS[encoding] as Compressor;
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  if (encoded === undefined) return bytes.length > MAX_HERE_BYTES ? once(bytes) : onceHere(bytes);
-  const known = encoded.get(encoding) ?? kept(bytes);
-  encoded.set(encoding, known);
-  return known;
-}
-
-export function compressing(encoding: string): Transform {
-  return (COMPRESSORS[encoding] as Compressor).stream();
+/** Returns the way to compress for an `Accept-Encoding` header; null if it asks for none of ours. */
+export function compressionFor(accepted: string | undefined) {
+  const encoding = accepted === undefined ? '' : (negotiator.negotiate(accepted) ?? '');
+  const compressor = COMPRESSORS[encoding];
+  if (compressor === undefined) return null;
+  const { fast, fastHere, kept, stream } = compressor;
+  return {
+    encoding,
+    stream,
+    /** @param encoded forms that are kept with the body, if it is kept */
+    async compress(body: string | Buffer, encoded: Map<string, Promise<Buffer>> | undefined) {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      if (encoded === undefined) return bytes.length > MAX_HERE_BYTES ? fast(bytes) : fastHere(bytes);
+      const known = encoded.get(encoding) ?? kept(bytes);
+      encoded.set(encoding, known);
+      return known;
+    },
+  };
 }

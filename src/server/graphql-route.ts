@@ -4,26 +4,24 @@ import { errorBody, excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { isDeepJson, TOO_DEEP } from '../nesting.ts';
 import { isModern, WrittenBody } from '../operations/responses.ts';
-import type { LiveStream, LiveTransport } from '../wings/live/stream.ts';
-import { compress, compressing, encodingFor, isCompressible } from './compression.ts';
-import {
-  hasSeveralKeys,
-  isWellFormed,
-  MALFORMED_KEY,
-  type PartStreamParts,
-  SEVERAL_KEYS,
-  sendParts,
-} from './http.ts';
+import type { LiveTransport } from '../wings/live/stream.ts';
+import { compressionFor, isCompressible } from './compression.ts';
+import { hijacked, keyFault } from './http.ts';
+import type { Outgoing } from './outgoing.ts';
 
-interface GraphqlRouteOptions extends PartStreamParts {
+interface GraphqlRouteOptions {
   readonly gateway: Gateway;
+  readonly outgoing: Outgoing;
   /** True if there is a page for browsers that are pointed here by hand. */
   readonly hasGraphiql: boolean;
-  readonly isDraining: () => boolean;
+  /** True once clients are asked to close their connections, and once no new operations are taken. */
+  readonly course: { readonly isClosing: boolean; readonly isDraining: boolean };
   /** True if faults are told with status 200, as routers need it. */
   readonly isSubgraph: boolean;
   /** Called with each transport of subscriptions. */
   readonly onTransport: (transport: LiveTransport) => void;
+  /** Called with an error that only a fault of ours can explain. */
+  readonly problem: (error: unknown, requestId: string) => void;
 }
 
 /** Characters from which one pass less over a body pays. */
@@ -34,7 +32,7 @@ const LONG_BODY = 16_384;
  * that never become an operation are answered here, in the shape of a GraphQL error.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions) {
-  const { gateway, hasGraphiql, isDraining, isSubgraph, problem, onTransport } = options;
+  const { gateway, hasGraphiql, course, isSubgraph, problem, onTransport } = options;
   const send = (request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse) =>
     sendAnswer(request, reply, answer, options);
   readShallowJson(app);
@@ -48,18 +46,13 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (isDraining()) {
-      refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
-    } else if (hasSeveralKeys(request.raw)) {
-      refuse(request, reply, 400, 'BAD_REQUEST', SEVERAL_KEYS);
-    } else if (!isWellFormed(request.headers.authorization)) {
-      reply.header('www-authenticate', 'Bearer');
-      refuse(request, reply, 401, 'UNAUTHENTICATED', MALFORMED_KEY);
-    } else {
-      const refusal = gateway.refuseUnread(request.headers, request.id);
-      if (refusal === null) done();
-      else send(request, reply, refusal);
-    }
+    if (course.isDraining)
+      return void refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
+    const fault = keyFault(request.raw);
+    if (fault !== null) return void refuse(request, reply, fault.status, fault.code, fault.message);
+    const refusal = gateway.refuseUnread(request.headers, request.id);
+    if (refusal === null) done();
+    else send(request, reply, refusal);
   });
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -70,12 +63,8 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   });
 
   const { live } = gateway;
-  let stream: LiveStream | null = null;
-  if (live !== null) {
-    const { liveStream } = await import('../wings/live/stream.ts');
-    stream = liveStream(app, { live, problem });
-    onTransport(stream);
-  }
+  const stream = live && (await import('../wings/live/stream.ts')).liveStream(app, live, problem);
+  if (stream !== null) onTransport(stream);
 
   app.all('/graphql', (request, reply) => {
     if (hasGraphiql && wantsPage(request)) {
@@ -147,7 +136,7 @@ function writeBody(
   request: FastifyRequest,
   reply: FastifyReply,
   body: WrittenBody,
-  { outgoing, problem }: PartStreamParts,
+  { outgoing, problem }: GraphqlRouteOptions,
 ): void {
   const wrote = outgoing.follow(reply.raw, request.raw.socket, body.heldBytes);
   const fail = (error: NodeJS.ErrnoException | null | undefined) => {
@@ -155,9 +144,10 @@ function writeBody(
   };
   reply.header('vary', withVary(reply, 'Accept-Encoding'));
   const source = Readable.from(noted(body, wrote));
-  const encoding = encodingFor(request.headers['accept-encoding']?.toString());
-  if (encoding === null) reply.send(source.once('error', fail));
-  else reply.header('content-encoding', encoding).send(pipeline(source, compressing(encoding), fail));
+  const compression = compressionFor(request.headers['accept-encoding']?.toString());
+  if (compression === null) reply.send(source.once('error', fail));
+  else
+    reply.header('content-encoding', compression.encoding).send(pipeline(source, compression.stream(), fail));
 }
 
 async function* noted(
@@ -170,11 +160,38 @@ async function* noted(
   }
 }
 
+/**
+ * Sends an answer that comes in parts, each as soon as it is there, with the status and the headers of the reply. Bytes
+ * that a slow reader has not taken count with all other answers that wait, and are cut with them.
+ */
+function sendParts(
+  { id, raw: { socket } }: FastifyRequest,
+  reply: FastifyReply,
+  body: AsyncIterable<string>,
+  { outgoing, course, problem }: GraphqlRouteOptions,
+): void {
+  if (course.isClosing) reply.header('connection', 'close');
+  const raw = hijacked(reply);
+  raw.writeHead(reply.statusCode);
+  const pour = async () => {
+    for await (const part of body) {
+      if (raw.destroyed) return;
+      const { bytes, taken } = outgoing.addPart(socket, Buffer.from(part));
+      raw.write(bytes, taken);
+    }
+    raw.end();
+  };
+  pour().catch((error: unknown) => {
+    problem(error, id);
+    raw.destroy();
+  });
+}
+
 function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: GatewayResponse,
-  parts: PartStreamParts,
+  options: GraphqlRouteOptions,
 ): void {
   const { status, headers, body, encoded } = answer;
   for (const [name, value] of headers) {
@@ -182,21 +199,22 @@ function sendAnswer(
   }
   reply.code(status);
   if (body instanceof WrittenBody) {
-    writeBody(request, reply, body, parts);
+    writeBody(request, reply, body, options);
     return;
   }
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
-    sendParts(request, reply, body, parts);
+    sendParts(request, reply, body, options);
     return;
   }
   // A 304 stands for a body, and varies as the body would.
   if (status === 304) reply.header('vary', withVary(reply, 'Accept-Encoding'));
   if (isCompressible(body)) {
     reply.header('vary', withVary(reply, 'Accept-Encoding'));
-    const encoding = encodingFor(request.headers['accept-encoding']?.toString());
-    if (encoding !== null) {
-      compress(body, encoding, encoded)
-        .then((bytes) => reply.header('content-encoding', encoding).send(bytes))
+    const compression = compressionFor(request.headers['accept-encoding']?.toString());
+    if (compression !== null) {
+      compression
+        .compress(body, encoded)
+        .then((bytes) => reply.header('content-encoding', compression.encoding).send(bytes))
         .catch((error: unknown) => reply.send(error));
       return;
     }
@@ -231,6 +249,7 @@ function refuse(
   message: string,
 ): FastifyReply {
   const modern = isModern(request.headers.accept ?? '');
+  if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   return reply
     .code(status)
     .header(

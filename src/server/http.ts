@@ -1,25 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Outgoing } from './outgoing.ts';
+import { entityTag, isHeld } from '../operations/responses.ts';
 
 const AUTHORIZATION = 'authorization';
 /** Characters that no key reaches. */
 const MAX_KEY_LENGTH = 4_096;
-export const SEVERAL_KEYS = 'The request has several Authorization headers.';
-export const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
+const MALFORMED_KEY = {
+  status: 401,
+  code: 'UNAUTHENTICATED',
+  message: `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`,
+} as const;
 
 /**
- * Tells if a request has several keys. Node keeps the first of them, and others on the way of a request may take the
- * last.
+ * Returns the fault of a request's key, and its status; null if it may be a key, or there is none. Node keeps the first of
+ * several, and others on the way of a request may take the last.
  */
-export function hasSeveralKeys({ rawHeaders }: IncomingMessage): boolean {
+export function keyFault({ rawHeaders, headers: { authorization } }: IncomingMessage) {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
   }
-  return count > 1;
+  if (count > 1)
+    return {
+      status: 400,
+      code: 'BAD_REQUEST',
+      message: 'The request has several Authorization headers.',
+    } as const;
+  return isWellFormed(authorization) ? null : MALFORMED_KEY;
 }
 
 /** Tells if a header may be a key at all. If there is no key in it, the fields that need one say so. */
@@ -37,67 +46,40 @@ export function isBearer(authorization: string): boolean {
 /** The form of identifiers that clients and proxies write: nothing that a log or JSON would have to escape. */
 const WELL_FORMED = /^[\w.:=+/@-]{1,128}$/;
 
-/** Returns the identifier that a request comes with, if it is well-formed; else a new one. */
-export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const given = headers['x-request-id'];
-  return isRequestId(given) ? given : randomUUID();
-}
-
-export function isRequestId(given: unknown): given is string {
-  return typeof given === 'string' && WELL_FORMED.test(given);
+/**
+ * Returns the identifier of a request, if it is well-formed; else a new one.
+ * @param given tried before the one that the request comes with
+ */
+export function requestIdOf(
+  { headers }: { readonly headers: IncomingMessage['headers'] },
+  given?: string,
+): string {
+  for (const id of [given, headers['x-request-id']])
+    if (typeof id === 'string' && WELL_FORMED.test(id)) return id;
+  return randomUUID();
 }
 
 /**
- * Copies the headers of a reply to the raw response, which sends them once the reply is taken out of the server's hands
- * (`hijack`).
+ * Takes a reply out of the server's hands, and copies its headers to the raw response, which sends them with the first
+ * of its parts.
  */
-export function copyHeaders(reply: FastifyReply): void {
+export function hijacked(reply: FastifyReply): FastifyReply['raw'] {
+  reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }
+  return reply.raw;
 }
 
-export interface PartStreamParts {
-  readonly outgoing: Outgoing;
-  /** True if clients are asked to close their connections. */
-  readonly isClosing: () => boolean;
-  /** Called with an error that only a fault of ours can explain. */
-  readonly problem: (error: unknown, requestId: string) => void;
-}
-
-const inParts = new WeakSet<object>();
-
-/** Tells if an answer comes in parts: until it has ended, its operation may be under way. */
-export function isInParts(raw: FastifyReply['raw']): boolean {
-  return inParts.has(raw);
-}
-
-/**
- * Sends an answer that comes in parts, each as soon as it is there, with the status and the headers of the reply. Bytes
- * that a slow reader has not taken count with all other answers that wait, and are cut with them.
- */
-export function sendParts(
-  { id, raw: { socket } }: FastifyRequest,
-  reply: FastifyReply,
-  body: AsyncIterable<string>,
-  { outgoing, isClosing, problem }: PartStreamParts,
-): void {
-  const { raw } = reply;
-  if (isClosing()) reply.header('connection', 'close');
-  reply.hijack();
-  inParts.add(raw);
-  copyHeaders(reply);
-  raw.writeHead(reply.statusCode);
-  const pour = async () => {
-    for await (const part of body) {
-      if (raw.destroyed) return;
-      const { bytes, taken } = outgoing.addPart(socket, Buffer.from(part));
-      raw.write(bytes, taken);
-    }
-    raw.end();
+/** Sends a text that hardly ever changes, with a tag: a client that has it already gets the tag alone. */
+export function taggedText(read: () => string): (request: FastifyRequest, reply: FastifyReply) => string {
+  let named = { text: '', etag: '' };
+  return ({ headers }, reply) => {
+    const text = read();
+    if (named.etag === '' || text !== named.text) named = { text, etag: entityTag([text]) };
+    reply.header('etag', named.etag).header('cache-control', 'no-cache');
+    if (!isHeld(headers['if-none-match'], named.etag)) return text;
+    reply.code(304);
+    return '';
   };
-  pour().catch((error: unknown) => {
-    problem(error, id);
-    raw.destroy();
-  });
 }

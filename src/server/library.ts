@@ -1,11 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { ConfigError, readConfig, type SettingName, settingNames } from '../config.ts';
 import { createGateway as openGateway } from '../gateway.ts';
+import { waitingBounds } from '../memory-budget.ts';
 import type { GatewayRequest } from '../operations/requests.ts';
 import type { GatewayResponse } from '../operations/responses.ts';
 import { graphqlRoute } from './graphql-route.ts';
-import { isRequestId, requestIdOf } from './http.ts';
-import { createOutgoing, waitingBounds } from './outgoing.ts';
+import { requestIdOf } from './http.ts';
+import { createOutgoing } from './outgoing.ts';
 
 export type { OperationEvent } from '../operations/run.ts';
 export type { Attempt } from '../service/call.ts';
@@ -74,7 +75,7 @@ export async function createGateway({
       });
       app.addHook('onRequest', (request, reply, done) => {
         // The server around it names requests as it likes, but the name stands in answers as it is.
-        if (!isRequestId(request.id)) request.id = requestIdOf(request);
+        request.id = requestIdOf(request, request.id);
         reply.header('x-request-id', request.id);
         done();
       });
@@ -82,9 +83,8 @@ export async function createGateway({
       await app.register(graphqlRoute, {
         gateway,
         hasGraphiql: false,
-        isDraining: () => false,
-        isClosing: () => false,
-        outgoing: createOutgoing({ ...waitingBounds(config), onCut() {} }),
+        course: { isClosing: false, isDraining: false },
+        outgoing: createOutgoing(waitingBounds(config), () => {}),
         isSubgraph: config.subgraph,
         onTransport() {},
         problem: (error, requestId) => onProblem(error, 'server', requestId),

@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Config } from '../config.ts';
-import { waitingBytes } from '../memory-budget.ts';
 
 /** Milliseconds that the first of several writes waits for the others, at the most. */
 const LONGEST_WAIT_MS = 1;
@@ -50,25 +48,8 @@ export interface Outgoing {
   follow(response: ServerResponse, socket: Socket, heldBytes: number): (chunkBytes: number) => void;
 }
 
-interface OutgoingParts {
-  /** Bytes that may wait on one connection beside the answer that it is at. */
-  readonly maxPerConnection: number;
-  /** Bytes that may wait in all; equal bytes for several clients count once. */
-  readonly maxInAll: number;
-  /** Called for each connection that was cut. */
-  readonly onCut: (reason: CutReason) => void;
-}
-
-/** Bounds the bytes that may wait: by the longest answer, and by the memory for all. */
-export function waitingBounds(
-  config: Pick<Config, 'maxAnswerBytes' | 'memoryMb' | 'workers'>,
-): Pick<OutgoingParts, 'maxPerConnection' | 'maxInAll'> {
-  const { maxAnswerBytes } = config;
-  return { maxPerConnection: maxAnswerBytes, maxInAll: waitingBytes(maxAnswerBytes, config) };
-}
-
 /** The reason of a cut: `late` for too slow a reader; `crowded` if too much waited on the connection, or in all. */
-export type CutReason = 'late' | 'crowded';
+type CutReason = 'late' | 'crowded';
 
 /** Bytes below which an answer is gone at once, and a connection can't have enough of them wait to matter. */
 const SHORT_BYTES = 4_096;
@@ -94,8 +75,14 @@ interface Waiting {
 /**
  * Bounds the bytes that slow readers hold. A connection is cut if it takes too long for an answer, or asks for ever
  * more and reads nothing. If too much waits in all, the one that has waited longest is cut.
+ * @param maxPerConnection bytes that may wait on one connection beside the answer that it is at
+ * @param maxInAll bytes that may wait in all; equal bytes for several clients count once
+ * @param onCut called for each connection that was cut
  */
-export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingParts): Outgoing {
+export function createOutgoing(
+  { maxPerConnection, maxInAll }: { readonly maxPerConnection: number; readonly maxInAll: number },
+  onCut: (reason: CutReason) => void,
+): Outgoing {
   /** Answers that wait, the longest waiting first. */
   const all = new Set<Waiting>();
   const byConnection = new Map<Socket, Set<Waiting>>();

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The version of this program, and the state of its sources. */
-export interface Build {
+interface Build {
   readonly version: string;
   /** Short name of the commit, with `.dirty` behind it if files differed from it; null if nobody knows. */
   readonly commit: string | null;
@@ -15,16 +15,14 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The file that `scripts/prepare.mjs` writes. */
 const STAMP = `${ROOT}lib/build.json`;
 
-/** Returns the version of the package. */
-export function ownVersion(): string {
-  return JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).version;
-}
-
 let build: Build | undefined;
 
 /** Returns the build. A checkout runs as it stands, so git is asked; a build has its own stamp. */
 export function ownBuild(): Build {
-  build ??= { version: ownVersion(), commit: commitHere() ?? stampedCommit() };
+  build ??= {
+    version: JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).version,
+    commit: commitHere() ?? stampedCommit(),
+  };
   return build;
 }
 

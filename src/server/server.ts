@@ -1,29 +1,23 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
-import type { FastifyInstance } from 'fastify';
-import fastify from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
+import { errorBody, excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { printSdl } from '../graph/federation.ts';
-import { processBudgetMb } from '../memory-budget.ts';
+import { waitingBounds } from '../memory-budget.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
-import type { McpRouteOptions } from '../wings/tools/mcp-route.ts';
-import {
-  addOperatorRoutes,
-  type Course,
-  createAdminServer,
-  drain,
-  listenAt,
-  notFound,
-  watchOpenRequests,
-} from './draining.ts';
-import { taggedText } from './graphiql-route.ts';
+import type { Log } from '../wings/program/log.ts';
+import type { Metrics } from '../wings/program/metrics.ts';
 import { graphqlRoute } from './graphql-route.ts';
-import { boundMemory } from './heap-growth.ts';
-import { requestIdOf } from './http.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
-import { createOutgoing, type Outgoing, WriteQueue, waitingBounds } from './outgoing.ts';
+import { requestIdOf, taggedText } from './http.ts';
+import { createOutgoing, type Outgoing, WriteQueue } from './outgoing.ts';
+
+/** Milliseconds in which one origin at most is told of that may not ask. */
+const TELLING_INTERVAL_MS = 10_000;
 
 /**
  * Milliseconds, longer than the minute after which common load balancers drop an idle connection, so that they close
@@ -72,6 +66,16 @@ interface Server {
   drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
 
+/** The progress of a server on the way to its end. */
+interface Course {
+  /** Set once clients are asked to close their connections. */
+  isClosing: boolean;
+  /** Set once probes of readiness are told that the program isn't ready. */
+  isLeaving: boolean;
+  /** Set once no new operations are taken. */
+  isDraining: boolean;
+}
+
 interface ServerParts {
   readonly config: Config;
   readonly gateway: Gateway;
@@ -85,7 +89,8 @@ function withoutSchemas(): never {
   throw new Error('No route has a schema.');
 }
 
-export function createServer({ config, gateway, metrics, log, demoKeys }: ServerParts): Server {
+export function createServer(parts: ServerParts): Server {
+  const { config, gateway, metrics, log, demoKeys } = parts;
   const app = fastify({
     bodyLimit: config.maxBodyBytes,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -94,19 +99,13 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       headersTimeout: HEADERS_TIMEOUT_MS,
       ...(config.subscriptions ? { shouldUpgradeCallback: isWebSocket } : {}),
     },
-    genReqId: requestIdOf,
+    genReqId: (request) => requestIdOf(request),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
   metrics.watch(gateway);
-  const stopBounding = boundMemory({
-    begun: gateway.load.begun,
-    budgetMb: processBudgetMb(config),
-    shrink: gateway.shrink,
-  });
-  app.addHook('onClose', async () => stopBounding());
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
   const open = watchOpenRequests(app);
-  const outgoing = createOutgoing({ ...waitingBounds(config), onCut: metrics.cut });
+  const outgoing = createOutgoing(waitingBounds(config), metrics.cut);
   const problem = (error: unknown, requestId: string) => {
     log.problem(error, 'server', requestId);
     metrics.problem(error, 'server');
@@ -116,20 +115,19 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     reply.header('x-request-id', request.id);
     done();
   });
-  writeTogether(app, { course, outgoing, problem });
+  writeTogether(app, course, outgoing, problem);
 
-  allowOrigins(app, config);
+  allowOrigins(app, config, log.note);
   if (config.graphiql) {
     const settings = { demoKeys, trusted: () => gateway.trusted, isLive: gateway.live !== null };
-    app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
+    app.register(async (app) => (await import('../wings/graphiql-route.ts')).graphiqlRoute(app, settings));
   }
   /** The transports of subscriptions. */
   const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
     gateway,
     hasGraphiql: config.graphiql,
-    isDraining: () => course.isDraining,
-    isClosing: () => course.isClosing,
+    course,
     outgoing,
     isSubgraph: config.subgraph,
     problem,
@@ -139,19 +137,15 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   if (live !== null) {
     app.register(async () => {
       const { liveSockets } = await import('../wings/live/sockets.ts');
-      const { maxBodyBytes, maxAnswerBytes } = config;
-      const bounds = { maxMessageBytes: maxBodyBytes, maxWaitingBytes: maxAnswerBytes };
-      transports.push(
-        liveSockets(app.server, { live, ...bounds, isDraining: () => course.isDraining, problem }),
-      );
+      transports.push(liveSockets(app.server, live, config, course, problem));
     });
   }
-  if (config.mcp)
-    addTools(app, { gateway, origins: config.corsOrigins, isDraining: () => course.isDraining, problem });
-
-  const operatorParts = { metrics, isLeaving: () => course.isLeaving };
-  const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
-  if (admin === null) addOperatorRoutes(app, operatorParts);
+  if (config.mcp) {
+    const options = { gateway, origins: config.corsOrigins, course, problem };
+    app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
+  }
+  const admin = config.adminPort === undefined ? null : createAdminServer(metrics, course);
+  if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
     let printed: string | undefined;
     const sdl = taggedText(() => gateway.sdl);
@@ -180,8 +174,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     },
 
     drain(delayMs = config.drainDelayMs, isReplaced = false) {
-      const parts = { app, config, course, open, admin, transports, note: log.note, stop: gateway.stop };
-      return drain(parts, delayMs, isReplaced);
+      return drain({ app, course, open, admin, transports }, parts, delayMs, isReplaced);
     },
   };
 }
@@ -194,14 +187,13 @@ function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-interface WritingParts {
-  readonly course: Course;
-  readonly outgoing: Outgoing;
-  readonly problem: (error: unknown, requestId: string) => void;
-}
-
 /** Has whole answers written together with others that are ready. If that fails, the connection is cut. */
-function writeTogether(app: FastifyInstance, { course, outgoing, problem }: WritingParts): void {
+function writeTogether(
+  app: FastifyInstance,
+  course: Course,
+  outgoing: Outgoing,
+  problem: (error: unknown, requestId: string) => void,
+): void {
   const writes = new WriteQueue();
   app.addHook('onSend', (request, reply, payload, done) => {
     if (course.isClosing) reply.header('connection', 'close');
@@ -226,16 +218,28 @@ function writeTogether(app: FastifyInstance, { course, outgoing, problem }: Writ
   });
 }
 
-/** Adds tools for models, which are loaded only if they are offered. */
-function addTools(app: FastifyInstance, options: McpRouteOptions): void {
-  app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
-}
-
-/** Lets pages of these origins ask from browsers. */
+/** Lets pages of the origins of `CORS_ORIGINS` ask from browsers, and says to the operator that others may not. */
 function allowOrigins(
   app: FastifyInstance,
-  { corsOrigins: origins, subscriptions }: Pick<Config, 'corsOrigins' | 'subscriptions'>,
+  { corsOrigins: origins, subscriptions }: Config,
+  note: Log['note'],
 ): void {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  app.addHook('onRequest', (request, reply, done) => {
+    const { origin, 'access-control-request-method': asked } = request.headers;
+    const isRefused =
+      request.method === 'OPTIONS' &&
+      asked !== undefined &&
+      origin !== undefined &&
+      !origins.includes(origin);
+    if (!isRefused || origins.includes('*')) return done();
+    const message = `Pages of ${excerpt(origin)} may not ask here: CORS_ORIGINS doesn't list that origin.`;
+    // The browser shows none of it to the page.
+    if (performance.now() - toldAtMs >= TELLING_INTERVAL_MS) note(message);
+    toldAtMs = performance.now();
+    reply.code(403).type('application/json');
+    reply.send(errorBody('BAD_REQUEST', message, { requestId: request.id }));
+  });
   if (origins.length === 0) return;
   app.register(cors, {
     origin: [...origins],
@@ -247,4 +251,172 @@ function allowOrigins(
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
   });
+}
+
+/** @returns the origin at which the server takes requests from now on */
+async function listenAt(app: FastifyInstance, host: string, port: number): Promise<string> {
+  await app.ready();
+  // Not app.listen: that binds a second server for `localhost`, which a drain could not reach.
+  app.server.listen({ host, port });
+  await once(app.server, 'listening');
+  const address = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}
+
+/** Adds the routes of health and metrics, which ask for no key. */
+function addOperatorRoutes(app: FastifyInstance, metrics: Metrics, course: Course): void {
+  app.get('/health/live', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return { status: 'ok' };
+  });
+  app.get('/health/ready', async (_request, reply) => {
+    reply.code(course.isLeaving ? 503 : 200).header('cache-control', 'no-store');
+    return { status: course.isLeaving ? 'draining' : 'ok' };
+  });
+  app.get('/metrics', async (_request, reply) => {
+    reply.header('content-type', metrics.contentType).header('cache-control', 'no-store');
+    return metrics.text();
+  });
+}
+
+async function notFound(request: FastifyRequest, reply: FastifyReply) {
+  reply.code(404);
+  return {
+    error: 'Not Found',
+    message: excerpt(`There is no ${request.method} ${request.url.split('?')[0]} here.`),
+  };
+}
+
+interface AdminServer {
+  listen(host: string, port: number): Promise<string>;
+  /** Takes no more connections, and answers on those that are open. */
+  stopListening(): void;
+  close(): Promise<void>;
+}
+
+/** Bounds of requests for metrics and health, which are small. */
+const BOUNDS = { bodyLimit: 1_024, requestTimeout: 10_000, http: { headersTimeout: 5_000 } };
+
+/** Makes a server for health and metrics alone. It answers until the program ends, through a drain too. */
+function createAdminServer(metrics: Metrics, course: Course): AdminServer {
+  const app = fastify({ ...BOUNDS, forceCloseConnections: true });
+  addOperatorRoutes(app, metrics, course);
+  app.setNotFoundHandler(notFound);
+  return {
+    listen: (host, port) => listenAt(app, host, port),
+    stopListening: () => void TcpServer.prototype.close.call(app.server),
+    close: () => app.close(),
+  };
+}
+
+/** Milliseconds left to close connections to the service and to the store, once nobody is answered any more. */
+const STOP_TIMEOUT_MS = 2_000;
+
+/** Requests whose answers have not left yet. */
+interface OpenRequests {
+  readonly count: number;
+  /**
+   * Number of them that the gateway still works on: the others wait for their clients, to take an answer or to send a
+   * request.
+   */
+  readonly underWay: number;
+  /** Resolves once there is none. */
+  none(): Promise<void>;
+}
+
+function watchOpenRequests(app: FastifyInstance): OpenRequests {
+  const open = new Set<FastifyReply>();
+  let lastClosed = () => {};
+  app.addHook('onRequest', (_request, reply, done) => {
+    open.add(reply);
+    reply.raw.once('close', () => {
+      open.delete(reply);
+      if (open.size === 0) lastClosed();
+    });
+    done();
+  });
+  return {
+    get count() {
+      return open.size;
+    },
+    get underWay() {
+      let count = 0;
+      for (const reply of open) count += Number(!waitsForClient(reply));
+      return count;
+    },
+    none() {
+      if (open.size === 0) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      lastClosed = resolve;
+      return promise;
+    },
+  };
+}
+
+/**
+ * Tells if only the client's part is left: it has not sent all of its request, or not taken all of an answer that is
+ * there.
+ */
+function waitsForClient({ request, raw }: FastifyReply): boolean {
+  if (raw.writableEnded || !request.raw.complete) return true;
+  // An answer that is written while it is read begins once all of it is known; one in parts may still have some to come.
+  return raw.headersSent && !String(raw.getHeader('content-type')).startsWith('multipart/');
+}
+
+/** One server until its end. */
+interface RunningServer {
+  readonly app: FastifyInstance;
+  readonly course: Course;
+  readonly open: OpenRequests;
+  /** The server for operators; null if they ask at the same port. */
+  readonly admin: AdminServer | null;
+  /** The ways of subscriptions. */
+  readonly transports: readonly LiveTransport[];
+}
+
+/**
+ * Drains as `Server.drain` says.
+ * @returns the number of requests that the gateway was at when they were cut
+ */
+async function drain(
+  { app, course, open, admin, transports }: RunningServer,
+  { config, gateway, log }: ServerParts,
+  delayMs: number,
+  isReplaced: boolean,
+): Promise<number> {
+  course.isClosing = true;
+  course.isLeaving = !isReplaced;
+  // The TCP server's close alone: the HTTP server's would also drop idle connections, whose next request is to be
+  // answered, or told 503, and stop watching for slow senders.
+  const closed = Promise.withResolvers<void>();
+  const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
+  const endSubscriptions = () => Promise.all(transports.map((transport) => transport.end()));
+  if (isReplaced) {
+    stopListening();
+    admin?.stopListening();
+    void endSubscriptions();
+    await within(config.drainTimeoutMs, closed.promise);
+    app.server.closeIdleConnections();
+  } else if (delayMs > 0) await setTimeout(delayMs);
+  course.isDraining = true;
+  stopListening();
+  const ended = within(STOP_TIMEOUT_MS, endSubscriptions());
+  await within(config.drainTimeoutMs, open.none());
+  await ended;
+  const cut = open.underWay;
+  const left = open.count - cut;
+  if (left > 0)
+    log.note(`${left} client(s) did not take their answers, or send their requests, in DRAIN_TIMEOUT_MS`);
+  app.server.closeAllConnections();
+  for (const transport of transports) transport.cut();
+  await within(STOP_TIMEOUT_MS, Promise.all([app.close(), admin?.close()]).then(gateway.stop));
+  return cut;
+}
+
+/** Waits for work, but no longer than the limit. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([work, limit]);
+  over.abort();
 }

@@ -23,18 +23,16 @@ import type { Trace, TraceAttributes, Tracer } from '../async/trace.ts';
 import type { OtlpProtocol } from '../config.ts';
 import { excerpt } from '../errors.ts';
 
-interface TracingParts {
-  readonly version: string;
-  readonly protocol: OtlpProtocol;
-  /** Called with the fault that keeps traces from being sent. */
-  readonly onFault: (fault: Error) => void;
-}
-
 /**
  * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the
  * rate. Contexts are handed on as arguments, so that nothing has to follow asynchronous calls.
+ * @param onFault called with the fault that keeps traces from being sent
  */
-export async function createTracer({ version, protocol, onFault }: TracingParts): Promise<Tracer> {
+export async function createTracer(
+  version: string,
+  protocol: OtlpProtocol,
+  onFault: (fault: Error) => void,
+): Promise<Tracer> {
   const tell = (message: string) => onFault(new Error(excerpt(message)));
   const ignore = () => {};
   diag.setLogger(

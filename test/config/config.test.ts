@@ -10,7 +10,7 @@ import {
   processBudgetMb,
   remarkOnBudget,
   startOf,
-  waitingBytes,
+  waitingBounds,
 } from '../../src/memory-budget.ts';
 
 /** Each setting, and values that it may not have. */
@@ -151,7 +151,7 @@ describe('settings', () => {
       const held = config.cacheMaxBytes + config.answersMaxBytes;
       expect(held).toBeGreaterThan(0.05 * mb * 1e6);
       expect(held + heldBounds(config).operationBytes).toBeLessThan(0.45 * mb * 1e6);
-      expect(waitingBytes(config.maxAnswerBytes, config)).toBeLessThan(0.2 * mb * 1e6);
+      expect(waitingBounds(config).maxInAll).toBeLessThan(0.2 * mb * 1e6);
       expect(config.maxAnswerBytes).toBeLessThan(0.1 * mb * 1e6);
     });
 

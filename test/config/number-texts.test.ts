@@ -22,7 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/calendar.ts': 'digits that the rules of periods and times have picked out',
   'src/periods.ts': 'digits that its rules have picked out',
   'src/times.ts': 'digits that its rules have picked out',
-  'src/server/draining.ts': 'counts of what is true',
+  'src/server/server.ts': 'counts of what is true',
   'src/figures/repair.ts': 'counts of what is true',
   'src/wings/workers/supervisor.ts': 'a process of the kernel',
   'src/plan/learned.ts': 'counts of what is true',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Answer, Arrival } from '../../src/graphiql/answer.ts';
 import { arrivalsIn, grownBy, type Part } from '../../src/graphiql/parts.ts';
-import { ACCEPTS, canonical } from '../incremental/parts.ts';
+import { ACCEPTS, canonical } from '../defer/parts.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const PROFILE = '/v1/countries/{code}/profile';

@@ -56,7 +56,7 @@ describe('places', () => {
     return {
       log,
       prove: (key: string) => tenantOf(key).accept(),
-      take: (key: string) => places.take({ tenant: tenantOf(key), flow: key }),
+      take: (key: string) => places.take(tenantOf(key), key),
     };
   }
 

@@ -4,7 +4,7 @@ import { Failure } from '../../src/errors.ts';
 import { createTickerLoader, createTickersLearned, type TickerFilter } from '../../src/loaders/tickers.ts';
 import { type Call, makeCall } from '../../src/service/call.ts';
 import type { Ask } from '../../src/service/lists.ts';
-import { sendingFor } from '../upstream/sending.ts';
+import { sendingFor } from '../service/sending.ts';
 
 /** How a service fills what the specification of `/v1/markets/tickers` leaves open. */
 interface Habits {

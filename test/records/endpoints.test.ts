@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { callKey, type Endpoint, makeCall } from '../../src/service/call.ts';
 import * as endpoints from '../../src/service/endpoints.ts';
 import { leftOutOf } from '../../src/service/records/envelope.ts';
-import * as policy from '../../src/wings/extra/policy.ts';
-import * as trade from '../../src/wings/extra/trade.ts';
+import { endpoints as policy } from '../../src/wings/extra/policy.ts';
+import { endpoints as trade } from '../../src/wings/extra/trade.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
 import { failureOf } from './failure-of.ts';
 
@@ -180,7 +180,7 @@ describe('the country of an answer', () => {
 });
 
 describe('what pricing takes an answer to be', () => {
-  const all = [...Object.values(endpoints), ...trade.endpoints, ...policy.endpoints];
+  const all = [...Object.values(endpoints), ...Object.values(trade), ...Object.values(policy)];
   const assuming = all.flatMap(({ route, assumed, decode }: Endpoint) =>
     assumed === undefined ? [] : [{ route, body: assumed(route, 'indicator_1'), decode }],
   );

@@ -8,7 +8,7 @@ import fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { createGateway, type GatewayRequest, type OperationEvent } from '../../src/server/library.ts';
-import { ACCEPTS, askInParts, type Json } from '../incremental/parts.ts';
+import { ACCEPTS, askInParts, type Json } from '../defer/parts.ts';
 
 const PROFILE = '/v1/countries/{code}/profile';
 const DATA = '/v1/data';

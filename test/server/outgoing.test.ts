@@ -11,11 +11,8 @@ const KB = 1024;
 
 function open() {
   const cuts: string[] = [];
-  const outgoing = createOutgoing({
-    maxPerConnection: 200 * KB,
-    maxInAll: 400 * KB,
-    onCut: (reason) => cuts.push(reason),
-  });
+  const bounds = { maxPerConnection: 200 * KB, maxInAll: 400 * KB };
+  const outgoing = createOutgoing(bounds, (reason) => cuts.push(reason));
   return { outgoing, cuts };
 }
 

@@ -5,10 +5,10 @@ import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
-import { createLog } from '../../src/server/log.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
 import { openLookups } from '../../src/store/lru.ts';
+import { createLog } from '../../src/wings/program/log.ts';
+import { createMetrics } from '../../src/wings/program/metrics.ts';
 
 /** The server over a gateway that the test answers for: what is proven here is the transport alone. */
 async function open(
@@ -475,9 +475,18 @@ describe('CORS', () => {
 
   it('keeps another origin out', async () => {
     const { url } = await open(word, { CORS_ORIGINS: ours });
-    expect((await preflight(url, 'https://evil.example')).headers.has('access-control-allow-origin')).toBe(
-      false,
-    );
+    const refused = await preflight(url, 'https://evil.example');
+    expect(refused.headers.has('access-control-allow-origin')).toBe(false);
+  });
+
+  it.for([{}, { CORS_ORIGINS: ours }])('says which setting lets an origin in, with %o', async (env) => {
+    const { url, lines } = await open(word, env);
+    const page = 'http://localhost:5173';
+    const refused = await preflight(url, page);
+    expect(refused.status).toBe(403);
+    const message = `Pages of ${page} may not ask here: CORS_ORIGINS doesn't list that origin.`;
+    expect((await refused.json()).errors).toMatchObject([{ message, extensions: { code: 'BAD_REQUEST' } }]);
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([message]);
   });
 
   it('lets everybody in for *', async () => {

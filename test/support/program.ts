@@ -2,9 +2,9 @@ import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type OperationEvent } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
 import type { StaleAnswers } from '../../src/service/call.ts';
+import { createMetrics } from '../../src/wings/program/metrics.ts';
 
 export interface GraphqlError {
   readonly message: string;

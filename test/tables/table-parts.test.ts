@@ -155,8 +155,8 @@ describe('50,000 rows', () => {
     async (accept) => {
       // Whatever is loaded or compiled the first time is no matter of length.
       await tableOf(accept);
-      const longestShares: number[] = [];
-      for (let time = 0; time < TIMES; time += 1) {
+      let leastShare = 1;
+      for (let time = 0; time < TIMES && leastShare >= MOST_OF_ALL; time += 1) {
         const { turns, longestShare } = await turnsWhile(async () => {
           const { status, body: sent } = await tableOf(accept);
           if (!(sent instanceof WrittenBody)) throw new Error('The table came as a whole.');
@@ -173,9 +173,9 @@ describe('50,000 rows', () => {
             expect(body.trim().split('\n')).toHaveLength(accept === 'text/csv' ? ROWS + 1 : ROWS);
         });
         expect(turns).toBeGreaterThan(20);
-        longestShares.push(longestShare);
+        leastShare = Math.min(leastShare, longestShare);
       }
-      expect(Math.min(...longestShares)).toBeLessThan(MOST_OF_ALL);
+      expect(leastShare).toBeLessThan(MOST_OF_ALL);
     },
   );
 });

@@ -4,9 +4,8 @@ import { Failure } from '../../errors.ts';
 import { fragmentsIn, planOperation } from '../../execution/plan.ts';
 import { byteLengthOf, type Executed, type runPlan } from '../../execution/run.ts';
 import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
-import { toldErrors } from '../../operations/responses.ts';
 import { createDeferringCollector, hasActiveDeferrals } from './deferral.ts';
-import { type Delivered, IncrementalRun, type PendingDelivery, type ToldPart } from './incremental.ts';
+import { type Delivered, IncrementalRun, type ToldPart } from './incremental.ts';
 
 /** A part of an answer, written: an object's fields, or an array of items. */
 interface WrittenPart extends ToldPart {
@@ -50,10 +49,21 @@ const DRAFT_V02: DeliveryFormat = {
 };
 
 /**
+ * Opens the delivery of an answer whose client accepts parts.
+ * @returns the delivery, and the `Accept` header without the types of such answers; null if no known format is asked for
+ */
+export function openDelivery(
+  accepts: string,
+): { readonly delivery: Delivery; readonly accept: string } | null {
+  const format = deliveryFormatFor(accepts);
+  return format && { delivery: new Delivery(format), accept: withoutMultipart(accepts) };
+}
+
+/**
  * Returns the format that an `Accept` header asks for; null if it asks for none that is known. Clients that name no
  * version, as GraphiQL and urql do, know the older one.
  */
-export function deliveryFormatFor(accepts: string): DeliveryFormat | null {
+function deliveryFormatFor(accepts: string): DeliveryFormat | null {
   for (const range of accepts.split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     if (type !== 'multipart/mixed' || parameters.some((parameter) => RULED_OUT.test(parameter))) continue;
@@ -72,7 +82,7 @@ export function deliveryFormatFor(accepts: string): DeliveryFormat | null {
 const RULED_OUT = /^q *= *0(\.0*)?$/;
 
 /** Takes the types of answers in parts out of an `Accept` header. */
-export function withoutMultipart(accepts: string): string {
+function withoutMultipart(accepts: string): string {
   const others = accepts.split(',').filter((range) => !/^ *multipart\/mixed *(;|$)/i.test(range));
   return others.join(',').trim() || 'application/json';
 }
@@ -127,7 +137,7 @@ function completedOf(told: DeliveredPart): string[] {
   return [`{${idOf(told.of)}${told.failed === null ? '' : errorsOf(told.failed)}}`];
 }
 
-const idOf = ({ id }: PendingDelivery) => `"id":"${id}"`;
+const idOf = ({ id }: DeliveredPart['of']) => `"id":"${id}"`;
 
 function errorsOf({ errors }: WrittenPart): string {
   return errors.length === 0 ? '' : `,"errors":${JSON.stringify(errors)}`;
@@ -137,20 +147,8 @@ function list(name: string, entries: readonly string[]): string {
   return entries.length === 0 ? '' : `"${name}":[${entries.join(',')}],`;
 }
 
-/** The parts that a delivery needs to run operations. */
-interface DeliveryParts {
-  readonly schema: GraphQLSchema;
-  /** Bytes of all parts together. */
-  readonly maxAnswerBytes: number;
-  readonly requestId: string | undefined;
-  /** Words an error. */
-  readonly tell: (error: GraphQLError) => GraphQLFormattedError;
-  /** Words the error of an answer that is longer than may be sent. */
-  readonly tooLong: () => GraphQLError;
-}
-
 /** The first part of an answer. */
-export interface FirstPart {
+interface FirstPart {
   /** JSON. */
   readonly data: string;
   readonly errors: readonly GraphQLFormattedError[];
@@ -162,10 +160,6 @@ export interface FirstPart {
 }
 
 const BOUNDARY = '-';
-
-export function openDelivery(format: DeliveryFormat): Delivery {
-  return new Delivery(format);
-}
 
 /**
  * One answer on its way in parts, from its request to the last of them. Parts are written once they are there, and sent
@@ -214,28 +208,45 @@ export class Delivery {
     }
   }
 
-  /** Returns the function that runs an operation so that it may come in parts; null if it comes whole. */
-  runner({ prepared, variables }: PlannedOperation, parts: DeliveryParts): typeof runPlan | null {
-    const { schema } = parts;
+  /**
+   * Returns the function that runs an operation so that it may come in parts; null if it comes whole.
+   * @param maxAnswerBytes bytes of all parts together
+   * @param told words errors
+   * @param tooLong makes the error of an answer that is longer than may be sent
+   */
+  runner(
+    { prepared, variables }: PlannedOperation,
+    schema: GraphQLSchema,
+    maxAnswerBytes: number,
+    told: (errors: readonly GraphQLError[]) => readonly GraphQLFormattedError[],
+    tooLong: () => GraphQLError,
+  ): typeof runPlan | null {
     const { document, operation } = prepared;
     if (readsSchemaAlone(operation) || !hasActiveDeferrals(schema, document, variables)) return null;
     const scope = { schema, operation, fragments: fragmentsIn(document), variables };
     const plan = planOperation(schema, document, operation, variables, createDeferringCollector(scope));
     if (plan.root.fault !== undefined) return null;
+    const written = (executed: Executed, isLost: boolean): WrittenPart => {
+      const data = isLost ? null : executed.data.join('');
+      this.#bytes += data === null ? 0 : Buffer.byteLength(data);
+      const isLong = this.#bytes > maxAnswerBytes;
+      const errors = told(isLong ? [tooLong()] : executed.errors);
+      this.#errors.push(...errors);
+      return { isLost: isLost || isLong, data: isLong ? null : data, errors };
+    };
     return async (given): Promise<Executed> => {
-      const run = new IncrementalRun<WrittenPart>({
-        ...given,
-        plan,
-        tell: (executed, isLost) => this.#written(executed, isLost, parts),
-        fault: (error) => this.#written({ data: ['null'], errors: [asGraphQLError(error)] }, true, parts),
-        onChange: () => this.#wake(),
-      });
+      const run = new IncrementalRun<WrittenPart>(
+        { ...given, plan },
+        written,
+        (error) => written({ data: ['null'], errors: [asGraphQLError(error)] }, true),
+        () => this.#wake(),
+      );
       const first = await run.first();
       this.#bytes += byteLengthOf(first.data);
-      const isLong = this.#bytes > parts.maxAnswerBytes;
+      const isLong = this.#bytes > maxAnswerBytes;
       // If everything that was deferred is lost, only the calls under way are left to wait for.
       while ((isLong || !run.hasMore) && run.isRunning) await this.#change();
-      if (isLong) return { data: ['null'], errors: [parts.tooLong()] };
+      if (isLong) return { data: ['null'], errors: [tooLong()] };
       if (run.hasMore) this.#run = run;
       return first;
     };
@@ -303,20 +314,6 @@ export class Delivery {
   #wake(): void {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
-  }
-
-  #written(
-    executed: Executed,
-    isLost: boolean,
-    { maxAnswerBytes, tell, tooLong, requestId }: DeliveryParts,
-  ): WrittenPart {
-    const data = isLost ? null : executed.data.join('');
-    this.#bytes += data === null ? 0 : Buffer.byteLength(data);
-    const isLong = this.#bytes > maxAnswerBytes;
-    const faults = isLong ? [tooLong()] : executed.errors;
-    const errors = toldErrors(faults.map(tell), requestId);
-    this.#errors.push(...errors);
-    return { isLost: isLost || isLong, data: isLong ? null : data, errors };
   }
 }
 

@@ -1,5 +1,4 @@
 import { type ResponsePath, responsePathAsArray } from 'graphql';
-import { mapValue, type PromiseOrValue } from '../../async/turns.ts';
 import {
   type Column,
   type Holder,
@@ -135,7 +134,7 @@ export type Delivered<Told> =
     };
 
 /** A deferred fragment of one object, or a list of which items are to come. */
-export interface PendingDelivery {
+interface PendingDelivery {
   readonly id: number;
   readonly path: AnswerPath;
   readonly label: string | undefined;
@@ -347,15 +346,6 @@ function isGone(position: Position | null): boolean {
   return false;
 }
 
-interface IncrementalParts<Told extends ToldPart> extends RunParts {
-  /** Makes the message on an executed part. */
-  readonly tell: (executed: Executed, isLost: boolean) => Told;
-  /** Makes the message on a part that was not executed to its end. */
-  readonly fault: (error: unknown) => Told;
-  /** Called if there is something to tell, or nothing more will come. */
-  readonly onChange: () => void;
-}
-
 /** Parts of one operation that are delivered apart; any beyond stay in place. */
 const MAX_PARTS = 1_000;
 
@@ -368,7 +358,10 @@ const MAX_BLOCKS = 100;
  * and for those who go with them. A value lost to an error is lost within its own part.
  */
 export class IncrementalRun<Told extends ToldPart> {
-  readonly #parts: IncrementalParts<Told>;
+  readonly #parts: RunParts;
+  readonly #tell: (executed: Executed, isLost: boolean) => Told;
+  readonly #fault: (error: unknown) => Told;
+  readonly #onChange: () => void;
   readonly #fragments = new Map<Column, Map<number, Map<DeferUsage, Fragment>>>();
   readonly #first: RunPart;
   readonly #order = new DeliveryOrder<Told>();
@@ -379,31 +372,39 @@ export class IncrementalRun<Told extends ToldPart> {
   #count = 0;
   #ids = 0;
 
-  constructor(parts: IncrementalParts<Told>) {
+  /**
+   * @param tell makes the message on an executed part
+   * @param fault makes the message on a part that was not executed to its end
+   * @param onChange called if there is something to tell, or nothing more will come
+   */
+  constructor(
+    parts: RunParts,
+    tell: (executed: Executed, isLost: boolean) => Told,
+    fault: (error: unknown) => Told,
+    onChange: () => void,
+  ) {
     this.#parts = parts;
+    this.#tell = tell;
+    this.#fault = fault;
+    this.#onChange = onChange;
     this.#first = openPart({ path: [], position: null });
     this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
   }
 
   /** Executes the first part; afterwards, `take` returns messages on the rest. */
-  first(): PromiseOrValue<Executed> {
+  async first(): Promise<Executed> {
     const root = { plan: this.#parts.plan.root, object: {} };
     const holder: Holder = { above: () => null, path: () => undefined };
     const run = this.#open(this.#first, { holder, root }, () => undefined, true);
-    const ended = (error: unknown): never => {
-      this.#drop(this.#first);
-      throw error;
-    };
-    const done = (executed: Executed) => {
+    try {
+      await run.resolve();
+      const executed = await run.text();
       this.#order.isThere(this.#first, run.isLost);
       this.#order.isTold(this.#first);
       return executed;
-    };
-    try {
-      const executed = mapValue(run.resolve(), () => mapValue(run.text(), done));
-      return executed instanceof Promise ? executed.catch(ended) : executed;
     } catch (error) {
-      return ended(error);
+      this.#drop(this.#first);
+      throw error;
     }
   }
 
@@ -568,20 +569,16 @@ export class IncrementalRun<Told extends ToldPart> {
       this.#running -= 1;
       part.outcome = outcome;
       this.#order.isThere(part, outcome.isLost);
-      this.#parts.onChange();
+      this.#onChange();
     };
-    const failed = (error: unknown) => {
+    const execute = async () => {
+      await run.resolve();
+      settled(this.#tell(await run.text(), run.isLost));
+    };
+    execute().catch((error: unknown) => {
       this.#drop(part);
-      settled(this.#parts.fault(error));
-    };
-    try {
-      const executed = mapValue(run.resolve(), () => run.text());
-      const done = (there: Executed) => settled(this.#parts.tell(there, run.isLost));
-      if (executed instanceof Promise) executed.then(done).catch(failed);
-      else done(executed);
-    } catch (error) {
-      failed(error);
-    }
+      settled(this.#fault(error));
+    });
   }
 
   /** Drops the parts that were to begin in a run that was ended: they never will. */

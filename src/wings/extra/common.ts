@@ -1,4 +1,4 @@
-import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import { type ResponsePath, responsePathAsArray } from 'graphql';
 import { Failure } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { DEFAULT_ROWS } from '../../loaders/tickers.ts';
@@ -218,7 +218,7 @@ export function checkNotEmpty(texts: Readonly<Record<string, string | null | und
 /** Returns the rows of a list, and warns of those it lacks; null if there is no list. */
 export async function warnedOfLack<Row>(
   context: GraphContext,
-  { path }: Pick<GraphQLResolveInfo, 'path'>,
+  path: ResponsePath,
   route: string,
   loading: Promise<NarrowedList<Row> | null>,
 ): Promise<readonly Row[] | null> {

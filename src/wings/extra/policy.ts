@@ -34,10 +34,10 @@ interface PoliciesParams extends YearsParams {
 }
 
 /** Rows that one answer may hold, as observed: the highest `limit`. */
-export const MAX_POLICIES = 500;
+const MAX_POLICIES = 500;
 
 /** Observed: `top_limit` from 1 to 20; the latest policy, a count of those in force, and recent ones. */
-export const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
+const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
   route: '/v1/policies/country/{code}',
   isPublic: false,
   isOptional: true,
@@ -51,7 +51,7 @@ export const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord
 };
 
 /** Observed: these filters, years, and `limit` from 1 to 500. */
-export const policies: Endpoint<PoliciesParams, PolicyList> = {
+const policies: Endpoint<PoliciesParams, PolicyList> = {
   route: '/v1/policies',
   isPublic: false,
   isOptional: true,
@@ -76,7 +76,7 @@ export const policies: Endpoint<PoliciesParams, PolicyList> = {
   },
 };
 
-export const endpoints = [policies, policyOverview];
+export const endpoints = { policies, policyOverview };
 
 function policyList(
   { search, documentType, status, ...years }: CountryPoliciesArgs,
@@ -100,7 +100,7 @@ function policyList(
     passes: (row) => countryCode == null || row.countryCode === countryCode,
     areAllDated: false,
   });
-  return warnedOfLack(context, { path: info.path }, policies.route, list);
+  return warnedOfLack(context, info.path, policies.route, list);
 }
 
 function yearOf({ publishedAt }: PolicyRecord): number | null {

@@ -44,10 +44,10 @@ interface TradeFlowsParams extends YearsParams {
 }
 
 /** Rows that one answer of flows may hold, as observed: the highest `limit`. */
-export const MAX_FLOWS = 1_000;
+const MAX_FLOWS = 1_000;
 
 /** Observed: `start_year`, `end_year`, `top_limit` from 1 to 20. */
-export const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
+const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
   route: '/v1/trade/overview/{code}',
   isPublic: false,
   isOptional: true,
@@ -65,7 +65,7 @@ export const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> =
 };
 
 /** Observed: these filters, years, and `limit` from 1 to 1000. */
-export const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
+const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
   route: '/v1/trade/flows',
   isPublic: false,
   isOptional: true,
@@ -86,7 +86,7 @@ export const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = 
 };
 
 /** Observed: the reporter must be named. */
-export const tradePartners: Endpoint<CountryParams, RowList<TradePartnerRecord>> = {
+const tradePartners: Endpoint<CountryParams, RowList<TradePartnerRecord>> = {
   route: '/v1/trade/partners',
   isPublic: false,
   isOptional: true,
@@ -97,7 +97,7 @@ export const tradePartners: Endpoint<CountryParams, RowList<TradePartnerRecord>>
 };
 
 /** Observed: the reporter must be named. */
-export const tradeProducts: Endpoint<CountryParams, RowList<TradeProductRecord>> = {
+const tradeProducts: Endpoint<CountryParams, RowList<TradeProductRecord>> = {
   route: '/v1/trade/products',
   isPublic: false,
   isOptional: true,
@@ -107,7 +107,7 @@ export const tradeProducts: Endpoint<CountryParams, RowList<TradeProductRecord>>
   assumed: () => [],
 };
 
-export const endpoints = [tradeOverview, tradeFlows, tradePartners, tradeProducts];
+export const endpoints = { tradeOverview, tradeFlows, tradePartners, tradeProducts };
 
 /** All flows there are go one of these ways. */
 const WAYS = ['export', 'import'] as const;
@@ -136,7 +136,7 @@ function flowList(
     passes: (row, asked) => asked.flowType === undefined || row.flowType?.toLowerCase() === asked.flowType,
     areAllDated: true,
   });
-  return warnedOfLack(context, { path: info.path }, tradeFlows.route, list);
+  return warnedOfLack(context, info.path, tradeFlows.route, list);
 }
 
 /** A list of a country that can't be asked for in parts. */
@@ -149,7 +149,7 @@ function listOf<Row>(
   const list = context.loaders
     .load(endpoint, { code })
     .then((found): NarrowedList<Row> | null => found && { rows: found.rows, lack: lackOf(found, null) });
-  return warnedOfLack(context, { path: info.path }, endpoint.route, list);
+  return warnedOfLack(context, info.path, endpoint.route, list);
 }
 
 export const resolvers = {

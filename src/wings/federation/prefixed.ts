@@ -4,6 +4,7 @@ import { inverted, type PrefixedNames } from '../../graph/federation.ts';
 import { ChangedRequest, type GatewayRequest, sha256Of } from '../../operations/requests.ts';
 import { type GatewayResponse, type HandleRequest, WrittenBody } from '../../operations/responses.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import type { LiveResults, Subscriptions } from '../live/subscriptions.ts';
 
 /** Texts of routers that are kept in our words, and characters of one. */
 const MAX_TEXTS = 1000;
@@ -69,7 +70,7 @@ export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: n
 }
 
 /** Tells if a text may have prefixed names. */
-export function hasPrefixed(text: string, { marks }: PrefixedNames): boolean {
+function hasPrefixed(text: string, { marks }: PrefixedNames): boolean {
   return marks.some((mark) => text.includes(mark));
 }
 
@@ -103,7 +104,7 @@ function fromSearch(
 }
 
 /** Rewrites an operation in our names. An operation that can't be read is left as it is: Apollo words its faults. */
-export function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
+function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
   const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
   const replace = ({ loc }: { readonly loc?: NameNode['loc'] }, by: string) => {
     if (loc !== undefined) edits.push({ start: loc.start, end: loc.end, text: by });
@@ -163,7 +164,7 @@ function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string,
 const TYPE_NAMED = new RegExp(`"(?:__typename|${ALIASED}(\\w+))":"(\\w+)"`, 'g');
 
 /** Puts the prefixed names of types into JSON. */
-export function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
+function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
   return text.replace(
     TYPE_NAMED,
     (_, alias: string | undefined, type: string) => `"${alias ?? '__typename'}":"${named.get(type) ?? type}"`,
@@ -182,4 +183,40 @@ async function* renamedParts(
     rest = rest.slice(-MAX_NAMED);
   }
   yield rest;
+}
+
+/**
+ * Does for subscriptions the work of `prefixed` of operations: takes subscriptions that routers word with prefixed
+ * names, and prefixes names of types in their events.
+ */
+export function prefixedSubscriptions(
+  next: Subscriptions,
+  names: PrefixedNames,
+  maxTokens: number,
+): Subscriptions {
+  const named = inverted(names.types);
+  return {
+    ...next,
+    async open(request, caller) {
+      if (!hasPrefixed(request.query, names)) return next.open(request, caller);
+      const query = inOurWords(request.query, names, maxTokens);
+      const opened = await next.open({ ...request, query }, caller);
+      return 'errors' in opened ? opened : { ...opened, results: withPrefixedEvents(opened.results, named) };
+    },
+  };
+}
+
+function withPrefixedEvents(results: LiveResults, named: ReadonlyMap<string, string>): LiveResults {
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const { done, value } = await results.next();
+      return done
+        ? { done, value }
+        : { done: false, value: JSON.parse(renamedIn(JSON.stringify(value), named)) };
+    },
+    return: () => results.return(),
+  };
 }

@@ -1,28 +1,25 @@
 import { Mutex } from 'async-mutex';
-import type { Clock } from '../../async/clock.ts';
 import { Failure } from '../../errors.ts';
 import { namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
 import type { LiveSources, ObservationChangesRecord } from '../../graph/context.ts';
 import { estimate } from '../../plan/modes.ts';
-import { type Caller, makeCall } from '../../service/call.ts';
+import { type Caller, makeCall, openBill } from '../../service/call.ts';
 import { etlStatus, indicators } from '../../service/endpoints.ts';
-import { type Ask, heldRecords } from '../../service/lists.ts';
+import { heldRecords } from '../../service/lists.ts';
 import type { SourceRecord } from '../../service/records/catalogue.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
-import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
+import type { QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
-import type { TenantCache } from '../../tenants/tenant-cache.ts';
 import { timeIn } from '../../times.ts';
 import type { LiveWarning } from '../../warnings.ts';
-import { FigureWatch, type FigureWatchParts } from './figures.ts';
+import { FigureWatch } from './figures.ts';
 import {
   type Errand,
-  type ErrandParts,
   Inbox,
+  type LiveParts,
   type Look,
   mergeBill,
   openErrand,
-  openFeedBill,
   runsBetween,
 } from './inbox.ts';
 
@@ -119,16 +116,17 @@ class SourceWatch {
         );
     }
     const pending = new Map<string, SourceRecord>();
-    const inbox = new Inbox<SourceRecord>({
-      take() {
-        const [first] = pending.values();
-        if (first === undefined) return null;
-        pending.delete(first.key);
-        return first;
-      },
-      nothing: () => null,
-      onClose: () => this.#subscribers.delete(subscriber),
-    });
+    const take = () => {
+      const [first] = pending.values();
+      if (first === undefined) return null;
+      pending.delete(first.key);
+      return first;
+    };
+    const inbox = new Inbox<SourceRecord>(
+      take,
+      () => null,
+      () => this.#subscribers.delete(subscriber),
+    );
     const subscriber = { keys: wanted, pending, inbox };
     this.#subscribers.add(subscriber);
     return inbox;
@@ -150,20 +148,7 @@ class SourceWatch {
   }
 }
 
-export interface FeedParts
-  extends ErrandParts,
-    Pick<FigureWatchParts, 'entries' | 'planning' | 'maxUpstreamCalls'> {
-  readonly ask: Ask;
-  readonly tenantCache: TenantCache;
-  readonly ledger: Ledger;
-  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
-  readonly clock: Clock;
-  /** Milliseconds after a look at the sources in which there is no other. */
-  readonly pollMs: number;
-  /** Milliseconds that a new subscription may wait for the next minute window. */
-  readonly waitMs: number;
-  readonly onFault: (fault: unknown, where: string) => void;
-}
+type OnFault = (fault: unknown, where: string) => void;
 
 type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
 
@@ -189,7 +174,8 @@ const FINAL = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);
  * at a time.
  */
 class Feed {
-  readonly #parts: FeedParts;
+  readonly #parts: LiveParts;
+  readonly #onFault: OnFault;
   readonly #onEmpty: () => void;
   readonly #figures: FigureWatch;
   readonly #sources = new SourceWatch();
@@ -206,22 +192,15 @@ class Feed {
   #catalogueAtMs = Number.NEGATIVE_INFINITY;
   #pause: LiveWarning | null = null;
   /** Calls that were spent and are on nobody's bill as yet. */
-  #unbilled = openFeedBill();
+  #unbilled = openBill();
   #cancel: (() => void) | null = null;
 
-  constructor(caller: Caller, parts: FeedParts, onEmpty: () => void) {
-    const { clock, entries, planning, maxUpstreamCalls } = parts;
+  constructor(caller: Caller, parts: LiveParts, onFault: OnFault, onEmpty: () => void) {
     this.#caller = caller;
     this.#parts = parts;
+    this.#onFault = onFault;
     this.#onEmpty = onEmpty;
-    const { tenant } = caller;
-    this.#figures = new FigureWatch({
-      tenant,
-      entries,
-      planning,
-      maxUpstreamCalls,
-      now: clock.now,
-    });
+    this.#figures = new FigureWatch(caller.tenant, parts);
   }
 
   /** Does the work of `figures` of {@link LiveSources}. */
@@ -428,8 +407,8 @@ class Feed {
     for (const [i, inbox] of [...inboxes].entries()) {
       if (i === 0) {
         inbox.charge(this.#unbilled);
-        this.#unbilled = openFeedBill();
-      } else inbox.charge({ ...openFeedBill(), shared: 1 });
+        this.#unbilled = openBill();
+      } else inbox.charge({ ...openBill(), shared: 1 });
       inbox.notify();
     }
   }
@@ -444,7 +423,7 @@ class Feed {
   /** Pauses for a failure; if it is one of the key, ends all. A minute that is spent is soon over. */
   #fail(error: unknown): void {
     if (this.#ends.signal.aborted) return;
-    if (!(error instanceof Failure)) this.#parts.onFault(error, 'live');
+    if (!(error instanceof Failure)) this.#onFault(error, 'live');
     const failure =
       error instanceof Failure
         ? error
@@ -472,20 +451,20 @@ class Feed {
 }
 
 /** The feeds of all keys, one each, as long as anybody subscribes under it. */
-export interface Feeds {
+interface Feeds {
   /** Returns the source of events for a caller's subscriptions. */
   of(caller: Caller): LiveSources;
   stop(): void;
 }
 
-export function createFeeds(parts: FeedParts): Feeds {
+export function createFeeds(parts: LiveParts, onFault: OnFault): Feeds {
   const feeds = new Map<Tenant, Feed>();
 
   function feedOf(caller: Caller): Feed {
     const { tenant } = caller;
     let feed = feeds.get(tenant);
     if (feed === undefined) {
-      const opened: Feed = new Feed(caller, parts, () => {
+      const opened: Feed = new Feed(caller, parts, onFault, () => {
         if (feeds.get(tenant) === opened && feeds.delete(tenant)) tenant.underWay -= 1;
       });
       tenant.underWay += 1;

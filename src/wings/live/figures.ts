@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../errors.ts';
-import type { ObservationEntries, ObservationEntry, Outcome } from '../../figures/entries.ts';
+import type { ObservationEntry, Outcome } from '../../figures/entries.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../../figures/revalidation.ts';
 import type { ObservationChangeRecord, ObservationChangesRecord } from '../../graph/context.ts';
 import { changedAt, type Demand } from '../../plan/demand.ts';
-import { estimate, type Planning } from '../../plan/modes.ts';
+import { estimate } from '../../plan/modes.ts';
 import { newestOf } from '../../plan/newest.ts';
 import { observationIds } from '../../resolvers/observations.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
-import { type Errand, Inbox, type Look, type SourceRuns } from './inbox.ts';
+import { type Errand, Inbox, type LiveParts, type Look, type SourceRuns } from './inbox.ts';
 
 /** Field that every row has anew each time that its source has run, though the figure may be the same. */
 const RETRIEVED = 'retrieved_at';
@@ -106,15 +106,6 @@ function textOf({ record }: ObservationRecord): string {
   return JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export interface FigureWatchParts {
-  readonly tenant: Tenant;
-  readonly entries: ObservationEntries;
-  readonly planning: Planning;
-  readonly maxUpstreamCalls: number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-}
-
 /** Figures that somebody has subscribed to. */
 interface Watched {
   readonly demand: Demand;
@@ -150,12 +141,14 @@ const DIGEST_LENGTH = 22;
  * to be told.
  */
 export class FigureWatch {
-  readonly #parts: FigureWatchParts;
+  readonly #tenant: Tenant;
+  readonly #parts: LiveParts;
   readonly #watched = new Map<string, Watched>();
   /** Demands of subscriptions that have not been added as yet. */
   readonly #arriving = new Map<string, Demand>();
 
-  constructor(parts: FigureWatchParts) {
+  constructor(tenant: Tenant, parts: LiveParts) {
+    this.#tenant = tenant;
     this.#parts = parts;
   }
 
@@ -185,7 +178,7 @@ export class FigureWatch {
     this.#checkSize([...this.#arriving.values(), ...demands]);
     const missing = demands.filter(({ key }) => !this.#watched.has(key));
     const keys = demands.map(({ key }) => key);
-    const subscriber = new FigureSubscriber(this, keys, this.#parts.now, () => this.#leave(subscriber));
+    const subscriber = new FigureSubscriber(this, keys, this.#parts.clock.now, () => this.#leave(subscriber));
     // Others may leave while this one waits: its figures stay.
     for (const key of keys) this.#watched.get(key)?.subscribers.add(subscriber);
     for (const demand of missing) this.#arriving.set(demand.key, demand);
@@ -279,7 +272,7 @@ export class FigureWatch {
     { look, byMetric }: KnownSources,
     errand: Errand,
   ): Promise<FetchedFigures> {
-    const held = await this.#parts.entries.read(this.#parts.tenant, demands);
+    const held = await this.#parts.entries.read(this.#tenant, demands);
     const sources = look && sourcesIn(look.records, look.atMs);
     const isCurrent = ({ key, metricKey }: Demand) => {
       const entry = held.get(key);
@@ -365,11 +358,11 @@ class FigureSubscriber {
     this.keys = keys;
     this.#watch = watch;
     this.#now = now;
-    this.inbox = new Inbox({
-      take: () => this.#take(),
-      nothing: () => this.#told([], false),
+    this.inbox = new Inbox(
+      () => this.#take(),
+      () => this.#told([], false),
       onClose,
-    });
+    );
   }
 
   /** @param rows rows that were told last, unless others were told before that and have not been read */

@@ -1,23 +1,23 @@
 import type { Clock } from '../../async/clock.ts';
 import type { Failure } from '../../errors.ts';
 import type { ObservationClient } from '../../figures/client.ts';
+import type { ObservationEntries } from '../../figures/entries.ts';
 import type { Figures } from '../../figures/fetch.ts';
 import { CLOCK_SKEW_MS } from '../../figures/revalidation.ts';
 import type { LiveEvent } from '../../graph/context.ts';
+import type { Planning } from '../../plan/modes.ts';
 import { type Bill, type Caller, Deadline, openBill, payerOf, type Sending } from '../../service/call.ts';
+import type { Ask } from '../../service/lists.ts';
 import type { SourceRecord } from '../../service/records/catalogue.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
+import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
+import type { Tenant } from '../../tenants/tenant.ts';
+import type { TenantCache } from '../../tenants/tenant-cache.ts';
 import { timeIn } from '../../times.ts';
 import type { LiveWarning } from '../../warnings.ts';
 
-/** Bill of a feed's calls, as far as events tell it. */
-export type FeedBill = Pick<Bill, 'calls' | 'byRoute' | 'shared' | 'cached'>;
-
-export function openFeedBill(): FeedBill {
-  return { calls: 0, byRoute: {}, shared: 0, cached: 0 };
-}
-
-export function mergeBill(into: FeedBill, { calls, byRoute, shared, cached }: FeedBill): void {
+/** Adds the calls of one bill to another, as far as events tell them. */
+export function mergeBill(into: Bill, { calls, byRoute, shared, cached }: Bill): void {
   into.calls += calls;
   into.shared += shared;
   into.cached += cached;
@@ -25,12 +25,23 @@ export function mergeBill(into: FeedBill, { calls, byRoute, shared, cached }: Fe
     into.byRoute[route] = (into.byRoute[route] ?? 0) + count;
 }
 
-export interface ErrandParts {
+/** The parts of the gateway that feeds look, plan and ask with. */
+export interface LiveParts {
+  readonly ask: Ask;
   readonly observations: ObservationClient;
-  readonly maxUpstreamCalls: number;
-  readonly timeoutMs: number;
+  readonly entries: ObservationEntries;
+  readonly tenantCache: TenantCache;
+  readonly ledger: Ledger;
+  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   readonly clock: Clock;
   readonly steadyNow: () => number;
+  readonly planning: Planning;
+  readonly maxUpstreamCalls: number;
+  readonly timeoutMs: number;
+  /** Milliseconds after a look at the sources in which there is no other. */
+  readonly pollMs: number;
+  /** Milliseconds that a new subscription may wait for the next minute window. */
+  readonly waitMs: number;
 }
 
 /** One round of a feed's calls to the service: it is planned, billed and bounded like an operation. */
@@ -45,7 +56,7 @@ export interface Errand {
  * @param ends aborts if the feed is given up
  * @param waitMs milliseconds that it may wait for the next minute window
  */
-export function openErrand(caller: Caller, ends: AbortSignal, parts: ErrandParts, waitMs = 0): Errand {
+export function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Errand {
   const { observations, maxUpstreamCalls, timeoutMs, steadyNow: now } = parts;
   const bill = openBill();
   const deadline = new Deadline({ startedAtMs: now(), timeoutMs, now, request: { signal: ends } });
@@ -69,22 +80,15 @@ export function openErrand(caller: Caller, ends: AbortSignal, parts: ErrandParts
   };
 }
 
-interface InboxParts<Value> {
-  /** Takes all news as one event; null if there is none. */
-  readonly take: () => Value | null;
-  /** Returns the value of an event that only tells of a pause. */
-  readonly nothing: () => Value | null;
-  /** Called once, when nobody reads any more. */
-  readonly onClose: () => void;
-}
-
 /**
  * The news for one subscriber. Events are made when they are read, of all that has come by then: so a slow reader takes
  * no more room, misses the events in between, and never the last.
  */
 export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
-  readonly #parts: InboxParts<Value>;
-  #bill: FeedBill = openFeedBill();
+  readonly #take: () => Value | null;
+  readonly #nothing: () => Value | null;
+  readonly #onClose: () => void;
+  #bill: Bill = openBill();
   #pause: LiveWarning | null = null;
   #toldPause: LiveWarning | null = null;
   #failure: Failure | null = null;
@@ -92,8 +96,15 @@ export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
   #wake: (() => void) | null = null;
   readonly #onClosed: (() => void)[] = [];
 
-  constructor(parts: InboxParts<Value>) {
-    this.#parts = parts;
+  /**
+   * @param take takes all news as one event; null if there is none
+   * @param nothing returns the value of an event that only tells of a pause
+   * @param onClose called once, when nobody reads any more
+   */
+  constructor(take: () => Value | null, nothing: () => Value | null, onClose: () => void) {
+    this.#take = take;
+    this.#nothing = nothing;
+    this.#onClose = onClose;
   }
 
   [Symbol.asyncIterator](): this {
@@ -106,7 +117,7 @@ export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
   }
 
   /** Adds to the bill of the next event. */
-  charge(bill: FeedBill): void {
+  charge(bill: Bill): void {
     mergeBill(this.#bill, bill);
   }
 
@@ -123,9 +134,9 @@ export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
   }
 
   /** Takes the calls that have been charged and are on no event's bill. */
-  takeBill(): FeedBill {
+  takeBill(): Bill {
     const bill = this.#bill;
-    this.#bill = openFeedBill();
+    this.#bill = openBill();
     return bill;
   }
 
@@ -153,7 +164,7 @@ export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#parts.onClose();
+    this.#onClose();
     for (const listener of this.#onClosed.splice(0)) listener();
     this.notify();
   }
@@ -166,7 +177,7 @@ export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
 
   #event(): LiveEvent<Value> | null {
     const isPauseNews = this.#pause !== this.#toldPause;
-    const value = this.#parts.take() ?? (isPauseNews ? this.#parts.nothing() : null);
+    const value = this.#take() ?? (isPauseNews ? this.#nothing() : null);
     if (value === null && !isPauseNews) return null;
     this.#toldPause = this.#pause;
     return { value, warning: this.#pause, bill: this.takeBill() };

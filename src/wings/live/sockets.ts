@@ -1,22 +1,13 @@
-import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import { type Server as HttpServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { ExecutionArgs } from 'graphql';
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Config } from '../../config.ts';
 import type { Live } from '../../gateway.ts';
-import { hasSeveralKeys, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
+import { isBearer, isWellFormed, keyFault, requestIdOf } from '../../server/http.ts';
 import { beginSubscription, Idleness, type LiveTransport } from './stream.ts';
 import type { LiveResults } from './subscriptions.ts';
-
-interface LiveSocketsParts {
-  readonly live: Live;
-  /** Bytes of the longest message that is read. */
-  readonly maxMessageBytes: number;
-  /** Bytes that may wait for one reader; beyond them it is cut. */
-  readonly maxWaitingBytes: number;
-  readonly isDraining: () => boolean;
-  /** Called with an error that only a fault of ours can explain. */
-  readonly problem: (error: unknown, requestId: string) => void;
-}
 
 /** Milliseconds between two pings to a client, and those that it may take to answer. */
 const PING_MS = 12_000;
@@ -45,18 +36,28 @@ interface SocketConnection extends Record<PropertyKey, unknown> {
   authorization: string | null;
 }
 
-/** Serves `/graphql` over WebSocket, in the protocol `graphql-transport-ws`. */
-export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTransport {
+/**
+ * Serves `/graphql` over WebSocket, in the protocol `graphql-transport-ws`.
+ * @param config `maxBodyBytes` bounds the messages that are read, `maxAnswerBytes` those that may wait for one reader
+ * @param problem called with an error that only a fault of ours can explain
+ */
+export function liveSockets(
+  server: HttpServer,
+  live: Live,
+  config: Config,
+  course: { readonly isDraining: boolean },
+  problem: (error: unknown, requestId: string) => void,
+): LiveTransport {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: parts.maxMessageBytes,
+    maxPayload: config.maxBodyBytes,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
-  const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(parts));
+  const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const refusal = refusalOf(request, parts);
-    if (refusal !== null) return refuse(socket, refusal);
+    const status = refusalOf(request, course.isDraining);
+    if (status !== null) return refuse(socket, status);
     sockets.handleUpgrade(request, socket, head, (upgraded) => serve(upgraded, request));
   });
 
@@ -74,12 +75,12 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
     const onClosed = protocol.opened(
       {
         protocol: socket.protocol,
-        send: (text) => send(socket, text, parts.maxWaitingBytes),
+        send: (text) => send(socket, text, config.maxAnswerBytes),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (take) =>
           socket.on('message', (message) => {
             take(String(message)).catch((error: unknown) => {
-              parts.problem(error, requestId);
+              problem(error, requestId);
               socket.close(CLOSING.fault, 'Internal server error');
             });
           }),
@@ -92,7 +93,7 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
       stopPinging();
       connection.idleness.stop();
       connection.gone.abort();
-      onClosed(code, String(reason)).catch((error: unknown) => parts.problem(error, requestId));
+      onClosed(code, String(reason)).catch((error: unknown) => problem(error, requestId));
     });
   }
 
@@ -134,8 +135,7 @@ function keepAlive(socket: WebSocket): () => void {
   return () => clearInterval(timer);
 }
 
-function hooksOf({ live }: LiveSocketsParts): ServerOptions<Record<string, unknown>, SocketConnection> {
-  const opened = new WeakMap<object, LiveResults>();
+function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConnection> {
   return {
     onConnect({ connectionParams = {}, extra }) {
       const { authorization, Authorization } = connectionParams;
@@ -151,26 +151,23 @@ function hooksOf({ live }: LiveSocketsParts): ServerOptions<Record<string, unkno
       const { authorization, idleness, gone, requestId: socketId } = extra;
       const requestId = `${socketId}/${id}`.slice(0, MAX_REQUEST_ID);
       const request = { query, operationName, variables, requestId, signal: gone.signal, authorization };
-      const began = await beginSubscription(live, request, { idleness });
+      const began = await beginSubscription(live, request, idleness);
       if ('errors' in began) return began.errors;
-      const args = { ...began.args };
-      opened.set(args, began.results);
-      return args;
+      return { ...began.args, results: began.results };
     },
-    subscribe: (args) => opened.get(args) ?? { data: null },
+    // The arguments are those that were made above.
+    subscribe: (args) => (args as ExecutionArgs & { readonly results: LiveResults }).results,
   };
 }
 
-/** Words the refusal of a connection; null if it is made. */
-function refusalOf(request: IncomingMessage, { isDraining }: LiveSocketsParts): string | null {
+/** Returns the status that refuses a connection; null if it is made. */
+function refusalOf(request: IncomingMessage, isDraining: boolean): number | null {
   const { pathname } = new URL(request.url ?? '', 'http://gateway');
-  if (pathname !== '/graphql') return '404 Not Found';
-  if (isDraining()) return '503 Service Unavailable';
-  if (hasSeveralKeys(request)) return '400 Bad Request';
-  return isWellFormed(request.headers.authorization) ? null : '401 Unauthorized';
+  if (pathname !== '/graphql') return 404;
+  return isDraining ? 503 : (keyFault(request)?.status ?? null);
 }
 
-function refuse(socket: Duplex, status: string): void {
+function refuse(socket: Duplex, status: number): void {
   socket.on('error', () => {});
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -11,7 +11,7 @@ import {
 } from 'graphql-sse';
 import { errorBody, type FailureCode } from '../../errors.ts';
 import type { Live } from '../../gateway.ts';
-import { copyHeaders, isBearer } from '../../server/http.ts';
+import { hijacked, isBearer } from '../../server/http.ts';
 import type { Caller } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
@@ -23,8 +23,6 @@ interface Reading {
   readonly ready?: () => Promise<void>;
   /** Called with each result that is handed on. */
   readonly onResult?: () => void;
-  /** Called once there will be no more. */
-  readonly onEnd: () => void;
 }
 
 /** Results as the libraries of transports end them. */
@@ -34,7 +32,8 @@ type WatchedResults = LiveResults & { throw(error: unknown): Promise<never> };
 export async function beginSubscription(
   { subscriptions, callerOf }: Live,
   request: LiveRequest & { readonly authorization: string | null },
-  { idleness, ...reading }: Omit<Reading, 'onEnd'> & { readonly idleness: Idleness },
+  idleness: Idleness,
+  reading: Reading = {},
 ): Promise<Opened<WatchedResults>> {
   idleness.begin();
   let isBegun = false;
@@ -42,14 +41,17 @@ export async function beginSubscription(
     const opened = await subscriptions.open(request, callerOf(request));
     if ('errors' in opened) return opened;
     isBegun = true;
-    return { ...opened, results: watched(opened.results, { ...reading, onEnd: () => idleness.end() }) };
+    return { ...opened, results: watched(opened.results, reading, () => idleness.end()) };
   } finally {
     if (!isBegun) idleness.end();
   }
 }
 
-/** Makes results when their reader is ready for them, as a generator: libraries end nothing else. */
-function watched(results: LiveResults, { ready, onResult, onEnd }: Reading): WatchedResults {
+/**
+ * Makes results when their reader is ready for them, as a generator: libraries end nothing else.
+ * @param onEnd called once there will be no more
+ */
+function watched(results: LiveResults, { ready, onResult }: Reading, onEnd: () => void): WatchedResults {
   let isOver = false;
   const end = () => {
     if (!isOver) onEnd();
@@ -165,11 +167,8 @@ class Outflow {
   }
 }
 
-interface LiveStreamParts {
-  readonly live: Live;
-  /** Called with an error that only a fault of ours can explain. */
-  readonly problem: (error: unknown, requestId: string) => void;
-}
+/** Called with an error that only a fault of ours can explain. */
+type Problem = (error: unknown, requestId: string) => void;
 
 const ADDRESS = '/graphql/stream';
 
@@ -213,7 +212,7 @@ type StreamRequest = Request<FastifyRequest, StreamContext>;
 type StreamHandler = Handler<FastifyRequest, StreamContext>;
 
 /** Subscriptions over server-sent events. */
-export interface LiveStream extends LiveTransport {
+interface LiveStream extends LiveTransport {
   /** Tells if a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. */
   isFor(request: FastifyRequest): boolean;
   /** Answers a request by a stream. */
@@ -224,13 +223,13 @@ export interface LiveStream extends LiveTransport {
  * Serves `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or
  * one for several (a stream that is reserved first).
  */
-export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveStream {
+export function liveStream(app: FastifyInstance, live: Live, problem: Problem): LiveStream {
   /** Functions that end the streams that are read at the moment. */
   const open = new Set<() => void>();
-  const streams = new SharedStreams(parts.live, () => handler);
+  const streams = new SharedStreams(live, () => handler);
   const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
     authenticate: (request) => streams.of(request),
-    onSubscribe: (request, params) => begin(request, params, parts),
+    onSubscribe: (request, params) => begin(request, params, live),
   });
 
   async function answer(request: FastifyRequest, reply: FastifyReply) {
@@ -258,19 +257,18 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveSt
       outflow.close();
       void body.return();
     };
-    reply.hijack();
+    const raw = hijacked(reply.headers(headers));
     // The client may have left while the subscription began.
-    if (reply.raw.closed) return onClosed();
-    reply.raw.once('close', onClosed);
-    copyHeaders(reply.headers(headers));
-    reply.raw.appendHeader('vary', 'Authorization');
-    reply.raw.writeHead(status);
-    return pour(body, reply.raw, outflow).catch((error: unknown) => parts.problem(error, request.id));
+    if (raw.closed) return onClosed();
+    raw.once('close', onClosed);
+    raw.appendHeader('vary', 'Authorization');
+    raw.writeHead(status);
+    return pour(body, raw, outflow).catch((error: unknown) => problem(error, request.id));
   }
 
   app.all(ADDRESS, answer);
   return {
-    isFor: (request) => isForStream(request, parts.live),
+    isFor: (request) => isForStream(request, live),
     answer,
     async end() {
       for (const end of open) end();
@@ -284,13 +282,14 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveSt
 async function begin(
   { context: { outflow }, raw }: StreamRequest,
   { query, operationName, variables }: RequestParams,
-  { live }: LiveStreamParts,
+  live: Live,
 ): Promise<OperationResult> {
   const authorization = raw.headers.authorization ?? null;
   const began = await beginSubscription(
     live,
     { query, operationName, variables, requestId: raw.id, signal: outflow.gone.signal, authorization },
-    { idleness: outflow.idleness, ready: outflow.empty, onResult: outflow.add },
+    outflow.idleness,
+    { ready: outflow.empty, onResult: outflow.add },
   );
   return 'errors' in began ? { data: null, errors: began.errors } : began.results;
 }

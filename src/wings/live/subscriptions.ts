@@ -18,7 +18,6 @@ import type { Config } from '../../config.ts';
 import { Failure } from '../../errors.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import { formatError } from '../../graph/errors.ts';
-import { inverted, type PrefixedNames } from '../../graph/federation.ts';
 import { limitRules, listRefusal } from '../../graph/limits.ts';
 import { isDeep } from '../../nesting.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
@@ -31,11 +30,10 @@ import {
   type OperationEvent,
   type OperationRun,
 } from '../../operations/run.ts';
-import { type Caller, openBill } from '../../service/call.ts';
+import { type Bill, type Caller, openBill } from '../../service/call.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
-import { hasPrefixed, inOurWords, renamedIn } from '../federation/prefixed.ts';
-import { createFeeds, type FeedParts, type Feeds } from './feed.ts';
-import { type FeedBill, Inbox, mergeBill, openFeedBill } from './inbox.ts';
+import { createFeeds } from './feed.ts';
+import { Inbox, type LiveParts, mergeBill } from './inbox.ts';
 
 /** Subscriptions of one key that begin at the same time; the others wait. */
 const MAX_BEGINNING = 16;
@@ -63,6 +61,8 @@ interface KeySubscriptions {
   admitted: Promise<AdmissionRefusal | null> | null;
 }
 
+type Admitting = Pick<Admission, 'enter' | 'leave'>;
+
 /** The place of one subscription among those of its key. */
 interface SubscriptionPlace {
   /**
@@ -81,18 +81,18 @@ interface SubscriptionPlace {
  */
 export class SubscriptionPlaces {
   readonly #limit: number;
-  readonly #admission: Pick<Admission, 'enter' | 'leave'>;
+  readonly #admission: Admitting;
   readonly #taken = new Map<Tenant, KeySubscriptions>();
   /** Number of those that have begun, of all keys. */
   #begun = 0;
 
-  constructor(limit: number, admission: Pick<Admission, 'enter' | 'leave'>) {
+  constructor(limit: number, admission: Admitting) {
     this.#limit = limit;
     this.#admission = admission;
   }
 
   /** @throws Failure if the key has as many as it may, or all that may be made up have */
-  take({ tenant, flow }: Pick<Caller, 'tenant' | 'flow'>): SubscriptionPlace {
+  take(tenant: Tenant, flow: string): SubscriptionPlace {
     const taken = this.#taken.get(tenant) ?? {
       count: 0,
       begun: 0,
@@ -229,7 +229,7 @@ interface SubscriptionsParts {
   readonly config: Config;
   readonly schema: GraphQLSchema;
   readonly persisted: PersistedTexts;
-  readonly feeds: Feeds;
+  readonly feedParts: LiveParts;
   readonly openRun: OpenRun;
   readonly admission: Admission;
   readonly now: () => number;
@@ -240,8 +240,10 @@ interface SubscriptionsParts {
 /** Changes of one event for which its length is worth a look. */
 const MANY_CHANGES = 1_000;
 
-function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
-  const { config, feeds, admission, onFault } = parts;
+/** Opens subscriptions and their feeds. Only loaded if they are on. */
+export function openSubscriptions(parts: SubscriptionsParts): Subscriptions {
+  const { config, admission, openRun, onFault } = parts;
+  const feeds = createFeeds(parts.feedParts, onFault);
   const rules = [...specifiedRules, ...limitRules(config)];
   const places = new SubscriptionPlaces(config.maxSubscriptions, admission);
   const eventWork = new EventWork();
@@ -253,25 +255,19 @@ function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     caller: Caller,
     onEnd: () => void,
   ): Promise<Opened> {
-    const run = openRunOf(request, caller, parts);
+    const run = openRunOf(openRun, request, caller);
     try {
       const contextValue = { ...run.context, isByGraphqlJs: true, live: feeds.of(caller) };
       const stream = await createSourceEventStream({ ...read.args, contextValue });
       if (!(Symbol.asyncIterator in stream)) return { errors: stream.errors ?? [] };
       const events: AsyncIterable<unknown> = stream;
       openCount += 1;
-      const results = new EventResults(read, events[Symbol.asyncIterator](), {
-        ...parts,
-        request,
-        caller,
-        eventWork,
-        startRun: run,
-        onEnd() {
-          openCount -= 1;
-          onEnd();
-        },
-      });
-      return { args: read.args, results };
+      const end = () => {
+        openCount -= 1;
+        onEnd();
+      };
+      const begun = { read, request, caller, run, events: events[Symbol.asyncIterator](), onEnd: end };
+      return { args: read.args, results: new EventResults(begun, eventWork, parts) };
     } finally {
       run.deadline.stop();
       run.participant.leave();
@@ -281,7 +277,7 @@ function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   async function take(request: LiveRequest, caller: Caller): Promise<Opened> {
     const read = readOperation(request, rules, parts);
     if ('errors' in read) return read;
-    const place = places.take(caller);
+    const place = places.take(caller.tenant, caller.flow);
     let isBegun = false;
     try {
       const opened = await place.begin(() => begin(read, request, caller, place.giveBack));
@@ -362,12 +358,14 @@ function readOperation(
   };
 }
 
-interface EventResultsParts extends SubscriptionsParts {
+/** One subscription that has begun. */
+interface BegunSubscription {
+  readonly read: ReadOperation;
   readonly request: LiveRequest;
   readonly caller: Caller;
-  readonly eventWork: EventWork;
   /** The run in which it began. */
-  readonly startRun: OperationRun;
+  readonly run: OperationRun;
+  readonly events: AsyncIterator<unknown>;
   /** Called once the subscription is over. */
   readonly onEnd: () => void;
 }
@@ -377,22 +375,22 @@ interface EventResultsParts extends SubscriptionsParts {
  * No generator, since one that waits for an event can't be ended.
  */
 class EventResults implements LiveResults {
-  readonly #parts: EventResultsParts;
-  readonly #read: ReadOperation;
-  readonly #events: AsyncIterator<unknown>;
+  readonly #begun: BegunSubscription;
+  readonly #eventWork: EventWork;
+  readonly #parts: SubscriptionsParts;
   readonly #ends = new AbortController();
   readonly #total = openBill();
   /** Calls that are on no event's bill as yet. */
-  #unbilled: FeedBill;
+  #unbilled: Bill;
   /** Errors that have ended it. */
   #errors: ReturnType<typeof told> = [];
   #isOver = false;
 
-  constructor(read: ReadOperation, events: AsyncIterator<unknown>, parts: EventResultsParts) {
-    this.#read = read;
-    this.#events = events;
+  constructor(begun: BegunSubscription, eventWork: EventWork, parts: SubscriptionsParts) {
+    this.#begun = begun;
+    this.#eventWork = eventWork;
     this.#parts = parts;
-    this.#unbilled = parts.startRun.bill;
+    this.#unbilled = begun.run.bill;
   }
 
   [Symbol.asyncIterator](): this {
@@ -401,15 +399,15 @@ class EventResults implements LiveResults {
 
   async next(): Promise<IteratorResult<ExecutionResult>> {
     if (this.#isOver) return { done: true, value: undefined };
-    const { eventWork, onFault, request } = this.#parts;
+    const { events, request } = this.#begun;
     try {
-      const { done, value } = await this.#events.next();
+      const { done, value } = await events.next();
       if (done || this.#isOver) return await this.return();
       const event = value as LiveEvent<unknown>;
-      const result = await eventWork.resolve(event.value, () => this.#resultOf(event));
+      const result = await this.#eventWork.resolve(event.value, () => this.#resultOf(event));
       return { done: false, value: result };
     } catch (error) {
-      const errors = told([asGraphql(error)], request.requestId, onFault);
+      const errors = told([asGraphql(error)], request.requestId, this.#parts.onFault);
       this.#errors = errors;
       await this.return();
       return { done: false, value: { data: null, errors } };
@@ -420,15 +418,15 @@ class EventResults implements LiveResults {
     if (!this.#isOver) {
       this.#isOver = true;
       this.#ends.abort();
-      const { onEnd, onOperation, now, startRun, request } = this.#parts;
-      await this.#events.return?.();
+      const { read, request, caller, run, events, onEnd } = this.#begun;
+      await events.return?.();
       mergeBill(this.#total, this.#unbilled);
-      if (this.#events instanceof Inbox) mergeBill(this.#total, this.#events.takeBill());
+      if (events instanceof Inbox) mergeBill(this.#total, events.takeBill());
       onEnd();
-      onOperation({
-        ...eventOf(this.#total, this.#read.operation, this.#errors),
-        ...provenBy(this.#parts.caller),
-        durationMs: now() - startRun.startedAtMs,
+      this.#parts.onOperation({
+        ...eventOf(this.#total, read.operation, this.#errors),
+        ...provenBy(caller),
+        durationMs: this.#parts.now() - run.startedAtMs,
         requestId: request.requestId,
       });
     }
@@ -437,16 +435,17 @@ class EventResults implements LiveResults {
 
   /** Resolves the fields of an event, as an operation of its own: bounded and billed like one. */
   async #resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
-    const { request, caller, onFault, config } = this.#parts;
-    const run = openRunOf({ ...request, signal: this.#ends.signal }, caller, this.#parts);
+    const { read, request, caller } = this.#begun;
+    const { openRun, onFault, config } = this.#parts;
+    const run = openRunOf(openRun, { ...request, signal: this.#ends.signal }, caller);
     try {
       mergeBill(run.bill, this.#unbilled);
       mergeBill(run.bill, event.bill);
-      this.#unbilled = openFeedBill();
+      this.#unbilled = openBill();
       if (event.warning !== null)
-        run.context.warnings.add({ ...event.warning, path: [rootKey(this.#read.operation)] });
+        run.context.warnings.add({ ...event.warning, path: [rootKey(read.operation)] });
       const { data, errors = [] } = await execute({
-        ...this.#read.args,
+        ...read.args,
         rootValue: event,
         contextValue: { ...run.context, isByGraphqlJs: true },
       });
@@ -477,9 +476,9 @@ function checkLength({ value }: LiveEvent<unknown>, result: ExecutionResult, lim
 }
 
 function openRunOf(
+  openRun: OpenRun,
   { query, variables, requestId, signal }: LiveRequest,
   caller: Caller,
-  { openRun }: Pick<SubscriptionsParts, 'openRun'>,
 ): OperationRun {
   const request: GatewayRequest = {
     method: 'POST',
@@ -540,49 +539,4 @@ function withCode(error: unknown, code: string, tellsSchema = true): GraphQLErro
 
 function refused(code: string, message: string): { readonly errors: readonly GraphQLError[] } {
   return { errors: [new GraphQLError(message, { extensions: { code } })] };
-}
-
-/**
- * Does for subscriptions the work of `prefixed` of operations: takes subscriptions that routers word with prefixed
- * names, and prefixes names of types in their events.
- */
-function prefixedSubscriptions(next: Subscriptions, names: PrefixedNames, maxTokens: number): Subscriptions {
-  const named = inverted(names.types);
-  return {
-    ...next,
-    async open(request, caller) {
-      if (!hasPrefixed(request.query, names)) return next.open(request, caller);
-      const query = inOurWords(request.query, names, maxTokens);
-      const opened = await next.open({ ...request, query }, caller);
-      return 'errors' in opened ? opened : { ...opened, results: withPrefixedTypes(opened.results, named) };
-    },
-  };
-}
-
-function withPrefixedTypes(results: LiveResults, named: ReadonlyMap<string, string>): LiveResults {
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      const { done, value } = await results.next();
-      return done
-        ? { done, value }
-        : { done: false, value: JSON.parse(renamedIn(JSON.stringify(value), named)) };
-    },
-    return: () => results.return(),
-  };
-}
-
-interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
-  readonly feedParts: Omit<FeedParts, 'onFault'>;
-  /** Names that routers know ours by; null if they are ours. */
-  readonly names: PrefixedNames | null;
-}
-
-/** Opens subscriptions and their feeds. Only loaded if they are on. */
-export function openSubscriptions({ feedParts, names, ...parts }: OpenSubscriptionsParts): Subscriptions {
-  const feeds = createFeeds({ ...feedParts, onFault: parts.onFault });
-  const subscriptions = createSubscriptions({ ...parts, feeds });
-  return names === null ? subscriptions : prefixedSubscriptions(subscriptions, names, parts.config.maxTokens);
 }

@@ -15,14 +15,14 @@ import {
 } from 'graphql';
 
 /** An object as JSON has it. */
-export type JsonFields = Readonly<Record<string, unknown>>;
+type JsonFields = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
 /** The type of a leaf's values, for formats that have types: `text` for enums and scalars of ours, too. */
-export type ColumnKind = 'integer' | 'number' | 'boolean' | 'text' | 'json';
+type ColumnKind = 'integer' | 'number' | 'boolean' | 'text' | 'json';
 
 /** A field of the answer, by its response name; those of the same name are one. */
 interface AnswerField {
@@ -58,13 +58,17 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
 };
 
 /** Facts that are known of a field beside its name. */
-type Looked = Pick<AnswerField, 'isList' | 'kind'> & { readonly type: GraphQLNamedType | null };
+interface Looked {
+  readonly isList: boolean;
+  readonly kind: ColumnKind;
+  readonly type: GraphQLNamedType | null;
+}
 
 /**
  * Returns the fields of an answer, as the schema has them: it shows the lists among them before there is an answer.
  * @throws TooManyFields
  */
-export function fieldsBySchema(
+function fieldsBySchema(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -205,7 +209,7 @@ interface Step {
  * Makes tables of the lists of an answer. A list within a list makes one table of both: each of its rows has the outer
  * item's cells, and an outer item with nothing in it still has a row. Columns are those that the operation selects.
  */
-export function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[] {
+function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[] {
   const tables = listsIn(fields, { path: [], prefix: '', objects: [], steps: [] });
   if (tables.length > 0) return tables;
   const leaves = leavesOf(fields, '', []);
@@ -216,6 +220,19 @@ export function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[]
       rows: (data) => [cellsOf(leaves, data)],
     },
   ];
+}
+
+/**
+ * Returns the tables that an operation makes, before there is an answer; null if the document has no such operation.
+ * @throws TooManyFields
+ */
+export function tablesBySchema(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | undefined,
+): readonly AnswerTable[] | null {
+  const operation = operationIn(document, operationName);
+  return operation && tablesOf(fieldsBySchema(schema, document, operation));
 }
 
 /**
@@ -236,7 +253,7 @@ export function tablesInAnswer(
   }));
 }
 
-export function operationIn(
+function operationIn(
   { definitions }: DocumentNode,
   name: string | undefined,
 ): OperationDefinitionNode | null {

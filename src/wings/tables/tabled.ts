@@ -17,15 +17,7 @@ import {
   WrittenBody,
 } from '../../operations/responses.ts';
 import { openBill } from '../../service/call.ts';
-import {
-  type AnswerTable,
-  fieldsBySchema,
-  isJsonObject,
-  type JsonFields,
-  operationIn,
-  TooManyFields,
-  tablesOf,
-} from './answer-tables.ts';
+import { type AnswerTable, isJsonObject, TooManyFields, tablesBySchema } from './answer-tables.ts';
 import { parsedInSteps, type TableFormat, type TableWriter, tableFormatFor } from './writers.ts';
 
 export interface TabledParts {
@@ -132,9 +124,7 @@ function tableFor(
   if (asked === null) return null;
   try {
     const document = parse(asked.text, { maxTokens, noLocation: true });
-    const operation = operationIn(document, asked.operationName);
-    if (operation === null) return null;
-    const [table, ...others] = tablesOf(fieldsBySchema(schema, document, operation));
+    const [table, ...others] = tablesBySchema(schema, document, asked.operationName) ?? [];
     if (table === undefined || others.length === 0) return table ?? null;
     const paths = [table, ...others].map(({ path }) => path);
     return `A table is made of one list, and the operation has ${paths.length}: ${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ', …' : ''}. Ask for one of them at a time, or for JSON.`;
@@ -146,7 +136,7 @@ function tableFor(
 /** Writes the table in steps, with a chunk after those that complete one. */
 function* written(
   { rows }: AnswerTable,
-  data: JsonFields,
+  data: Parameters<AnswerTable['rows']>[0],
   writer: TableWriter,
 ): Generator<Uint8Array | undefined> {
   let count = 0;

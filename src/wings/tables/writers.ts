@@ -1,7 +1,7 @@
 import type { Builder, DataType } from 'apache-arrow';
 import type { Steps } from '../../async/turns.ts';
 import { asNumber, numberOf, parseExactly } from '../../exact-json.ts';
-import type { ColumnKind, TableColumn } from './answer-tables.ts';
+import type { TableColumn } from './answer-tables.ts';
 import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from './cells.ts';
 
 /** Takes the rows of a table, one at a time. */
@@ -25,7 +25,7 @@ const BATCH_ROWS = 512;
  */
 async function arrowWriter(columns: readonly TableColumn[]): Promise<TableWriter> {
   const arrow = await import('apache-arrow');
-  const types: Readonly<Record<ColumnKind, () => DataType>> = {
+  const types: Readonly<Record<TableColumn['kind'], () => DataType>> = {
     integer: () => new arrow.Int32(),
     number: () => new arrow.Float64(),
     boolean: () => new arrow.Bool(),
@@ -79,7 +79,7 @@ async function arrowWriter(columns: readonly TableColumn[]): Promise<TableWriter
   };
 }
 
-function typed(value: unknown, kind: ColumnKind = 'text'): unknown {
+function typed(value: unknown, kind: TableColumn['kind'] = 'text'): unknown {
   if (value === null || value === undefined) return null;
   if (kind === 'json') return JSON.stringify(value);
   return kind === 'text' ? cellText(value) : asNumber(value);

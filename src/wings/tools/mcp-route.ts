@@ -4,15 +4,15 @@ import { excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { acceptsJson } from '../../operations/responses.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
-import { hasSeveralKeys, isWellFormed, MALFORMED_KEY, SEVERAL_KEYS } from '../../server/http.ts';
-import { ownVersion } from '../../server/own-version.ts';
+import { keyFault } from '../../server/http.ts';
+import { ownBuild } from '../../server/own-version.ts';
 import { createToolServers } from './tool-server.ts';
 
-export interface McpRouteOptions {
+interface McpRouteOptions {
   readonly gateway: Gateway;
   /** Origins of the pages that may call tools; `*` for any. */
   readonly origins: readonly string[];
-  readonly isDraining: () => boolean;
+  readonly course: { readonly isDraining: boolean };
   /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
@@ -28,23 +28,21 @@ const REFUSED = -32_000;
  */
 export async function mcpRoute(
   app: FastifyInstance,
-  { gateway, origins, isDraining, problem }: McpRouteOptions,
+  { gateway, origins, course, problem }: McpRouteOptions,
 ): Promise<void> {
-  const open = createToolServers({
-    gateway,
-    version: ownVersion(),
-    onFault: (fault, requestId = '') => problem(fault, requestId),
-  });
+  const open = createToolServers(gateway, ownBuild().version, (fault, requestId = '') =>
+    problem(fault, requestId),
+  );
   readShallowJson(app);
 
   app.addHook('onRequest', (request, reply, done) => {
-    const { authorization, origin } = request.headers;
-    if (isDraining()) refuse(reply, 503, 'The gateway is shutting down.');
+    const { origin } = request.headers;
+    const fault = keyFault(request.raw);
+    if (course.isDraining) refuse(reply, 503, 'The gateway is shutting down.');
     // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
     else if (origin !== undefined && !origins.includes('*') && !origins.includes(origin))
       refuse(reply, 403, `Pages of ${excerpt(origin)} may not call tools here (CORS_ORIGINS).`);
-    else if (hasSeveralKeys(request.raw)) refuse(reply, 400, SEVERAL_KEYS);
-    else if (!isWellFormed(authorization)) refuse(reply, 401, MALFORMED_KEY);
+    else if (fault !== null) refuse(reply, fault.status, fault.message);
     else if (isOverloaded(request, reply, gateway)) refuse(reply, 503, 'The gateway is overloaded.');
     else done();
   });

@@ -7,13 +7,288 @@ import {
   McpError,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  TokenKind,
+  TypeInfo,
+  typeFromAST,
+  type VariableDefinitionNode,
+  validate,
+  valueFromASTUntyped,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { ConfigError } from '../../config.ts';
 import { excerpt, FAILURES, type FailureCode, type FailureFields } from '../../errors.ts';
 import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
+import type { TrustedDocument } from '../../operations/requests.ts';
 import { wholeBody } from '../../operations/responses.ts';
 import { type Bill, openBill } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import { type OperationTool, operationTools } from './tools.ts';
+
+/** A schema of JSON Schema, or a part of one. */
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The arguments of a tool: an object with a property for each variable of its operation. */
+interface InputSchema extends JsonSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: string[];
+}
+
+/** JSON's type for each scalar; any value if nothing else is known. */
+const SCALARS: Readonly<Record<string, JsonSchema>> = {
+  Int: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+  Float: { type: 'number' },
+  String: { type: 'string' },
+  ID: { type: 'string' },
+  Boolean: { type: 'boolean' },
+  CountryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+  DateTime: { type: 'string', format: 'date-time' },
+};
+
+/** Values of required variables that an operation is priced with, if nobody has given any. */
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  Int: 1,
+  Float: 1,
+  String: 'name',
+  ID: 'id',
+  Boolean: true,
+  CountryCode: 'KE',
+  DateTime: '2026-01-01T00:00:00Z',
+};
+
+/** Describes the variables of an operation as JSON Schema. */
+function inputSchemaOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): InputSchema {
+  const objects: Record<string, JsonSchema> = {};
+  const words = argumentWords(schema, document);
+  const described = variableDefinitions.map((definition) => {
+    const name = definition.variable.name.value;
+    const { description, defaultValue } = definition;
+    const word = description?.value ?? words.get(name);
+    return [
+      name,
+      {
+        ...schemaOf(variableType(schema, definition), objects),
+        ...(word === undefined ? {} : { description: word }),
+        ...(defaultValue === undefined ? {} : { default: valueFromASTUntyped(defaultValue) }),
+      },
+    ] as const;
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(described),
+    required: variableDefinitions.filter(isRequired).map(({ variable }) => variable.name.value),
+    additionalProperties: false,
+    ...(Object.keys(objects).length === 0 ? {} : { $defs: objects }),
+  };
+}
+
+/** Returns one value for each variable that has to be given. */
+function sampleVariables(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    variableDefinitions
+      .filter(isRequired)
+      .map((definition) => [definition.variable.name.value, sampleOf(variableType(schema, definition))]),
+  );
+}
+
+function isRequired({ type, defaultValue }: VariableDefinitionNode): boolean {
+  return type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined;
+}
+
+function variableType(schema: GraphQLSchema, { type: node, variable }: VariableDefinitionNode) {
+  const type = typeFromAST(schema, node);
+  if (!isInputType(type)) throw new Error(`$${variable.name.value} has a type that variables can't have.`);
+  return type;
+}
+
+/** @param objects input objects met so far, by name: one that holds itself is described once */
+function schemaOf(type: GraphQLInputType, objects: Record<string, JsonSchema>): JsonSchema {
+  if (!isNonNullType(type)) return nullable(valueSchemaOf(type, objects));
+  return valueSchemaOf(type.ofType, objects);
+}
+
+function valueSchemaOf(type: GraphQLInputType, objects: Record<string, JsonSchema>): JsonSchema {
+  if (isListType(type)) return { type: 'array', items: schemaOf(type.ofType, objects) };
+  if (isNonNullType(type)) return valueSchemaOf(type.ofType, objects);
+  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
+  if (!isInputObjectType(type)) return SCALARS[type.name] ?? {};
+  if (!(type.name in objects)) {
+    objects[type.name] = {};
+    const fields = Object.values(type.getFields());
+    objects[type.name] = {
+      type: 'object',
+      ...(type.description == null ? {} : { description: type.description }),
+      properties: Object.fromEntries(
+        fields.map(({ name, type: fieldType, description }) => [
+          name,
+          { ...schemaOf(fieldType, objects), ...(description == null ? {} : { description }) },
+        ]),
+      ),
+      required: fields.filter(isRequiredInputField).map(({ name }) => name),
+      ...(type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {}),
+      additionalProperties: false,
+    };
+  }
+  return { $ref: `#/$defs/${type.name}` };
+}
+
+function nullable(schema: JsonSchema): JsonSchema {
+  if ('$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
+  if (typeof schema.type !== 'string') return schema;
+  const values = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
+  return { ...schema, type: [schema.type, 'null'], ...values };
+}
+
+function sampleOf(type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return sampleOf(type.ofType);
+  if (isListType(type)) return [sampleOf(type.ofType)];
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (!isInputObjectType(type)) return SAMPLES[type.name] ?? {};
+  const fields = Object.values(type.getFields());
+  const needed = fields.filter(isRequiredInputField);
+  const given = type.isOneOf ? fields.slice(0, 1) : needed;
+  return Object.fromEntries(given.map((field) => [field.name, sampleOf(field.type)]));
+}
+
+/** Returns the schema's words on the arguments that variables are given to, by the names of the variables. */
+function argumentWords(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, string> {
+  const words = new Map<string, string>();
+  const types = new TypeInfo(schema);
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Argument({ value }) {
+        const description = types.getArgument()?.description;
+        for (const given of value.kind === Kind.LIST ? value.values : [value]) {
+          if (given.kind !== Kind.VARIABLE || description == null || words.has(given.name.value)) continue;
+          words.set(given.name.value, description);
+        }
+      },
+    }),
+  );
+  return words;
+}
+
+/** An operation of a trusted document that may be called as a tool. */
+interface OperationTool {
+  /** Name of the operation; if several have it, with the beginning of the document's identifier. */
+  readonly name: string;
+  /** Description of the operation. */
+  readonly description: string;
+  readonly documentId: string;
+  readonly operationName: string;
+  readonly inputSchema: InputSchema;
+  /** Values of the variables that have to be given, to price the operation with. */
+  readonly sample: Readonly<Record<string, unknown>>;
+  /** Set once it is known: null if it can't be told. */
+  price?: ToolPrice | null;
+}
+
+/** Characters of an identifier that tell operations of one name apart. */
+const ID_LENGTH = 8;
+
+const EMPTY =
+  'TRUSTED_DOCUMENTS: MCP=on makes a tool of each query that has a name and a description, and there is none. Describe a query by a text before it, or by a comment.';
+
+/**
+ * Makes tools of operations: queries with a name and a description, which is a text or a comment before them.
+ * @throws ConfigError if there is none, or an operation asks for a field that the schema doesn't know
+ */
+function operationTools(
+  schema: GraphQLSchema,
+  trusted: readonly TrustedDocument[],
+): ReadonlyMap<string, OperationTool> {
+  const faults: string[] = [];
+  const tools = new Map<string, OperationTool>();
+  for (const { id, text } of trusted) {
+    const document = readDocument(schema, text, (fault) => faults.push(`${id}: ${fault}`));
+    for (const definition of document?.definitions ?? []) {
+      if (document === null || definition.kind !== Kind.OPERATION_DEFINITION) continue;
+      const tool = toolOf(schema, document, definition, id);
+      if (tool === null) continue;
+      const name = tools.has(tool.name) ? `${tool.name}_${id.slice(0, ID_LENGTH)}` : tool.name;
+      if (tools.has(name)) faults.push(`${id}: another operation is called ${name}, too.`);
+      tools.set(name, { ...tool, name });
+    }
+  }
+  if (faults.length > 0) {
+    const lines = faults.map((fault) => `  ${fault}`).join('\n');
+    throw new ConfigError(`TRUSTED_DOCUMENTS: these can't be made tools, as MCP=on asks for:\n${lines}`);
+  }
+  if (tools.size === 0) throw new ConfigError(EMPTY);
+  return tools;
+}
+
+function readDocument(
+  schema: GraphQLSchema,
+  text: string,
+  onFault: (message: string) => void,
+): DocumentNode | null {
+  try {
+    const document = parse(text);
+    const [error] = validate(schema, document);
+    if (error === undefined) return document;
+    onFault(error.message);
+  } catch (error) {
+    onFault(error instanceof Error ? error.message : String(error));
+  }
+  return null;
+}
+
+function toolOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  documentId: string,
+): OperationTool | null {
+  const description = descriptionOf(operation);
+  const name = operation.name?.value;
+  if (operation.operation !== OperationTypeNode.QUERY || name === undefined || description === '')
+    return null;
+  return {
+    name,
+    description,
+    documentId,
+    operationName: name,
+    inputSchema: inputSchemaOf(schema, document, operation),
+    sample: sampleVariables(schema, operation),
+  };
+}
+
+/** Returns the text before an operation, or else the comment that ends on the line before it. */
+function descriptionOf({ description, loc }: OperationDefinitionNode): string {
+  if (description !== undefined) return description.value.trim();
+  const lines: string[] = [];
+  let line = loc?.startToken.line ?? 0;
+  for (let token = loc?.startToken.prev; token?.kind === TokenKind.COMMENT; token = token.prev) {
+    if (token.line !== line - 1) break;
+    line = token.line;
+    lines.unshift(token.value.trim());
+  }
+  return lines.join('\n').trim();
+}
 
 /** One question to the gateway. */
 interface ToolQuestion {
@@ -50,7 +325,7 @@ interface GraphqlReply {
 
 /** Has the gateway run a tool's operation, as any client would. */
 async function asked(
-  { handle }: Pick<Gateway, 'handle'>,
+  { handle }: ToolGateway,
   { tool: { documentId, operationName }, variables, headers, signal, requestId }: ToolQuestion,
 ): Promise<string> {
   const { body } = await handle({
@@ -79,7 +354,7 @@ function endOf(body: string): GraphqlReply {
 }
 
 /** Takes the gateway's own words for an answer: their shape is not in question. */
-function isReply(reply: unknown): reply is Omit<GraphqlReply, 'errors'> & Partial<GraphqlReply> {
+function isReply(reply: unknown): reply is Partial<GraphqlReply> {
   return isObject(reply);
 }
 
@@ -100,23 +375,17 @@ interface ToolPrice {
 /** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-tools';
 
-/** Prices tools, each once; null if its price can't be told without its arguments. */
-function createToolPrices(
-  gateway: Pick<Gateway, 'handle'>,
-): (tool: OperationTool) => Promise<ToolPrice | null> {
-  const known = new WeakMap<OperationTool, ToolPrice | null>();
-  return async (tool) => {
-    const found = known.get(tool);
-    if (found !== undefined) return found;
-    const { signal } = new AbortController();
-    const headers = { authorization: NO_KEY, 'x-explain': '1' };
-    const reply = replyOf(await asked(gateway, { tool, variables: tool.sample, headers, signal }));
-    const price = priceIn(reply);
-    // A price that can't be told for want of room is asked for again.
-    if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
-      known.set(tool, price);
-    return price;
-  };
+/** Prices a tool, once; null if its price can't be told without its arguments. */
+async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolPrice | null> {
+  if (tool.price !== undefined) return tool.price;
+  const { signal } = new AbortController();
+  const headers = { authorization: NO_KEY, 'x-explain': '1' };
+  const reply = replyOf(await asked(gateway, { tool, variables: tool.sample, headers, signal }));
+  const price = priceIn(reply);
+  // A price that can't be told for want of room is asked for again.
+  if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
+    tool.price = price;
+  return price;
 }
 
 function priceIn({ errors, extensions: { explain } = {} }: GraphqlReply): ToolPrice | null {
@@ -143,12 +412,8 @@ interface ToolCaller {
   readonly requestId?: string | undefined;
 }
 
-interface ToolServerParts {
-  readonly gateway: Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
-  readonly version: string;
-  /** Takes faults of ours. */
-  readonly onFault: (fault: unknown, requestId?: string) => void;
-}
+/** The gateway as tools use it. */
+type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
 
 /** Opens a server of the protocol for one caller, not connected yet. */
 type OpenToolServer = (caller: ToolCaller) => Server;
@@ -185,16 +450,20 @@ const OUTPUT_SCHEMA: Tool['outputSchema'] = {
 /**
  * Serves the described operations of the trusted documents as tools. Everything goes through the gateway's `handle`, so
  * that bills, limits and admission are those of any other client.
+ * @param onFault takes faults of ours
  * @throws ConfigError if there is no such operation
  */
-export function createToolServers({ gateway, version, onFault }: ToolServerParts): OpenToolServer {
+export function createToolServers(
+  gateway: ToolGateway,
+  version: string,
+  onFault: (fault: unknown, requestId?: string) => void,
+): OpenToolServer {
   const tools = createCurrentTools(gateway, onFault);
-  const priceOf = createToolPrices(gateway);
 
   async function listed(): Promise<Tool[]> {
     const all: Tool[] = [];
     for (const tool of tools().values()) {
-      const price = await priceOf(tool);
+      const price = await priceOf(gateway, tool);
       all.push({
         name: tool.name,
         description: describedWithPrice(tool, price),
@@ -236,8 +505,8 @@ export function createToolServers({ gateway, version, onFault }: ToolServerParts
  * @throws ConfigError if none of the first documents can
  */
 function createCurrentTools(
-  gateway: ToolServerParts['gateway'],
-  onFault: ToolServerParts['onFault'],
+  gateway: ToolGateway,
+  onFault: (fault: unknown, requestId?: string) => void,
 ): () => ReadonlyMap<string, OperationTool> {
   let seen = gateway.trusted;
   let tools = operationTools(gateway.schema, seen ?? []);

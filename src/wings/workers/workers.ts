@@ -3,109 +3,65 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
-import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry } from 'prom-client';
 import { systemClock } from '../../async/clock.ts';
-import { type OwnProgram, openSandbox, type Program, startProgram } from '../../cli/serve.ts';
+import { openSandbox, type Program, startProgram } from '../../cli/serve.ts';
 import type { Config } from '../../config.ts';
 import { ALLOCATOR, processBudgetMb, semiSpaceFlag, semiSpaceMb } from '../../memory-budget.ts';
-import { boundMemory } from '../../server/heap-growth.ts';
-import type { Log, LogOutlet } from '../../server/log.ts';
-import type { MetricsSnapshot } from '../../server/metrics.ts';
 import { createHub, createHubListening, type Hub, openChannel } from '../../store/hub.ts';
+import { boundMemory } from '../program/heap-growth.ts';
+import type { Log, LogOutlet } from '../program/log.ts';
+import { countDroppedLines, type MetricsSnapshot, OwnMetrics } from '../program/metrics.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
-
-/** A worker, as far as its metrics go. */
-interface Counting {
-  snapshot(): Promise<MetricsSnapshot>;
-}
-
-interface SummedMetrics {
-  /** Writes the counts of all workers since the program started, in the format of Prometheus. */
-  text(): Promise<string>;
-  /** Notes that the worker has ended: its counts still count. */
-  left(worker: Counting, last?: MetricsSnapshot): Promise<void>;
-}
-
-interface SummedMetricsParts {
-  readonly workers: () => Iterable<Counting>;
-  /** Workers that were started in place of one that had ended by itself. */
-  readonly replaced: () => number;
-  /** Lines of the workers' logs that were given up on the way out. */
-  readonly droppedLines: () => number;
-}
 
 /** Types of metrics that still count once their worker has ended. */
 const LASTING = new Set(['counter', 'histogram']);
 
+/** Workers as their metrics are summed. */
+interface Counted {
+  readonly workers: Iterable<{ snapshot(): Promise<MetricsSnapshot> }>;
+  /** Workers that were started in place of one that had ended by itself. */
+  readonly replaced: number;
+}
+
 /**
- * Adds up the counts of workers. A worker that doesn't answer, or has ended, counts with its last answer, so that no
- * sum falls.
+ * Adds up the counts of workers. One that has ended counts with its last answer, so that no sum falls.
+ * @param droppedLines counts the lines of the workers' logs that were given up on the way out
  */
-export function createSummedMetrics({ workers, replaced, droppedLines }: SummedMetricsParts): SummedMetrics {
-  const last = new WeakMap<Counting, MetricsSnapshot>();
+export function createSummedMetrics(counted: Counted, droppedLines: () => number) {
   let departed: MetricsSnapshot = [];
   let gathering: Promise<string> | null = null;
-  const own = ownMetrics({ workers, replaced, droppedLines });
-
-  async function snapshotOf(worker: Counting): Promise<MetricsSnapshot> {
-    const told = await worker.snapshot().catch(() => null);
-    if (told !== null) last.set(worker, told);
-    return last.get(worker) ?? [];
-  }
+  const own = new OwnMetrics();
+  own.gauge('country_graph_workers', 'Worker processes that take requests.', [], (gauge) =>
+    gauge.set([...counted.workers].length),
+  );
+  own.counter(
+    'country_graph_workers_replaced_total',
+    'Workers that were started in place of one that had ended by itself.',
+    [],
+    (counter) => counter.inc(counted.replaced),
+  );
+  countDroppedLines(own, droppedLines);
 
   async function gather(): Promise<string> {
-    const all = await Promise.all([...workers()].map(snapshotOf));
+    const all = await Promise.all(Array.from(counted.workers, (worker) => worker.snapshot()));
     return AggregatorRegistry.aggregate([...all, departed, await own.getMetricsAsJSON()]).metrics();
   }
 
   return {
-    text() {
+    /** Writes the counts of all workers since the program started, in the format of Prometheus. */
+    text(): Promise<string> {
       gathering ??= gather().finally(() => {
         gathering = null;
       });
       return gathering;
     },
-    async left(worker, told) {
-      const lasting = (told ?? last.get(worker) ?? []).filter(({ type }) => LASTING.has(String(type)));
-      last.delete(worker);
+    /** Notes the last counts of a worker that has ended: they still count. */
+    async left(last: MetricsSnapshot): Promise<void> {
+      const lasting = last.filter(({ type }) => LASTING.has(String(type)));
       departed = await AggregatorRegistry.aggregate([departed, lasting]).getMetricsAsJSON();
     },
   };
-}
-
-/** Makes the counts of the supervising process itself. */
-function ownMetrics({ workers, replaced, droppedLines }: SummedMetricsParts): Registry {
-  const registry = new Registry();
-  const registers = [registry];
-  new Gauge({
-    name: 'country_graph_workers',
-    help: 'Worker processes that take requests.',
-    registers,
-    collect() {
-      this.set([...workers()].length);
-    },
-  });
-  const counter = (name: string, help: string, count: () => number) =>
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(count());
-      },
-    });
-  counter(
-    'country_graph_workers_replaced_total',
-    'Workers that were started in place of one that had ended by itself.',
-    replaced,
-  );
-  counter(
-    'country_graph_log_lines_dropped_total',
-    'Lines of the log that were given up, since nobody read them.',
-    droppedLines,
-  );
-  return registry;
 }
 
 /** Facts that a worker is told when it starts. */
@@ -131,20 +87,14 @@ const DRAIN_SLACK_MS = 10_000;
 /** Characters of a line of a worker's that are waited for until it ends. */
 const MAX_LINE = 1_048_576;
 
-export interface PrimaryParts {
-  readonly config: Config;
-  readonly log: Log;
-  /** Outlet of the workers' lines. */
-  readonly outlet: LogOutlet;
-}
-
 /**
  * Runs `serve` in several processes. Node's cluster module hands each of them connections in turn: the operating system
  * alone would give some of them many more than others, and a worker that stops listening loses none that way. This
  * process supervises them, and holds the store that they share; it answers no requests.
+ * @param outlet takes the workers' lines
  * @throws WorkerEnded if the first of them ends before it takes requests
  */
-export async function startWorkers({ config, log, outlet }: PrimaryParts): Promise<Program> {
+export async function startWorkers(config: Config, log: Log, outlet: LogOutlet): Promise<Program> {
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({
     serialization: 'advanced',
@@ -169,17 +119,13 @@ export async function startWorkers({ config, log, outlet }: PrimaryParts): Promi
   });
   const supervisor: Supervisor<StartedWorker> = new Supervisor({
     count: config.workers,
-    start: () => startWorker({ welcome, hub, metrics, outlet }),
+    start: () => startWorker(welcome, hub, metrics, outlet),
     clock: systemClock,
     drainTimeoutMs: config.drainDelayMs + 2 * config.drainTimeoutMs + DRAIN_SLACK_MS,
     note: log.note,
     onHopeless: (code) => process.exit(code),
   });
-  const metrics = createSummedMetrics({
-    workers: () => supervisor.workers,
-    replaced: () => supervisor.replaced,
-    droppedLines: log.droppedLines,
-  });
+  const metrics = createSummedMetrics(supervisor, log.droppedLines);
   process.on('exit', () => supervisor.kill());
   const { url, adminUrl } = await supervisor.start();
   process.on('SIGHUP', () => {
@@ -199,21 +145,20 @@ export async function startWorkers({ config, log, outlet }: PrimaryParts): Promi
 }
 
 interface StartedWorker extends Worker {
+  /** Returns the counts of the worker: its last ones, if it doesn't answer. */
   snapshot(): Promise<MetricsSnapshot>;
 }
 
-interface WorkerParts {
-  readonly welcome: Welcome;
-  readonly hub: Hub;
-  readonly metrics: SummedMetrics;
-  readonly outlet: LogOutlet;
-}
-
-function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWorker {
+function startWorker(
+  welcome: Welcome,
+  hub: Hub,
+  metrics: ReturnType<typeof createSummedMetrics>,
+  outlet: LogOutlet,
+): StartedWorker {
   const process = cluster.fork(ALLOCATOR);
   const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<Addresses>();
   let cut = 0;
-  let last: MetricsSnapshot | undefined;
+  let last: MetricsSnapshot = [];
   let isDraining = false;
   const membership = hub.join({ hear: ([name, ...args]) => channel.ask(name, ...args) });
   const channel = openChannel({
@@ -235,12 +180,12 @@ function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWor
     channel.close();
     membership.leave();
     reject(new WorkerEnded(code ?? signal));
-    await metrics.left(worker, last);
+    await metrics.left(last);
     return code ?? signal;
   });
   ready.catch(() => {});
   if (process.process.stderr !== null) passLines(process.process.stderr, outlet);
-  const worker: StartedWorker = {
+  return {
     id: process.id,
     ready,
     ended,
@@ -255,10 +200,11 @@ function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWor
       const late = new Promise<never>((_, reject) => {
         setTimeout(() => reject(new Error('The worker is busy.')), SNAPSHOT_TIMEOUT_MS).unref();
       });
-      return (await Promise.race([channel.ask('snapshot'), late])) as MetricsSnapshot;
+      const told = await Promise.race([channel.ask('snapshot'), late]).catch(() => last);
+      last = told as MetricsSnapshot;
+      return last;
     },
   };
-  return worker;
 }
 
 /**
@@ -295,7 +241,8 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-interface OwnWorker extends Pick<Program, 'drain'> {
+interface OwnWorker {
+  readonly drain: Program['drain'];
   start(): Promise<void>;
 }
 
@@ -305,7 +252,7 @@ interface OwnWorker extends Pick<Program, 'drain'> {
  */
 export function createWorker(config: Config, log: Log): OwnWorker {
   const { answers, listening } = createHubListening();
-  let program: OwnProgram | undefined;
+  let program: Awaited<ReturnType<typeof startProgram>> | undefined;
   let draining: Promise<number> | undefined;
 
   const drain: Program['drain'] = (delayMs, isReplaced) => {

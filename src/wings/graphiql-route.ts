@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { taggedText } from '../server/http.ts';
+
+/** The folder into which `npm run build` puts the pages. */
+const BUILT = fileURLToPath(new URL('../../dist/graphiql/', import.meta.url));
+
+const PAGE = `${BUILT}index.html`;
+
+const YEAR_SECONDS = 31_536_000;
+
+/**
+ * Content security policy of the page: nothing from elsewhere, and no script in the page. Styles are the exception: the
+ * editor makes them as it goes, and nobody else's text ever becomes part of the page.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+interface IdeRouteOptions {
+  /** True if subscriptions are taken. */
+  readonly isLive: boolean;
+  /** Demo keys of the embedded sandbox by name; null if the figures are real. */
+  readonly demoKeys: Readonly<Record<string, string>> | null;
+  /** Returns the only documents that may run at the moment; null if any may. */
+  readonly trusted: () => readonly { readonly id: string; readonly text: string }[] | null;
+}
+
+/**
+ * Serves GraphiQL at `/graphiql`, from files that were built and compressed beforehand; a browser that opens `/` lands
+ * there. No address that a browser is told begins with a slash, so that a proxy may serve all of it below a path of its
+ * own.
+ */
+export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, isLive }: IdeRouteOptions) {
+  const isBuilt = existsSync(PAGE);
+  if (isBuilt) {
+    await app.register(fastifyStatic, {
+      root: `${BUILT}assets/`,
+      prefix: '/graphiql/assets/',
+      index: false,
+      preCompressed: true,
+      cacheControl: false,
+      wildcard: false,
+      setHeaders(reply) {
+        // Their names change with their contents.
+        reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
+        reply.header('x-content-type-options', 'nosniff');
+      },
+    });
+    // The tag alone says if they are held, as elsewhere.
+    app.addHook('onRequest', async ({ headers }) => {
+      if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
+    });
+  }
+  const page = isBuilt ? readFileSync(PAGE, 'utf8') : null;
+  app.get('/graphiql/', pageHandler(page));
+  app.get('/graphiql', pageHandler(page && besideAssets(page)));
+  app.get('/graphiql/settings.json', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return { demoKeys, isTrustedOnly: trusted() !== null, isLive };
+  });
+  app.get('/graphiql/documents.json', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return trusted() ?? [];
+  });
+  app.get('/', async (_request, reply) => reply.redirect('graphiql', 302));
+}
+
+/** @param page null if it is not built */
+function pageHandler(page: string | null) {
+  if (page === null) return async (_request: FastifyRequest, reply: FastifyReply) => notBuilt(reply);
+  const text = taggedText(() => page);
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', CONTENT_SECURITY_POLICY)
+      .header('referrer-policy', 'no-referrer')
+      .header('x-content-type-options', 'nosniff')
+      .header('x-frame-options', 'DENY');
+    return text(request, reply);
+  };
+}
+
+/** Returns the page of `/graphiql/` with its addresses as they are from `/graphiql`. */
+function besideAssets(page: string): string {
+  return page.replaceAll(/(?<=(?:src|href)=")(\.\.?)\//g, (_, from) => (from === '.' ? './graphiql/' : './'));
+}
+
+function notBuilt(reply: FastifyReply): FastifyReply {
+  return reply.code(404).type('text/plain').send('GraphiQL is not built. Run: npm run build\n');
+}

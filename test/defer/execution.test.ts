@@ -1,0 +1,214 @@
+import { buildSchema, type GraphQLFieldResolver, type GraphQLObjectType, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { fragmentsIn, planOperation } from '../../src/execution/plan.ts';
+import { createDeferringCollector, hasActiveDeferrals } from '../../src/wings/defer/deferral.ts';
+import { type Delivered, IncrementalRun, type ToldPart } from '../../src/wings/defer/incremental.ts';
+
+const schema = buildSchema(`
+  directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
+  directive @stream(if: Boolean! = true, label: String, initialCount: Int! = 0) on FIELD
+  type Query { box: Box, boxes: [Box], solid: [Box!], words: [String!]!, risky: [Box] }
+  type Box { name: String!, sure: String!, late: String, inner: Box, innerSure: Box! }
+`);
+
+/** Fields that are there later, each when the test says so. */
+const gates = new Map<string, PromiseWithResolvers<unknown>>();
+const gate = (name: string) => {
+  const known = gates.get(name) ?? Promise.withResolvers<unknown>();
+  gates.set(name, known);
+  return known;
+};
+
+function resolve(type: string, field: string, resolver: GraphQLFieldResolver<unknown, unknown>) {
+  const definition = (schema.getType(type) as GraphQLObjectType).getFields()[field];
+  if (definition) definition.resolve = resolver;
+}
+interface Box {
+  readonly name: string;
+}
+const box = (name: string): Box => ({ name });
+resolve('Query', 'box', () => box('a'));
+resolve('Query', 'boxes', () => ['a', 'b', 'c'].map(box));
+resolve('Query', 'solid', () => ['a', 'b', 'c'].map(box));
+/** Takes its whole turn, so that whatever comes next waits for another one; by then an item has failed. */
+resolve('Query', 'risky', () => {
+  for (const endsAtMs = performance.now() + 10; performance.now() < endsAtMs; );
+  return [box('a'), Promise.reject(new Error('no b')), box('c')];
+});
+resolve('Query', 'words', () => ['x', 'y', 'z']);
+resolve('Box', 'sure', (source) => gate(`sure ${(source as Box).name}`).promise);
+resolve('Box', 'late', (source) => gate(`late ${(source as Box).name}`).promise);
+resolve('Box', 'inner', (source) => box(`${(source as Box).name}/i`));
+resolve('Box', 'innerSure', (source) => gate(`innerSure ${(source as Box).name}`).promise);
+
+interface Told extends ToldPart {
+  readonly data: unknown;
+  readonly errors: readonly string[];
+}
+
+const toldOf = (data: string, errors: readonly { readonly path?: unknown; readonly message: string }[]) => ({
+  data: JSON.parse(data),
+  errors: errors.map(({ path, message }) => `${String(path)}: ${message}`),
+});
+
+/** An operation whose late fields the test lets come. */
+async function begin(query: string) {
+  gates.clear();
+  const document = parse(query);
+  const [operation] = document.definitions;
+  if (operation?.kind !== 'OperationDefinition') throw new Error('It is no operation.');
+  expect(hasActiveDeferrals(schema, document, {})).toBe(true);
+  const scope = { schema, operation, fragments: fragmentsIn(document), variables: {} };
+  const plan = planOperation(schema, document, operation, {}, createDeferringCollector(scope));
+  if (plan === null) throw new Error('It has no plan.');
+  const run = new IncrementalRun<Told>(
+    { plan, context: {}, variables: {} },
+    ({ data, errors }, isLost) => ({ isLost, ...toldOf(data.join(''), errors) }),
+    (error) => ({ isLost: true, data: null, errors: [String(error)] }),
+    () => {},
+  );
+  const first = run.first().then(({ data, errors }) => toldOf(data.join(''), errors));
+  return {
+    run,
+    first,
+    /** What there is to tell now, in short. */
+    async told() {
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      return run.take().map(short);
+    },
+  };
+}
+
+function short(told: Delivered<Told>): string {
+  const at = `${told.of.label ?? told.of.id} at ${told.of.path.join('.')}`;
+  if (told.kind === 'pending') return `pending ${at}`;
+  if (told.kind === 'items') return `items ${at} from ${told.first}: ${JSON.stringify(told.part.data)}`;
+  if (told.failed !== null) return `failed ${at}: ${told.failed.errors.join('; ')}`;
+  if (told.kind === 'list') return `over ${at}`;
+  const parts = told.parts.map(({ path, part }) => `${path.join('.')} ${JSON.stringify(part.data)}`);
+  return `complete ${at}: ${parts.join(' and ')}`;
+}
+
+describe('items that fail before they are waited for', () => {
+  it('are errors of theirs, and no fault of the program', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', note);
+    try {
+      const { first, told } = await begin('{ risky @stream { name } }');
+      expect(await first).toEqual({ data: { risky: [] }, errors: [] });
+      const all = [...(await told()), ...(await told())];
+      expect(all).toContain('over 0 at risky');
+      expect(all.join()).toContain('null');
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe('parts of an operation', () => {
+  it('are there whole, and those within others after them', async () => {
+    const { first, told } = await begin(
+      '{ box { name ... @defer(label: "A") { late ... @defer(label: "B") { inner { name } } } } }',
+    );
+    expect(await first).toEqual({ data: { box: { name: 'a' } }, errors: [] });
+    expect(await told()).toEqual(['pending A at box']);
+    gate('late a').resolve('l');
+    expect(await told()).toEqual([
+      'complete A at box: box {"late":"l"}',
+      'pending B at box',
+      'complete B at box: box {"inner":{"name":"a/i"}}',
+    ]);
+  });
+
+  it('have what several of them select with the one that is complete first, once', async () => {
+    const { first, told } = await begin(
+      '{ box { ... @defer(label: "A") { inner { name } late } ... @defer(label: "B") { inner { name late } } } }',
+    );
+    expect(await first).toEqual({ data: { box: {} }, errors: [] });
+    await told();
+    gate('late a').resolve('l');
+    expect(await told()).toEqual(['complete A at box: box {"inner":{"name":"a/i"}} and box {"late":"l"}']);
+    gate('late a/i').resolve('m');
+    expect(await told()).toEqual(['complete B at box: box.inner {"late":"m"}']);
+  });
+
+  it('are lost alone where a value is missing that they may not lack', async () => {
+    const { first, told } = await begin(
+      '{ box { name ... @defer(label: "A") { sure ... @defer(label: "C") { name2: name } } ... @defer(label: "B") { late } } }',
+    );
+    expect(await first).toEqual({ data: { box: { name: 'a' } }, errors: [] });
+    expect(await told()).toEqual(['pending A at box', 'pending B at box']);
+    gate('sure a').resolve(null);
+    gate('late a').resolve('l');
+    expect(await told()).toEqual([
+      'failed A at box: box,sure: Cannot return null for non-nullable field Box.sure.',
+      'complete B at box: box {"late":"l"}',
+    ]);
+  });
+
+  it('are not told of where what they stand in is lost', async () => {
+    const { run, first, told } = await begin(
+      '{ box { innerSure { name } ... @defer(label: "A") { late } } }',
+    );
+    gate('innerSure a').resolve(null);
+    expect(await first).toMatchObject({ data: { box: null } });
+    expect(run.hasMore).toBe(false);
+    expect(run.isRunning).toBe(true);
+    gate('late a').resolve('l');
+    expect(await told()).toEqual([]);
+    expect(run.isRunning).toBe(false);
+  });
+
+  it('are items in their order', async () => {
+    const { first, told } = await begin('{ boxes @stream(initialCount: 1, label: "S") { name late } }');
+    gate('late a').resolve(1);
+    expect(await first).toEqual({ data: { boxes: [{ name: 'a', late: '1' }] }, errors: [] });
+    gate('late c').resolve(3);
+    expect(await told()).toEqual(['pending S at boxes']);
+    gate('late b').resolve(2);
+    expect(await told()).toEqual([
+      'items S at boxes from 1: [{"name":"b","late":"2"}]',
+      'items S at boxes from 2: [{"name":"c","late":"3"}]',
+      'over S at boxes',
+    ]);
+  });
+
+  it('end a list that may not lack an item, and not one that may', async () => {
+    const solid = await begin('{ solid @stream(label: "S") { sure } }');
+    await solid.first;
+    gate('sure a').resolve('1');
+    gate('sure b').resolve(null);
+    gate('sure c').resolve('3');
+    expect(await solid.told()).toEqual([
+      'pending S at solid',
+      'items S at solid from 0: [{"sure":"1"}]',
+      'failed S at solid: solid,1,sure: Cannot return null for non-nullable field Box.sure.',
+    ]);
+    const loose = await begin('{ boxes @stream(label: "S") { sure } }');
+    await loose.first;
+    for (const name of ['a', 'b', 'c']) gate(`sure ${name}`).resolve(name === 'b' ? null : name);
+    expect(await loose.told()).toEqual([
+      'pending S at boxes',
+      'items S at boxes from 0: [{"sure":"a"}]',
+      'items S at boxes from 1: [null]',
+      'items S at boxes from 2: [{"sure":"c"}]',
+      'over S at boxes',
+    ]);
+  });
+
+  it('are leaves, too, and lists within deferred fragments', async () => {
+    const { first, told } = await begin(
+      '{ ... @defer(label: "A") { words @stream(initialCount: 2, label: "S") } }',
+    );
+    expect(await first).toEqual({ data: {}, errors: [] });
+    expect(await told()).toEqual([
+      'pending A at ',
+      'complete A at :  {"words":["x","y"]}',
+      'pending S at words',
+      'items S at words from 2: ["z"]',
+      'over S at words',
+    ]);
+  });
+});

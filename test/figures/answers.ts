@@ -1,0 +1,83 @@
+import {
+  createDataCalls,
+  type FetchedRows,
+  NOT_WHOLE,
+  pairsOf,
+  type Refusal,
+  type Rows,
+  type Task,
+} from '../../src/figures/data-calls.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
+import type { Rectangle } from '../../src/plan/cover.ts';
+import { keyOf } from '../../src/plan/demand.ts';
+import { sendingFor } from '../service/sending.ts';
+import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
+import { openNameSearch, partsWith } from './parts.ts';
+
+/** The answer to a call for latest figures or series, decoded and grouped, without any stage around the call. */
+export async function answerFrom(
+  table: Table,
+  { mode, rectangle }: Pick<Task, 'mode' | 'rectangle'>,
+  habits: Partial<Habits> = {},
+): Promise<Rows> {
+  const { send } = createDataRoute(table, { ...SEEN, ...habits });
+  const calls = createDataCalls(partsWith({ send }));
+  const reply = await calls.ask({ mode, rectangle }, sendingFor());
+  if (reply.isRefused) throw new Error('The call was refused.');
+  return reply;
+}
+
+export function refusal(detail = 'Not found', outcome: Outcome = []): Refusal {
+  return { isRefused: true, outcome, detail, receivedAt: 0 };
+}
+
+interface Replanned {
+  readonly pairs: readonly string[];
+  readonly changes: Parameters<Task['replan']>[1];
+}
+
+/** A task for all pairs of a rectangle, unless some are named, what became of them, and what was left to be planned anew. */
+export function taskFor(rectangle: Rectangle, further: Partial<Task> = {}) {
+  const settled = new Map<string, Outcome | 'no figure'>();
+  const replanned: Replanned[] = [];
+  /** What comes of what is planned anew, one after the other. */
+  const comes: FetchedRows[] = [];
+  const task: Task = {
+    mode: 'latest',
+    years: null,
+    rectangle,
+    pairs: pairsOf(rectangle),
+    rowsOf: () => 1,
+    settle: (pair, outcome) => settled.set(keyOf(pair), outcome),
+    round: 0,
+    search: openNameSearch(),
+    async replan(pairs, changes) {
+      replanned.push({ pairs: pairs.map(keyOf), changes });
+      return comes.shift() ?? NOT_WHOLE;
+    },
+    ...further,
+  };
+  return { task, settled, replanned, comes };
+}
+
+/** Values of settled rows, by pair. */
+export function valuesOf(settled: ReadonlyMap<string, Outcome | 'no figure'>) {
+  return Object.fromEntries(
+    [...settled].map(([name, outcome]) => [
+      name,
+      typeof outcome === 'string' || outcome instanceof Error ? outcome : outcome.map(({ value }) => value),
+    ]),
+  );
+}
+
+export function rowAt(countryCode: string, metricKey: string, year: number, value: number | null): Row {
+  return { countryCode, metricKey, year, locationName: null, value };
+}
+
+export function tableWith(rows: readonly Row[]): Table {
+  return {
+    countryCodes: [...new Set(rows.map(({ countryCode }) => countryCode))],
+    metricKeys: [...new Set(rows.map(({ metricKey }) => metricKey))],
+    rows,
+  };
+}

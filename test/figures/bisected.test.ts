@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../src/errors.ts';
+import { bisected } from '../../src/figures/bisected.ts';
+import { createDataCalls, type Refusal, type RepairMeans, type Task } from '../../src/figures/data-calls.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/figures/fetch.ts';
+import type { Rectangle } from '../../src/plan/cover.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import { indicators } from '../../src/service/endpoints.ts';
+import { sendingFor } from '../service/sending.ts';
+import { answerFrom, refusal, taskFor } from './answers.ts';
+import { tableOf } from './data-route.ts';
+import { partsWith } from './parts.ts';
+
+const KNOWN = tableOf(2, 8, () => 1);
+const REFUSED = new Failure('BAD_USER_INPUT', 'The service refused the arguments.');
+
+/** The stage over calls that are answered, unless they name what the service refuses. */
+function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Partial<FiguresParts> = {}) {
+  const asked: Rectangle[] = [];
+  const remembered: string[] = [];
+  const kept: string[] = [];
+  const learned = createLearned(() => 0);
+  for (const code of KNOWN.countryCodes) learned.listed.countries.add(code);
+  const answered: Rectangle[] = [];
+  const parts = partsWith({
+    learned,
+    keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => pair.metricKey)),
+    refusedNames: {
+      areNone: true,
+      of: () => undefined,
+      remember: (_key, _dimension, name) => remembered.push(name),
+    },
+    ...further,
+  });
+  const means: RepairMeans = {
+    ...parts,
+    calls: {
+      ...createDataCalls(parts),
+      async askFor(task) {
+        asked.push(task.rectangle);
+        return isRefused(task.rectangle) ?? answerFrom(KNOWN, task);
+      },
+    },
+    async fetch(task, sending) {
+      const reply = await means.calls.askFor(task, sending);
+      task.search.isAnswered ||= !reply.isRefused;
+      return reply.isRefused ? bisected(task, reply, sending, means) : means.receive(task, reply, sending);
+    },
+    async receive({ rectangle, pairs, settle }, { list }) {
+      answered.push(rectangle);
+      for (const name of rectangle.metricKeys) learned.answered.metrics.add(name);
+      for (const pair of pairs) settle(pair, []);
+      return { rows: list.received, isWhole: true };
+    },
+  };
+  const fetch = (task: Task) => means.fetch(task, sendingFor());
+  return { fetch, asked, answered, remembered, kept, learned };
+}
+
+const naming =
+  (name: string, outcome: Outcome = [], detail = 'Not found') =>
+  ({ metricKeys }: Rectangle) =>
+    metricKeys.includes(name) ? refusal(detail, outcome) : null;
+
+describe('a refused call', () => {
+  it('has the names that the service names settled, and the others planned anew', async () => {
+    const { fetch, remembered, asked } = open(naming('wrong', [], 'metric not found: wrong'));
+    const { task, settled, replanned } = taskFor({ countryCodes: ['AA'], metricKeys: ['metric_0', 'wrong'] });
+    await fetch(task);
+    expect([...settled]).toEqual([['AA wrong', []]]);
+    expect(replanned.map(({ pairs }) => pairs)).toEqual([['AA metric_0']]);
+    expect([asked.length, remembered]).toEqual([1, ['wrong']]);
+  });
+
+  it.each([
+    ['nothing', [], ['wrong']],
+    ['a failure', REFUSED, []],
+  ] as const)('has its names told apart until one is left; it means %s', async (_, outcome, kept) => {
+    const metricKeys = [...KNOWN.metricKeys, 'wrong'];
+    const opened = open(naming('wrong', outcome));
+    const { task, settled } = taskFor({ countryCodes: ['AA'], metricKeys });
+    const fetched = await opened.fetch(task);
+    expect(fetched).toEqual({ rows: 8, isWhole: true });
+    expect(settled.get('AA wrong')).toEqual(outcome);
+    expect(settled.size).toBe(9);
+    expect(opened.asked.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(metricKeys.length)) + 1);
+    expect([opened.remembered, opened.kept]).toEqual([['wrong'], kept]);
+  });
+
+  it('is inferred, not asked for, where the rest of a larger call is answered', async () => {
+    const { fetch, asked } = open(naming('wrong'));
+    const { task } = taskFor({ countryCodes: ['AA'], metricKeys: ['metric_0', 'wrong'] });
+    await fetch(task);
+    expect(asked.map(({ metricKeys }) => metricKeys)).toEqual([['metric_0', 'wrong'], ['metric_0']]);
+  });
+
+  it('has the list of the service looked at once where many names are suspected', async () => {
+    const lists: string[] = [];
+    const opened = open(naming('wrong'), {
+      ask({ route }) {
+        lists.push(route);
+        for (const key of KNOWN.metricKeys) opened.learned.listed.metrics.add(key);
+        return null;
+      },
+    });
+    const { task } = taskFor({ countryCodes: ['AA'], metricKeys: [...KNOWN.metricKeys, 'wrong'] });
+    await opened.fetch(task);
+    expect(lists).toEqual([indicators.route]);
+    expect(opened.asked.map(({ metricKeys }) => metricKeys.length)).toEqual([9, 8]);
+  });
+
+  it('is given up in the end, and called nothing', async () => {
+    const { fetch } = open(() => refusal('No.', REFUSED));
+    const countryCodes = Array.from({ length: 40 }, (_, i) => `X${i}`);
+    const { task, settled } = taskFor({ countryCodes, metricKeys: ['wrong', 'worse'] });
+    expect((await fetch(task)).isWhole).toBe(false);
+    expect(settled.size).toBe(80);
+    expect([...settled.values()].every((outcome) => outcome instanceof Failure)).toBe(true);
+    expect(new Set(settled.values()).size).toBeGreaterThan(1);
+  });
+
+  it('says nothing of names that nobody wants: those are not asked for', async () => {
+    const { fetch, asked } = open(naming('metric_7'));
+    const { task } = taskFor(KNOWN);
+    const pairs = task.pairs.filter(({ metricKey }) => metricKey !== 'metric_7');
+    const settled = await fetch({ ...task, pairs });
+    expect(settled.isWhole).toBe(true);
+    expect(asked.slice(1).every(({ metricKeys }) => !metricKeys.includes('metric_7'))).toBe(true);
+  });
+});

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { createCommonTexts } from '../../src/figures/entries.ts';
+import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
+import { heapBytes } from '../support/heap.ts';
+import { SENT_ROW } from '../support/sent-row.ts';
+
+const row = { ...SENT_ROW, country_code: 'KE', note: 'of no kind that is known' };
+
+/** Rows as they come: each text is one of its own. */
+function sent(rows: readonly object[]): readonly ObservationRecord[] {
+  return decodeObservations(JSON.parse(JSON.stringify({ data: rows })), '/v1/data', 0).rows;
+}
+
+it('changes nothing that a row says, nor what was sent', () => {
+  const rows = [
+    row,
+    { ...row, country_code: 'ke', value: 2 },
+    { ...row, as_of_period: null, dataset_version: null },
+    { ...row, location_name: ' ', country_name: '' },
+  ];
+  const [before, after] = [sent(rows), sent(rows)];
+  createCommonTexts()(after);
+  expect(after).toEqual(before);
+  expect(after.map(({ record }) => record)).toEqual(rows);
+});
+
+it('has rows that say the same hold it once', () => {
+  // Long texts: 16 MB of them are far more than what else in this process comes and goes meanwhile.
+  const texts = { metric_name: 'name '.repeat(80), unit: 'unit '.repeat(80) };
+  const rows = Array.from({ length: 20_000 }, (_, value) => ({ ...row, ...texts, value }));
+  const shareTexts = createCommonTexts();
+  const heldBy = (hold: (rows: readonly ObservationRecord[]) => void) => {
+    const before = heapBytes();
+    const held = sent(rows);
+    hold(held);
+    const bytes = heapBytes() - before;
+    expect(held).toHaveLength(rows.length);
+    return bytes;
+  };
+  heldBy(() => {});
+  expect(heldBy(shareTexts)).toBeLessThan(0.5 * heldBy(() => {}));
+});
+
+it('forgets texts, in place of knowing ever more of them', () => {
+  const shareTexts = createCommonTexts();
+  const round = (from: number) => {
+    const rows = Array.from({ length: 10_000 }, (_, i) => ({
+      ...row,
+      unit: `unit ${from + i} ${'x'.repeat(500)}`,
+    }));
+    shareTexts(sent(rows));
+  };
+  round(0);
+  const before = heapBytes();
+  for (let i = 1; i < 10; i += 1) round(i * 10_000);
+  // 90,000 further units, of 500 bytes each, would be 45 MB.
+  expect(heapBytes() - before).toBeLessThan(30e6);
+});

@@ -1,0 +1,645 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { Failure } from '../../src/errors.ts';
+import { createDataFetch } from '../../src/figures/client.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
+import { createRefusedNames } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/figures/fetch.ts';
+import { cover, expectedRows } from '../../src/plan/cover.ts';
+import {
+  covers,
+  type Demand,
+  demandFor,
+  demandKey,
+  isWithin,
+  keyOf,
+  type YearRange,
+} from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { sendingFor } from '../service/sending.ts';
+import { tenantOf } from '../support/tenants.ts';
+import {
+  codeAt,
+  createDataRoute,
+  demandsFor,
+  type Habits,
+  isOf,
+  keyAt,
+  newestIn,
+  type Row,
+  SEEN,
+  type Table,
+  tableOf,
+} from './data-route.ts';
+import { partsWith } from './parts.ts';
+
+/** A gateway's memory and a service, which several fetches share. */
+function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500, codesPerCall = 250 } = {}) {
+  const route = createDataRoute(table, { ...SEEN, ...habits });
+  const learned = createLearned(() => 0);
+  const refusedNames = createRefusedNames(() => 0, 300_000);
+  const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
+  const keep: FiguresParts['keep'] = (_partition, { mode, years }, figures) => {
+    for (const { pair, rows } of figures) {
+      const demand = demandFor(mode, pair.countryCode, pair.metricKey, undefined, years);
+      kept.set(demand.key, { demand, rows: rowsWithin(demand, rows) });
+    }
+  };
+  const { send } = route;
+  const parts = partsWith({ send, learned, refusedNames, codesPerCall, overfetchRows, keep });
+  const fetchData = createDataFetch(parts);
+  return {
+    learned,
+    /** What was held of the answers. */
+    kept,
+    /** What became of each demand, in the order of settling, and the calls that it took. */
+    async fetch(demands: readonly Demand[]) {
+      route.targets.length = 0;
+      const settled: { key: string; outcome: Outcome }[] = [];
+      const settle = (demand: Demand, outcome: Outcome) => settled.push({ key: demand.key, outcome });
+      const open: Demand[] = [];
+      // Names that were refused are not asked for again, as in `held.ts`.
+      for (const demand of demands) {
+        const refused = refusedNames.of(tenantOf('one'), demand);
+        if (refused === undefined) open.push(demand);
+        else settle(demand, refused.outcome);
+      }
+      await fetchData(open, sendingFor(), settle);
+      const outcomes = new Map(settled.map(({ key, outcome }) => [key, outcome]));
+      return {
+        settled,
+        targets: [...route.targets],
+        outcomeOf: (demand: Demand) => outcomes.get(demand.key),
+        /** Values of a demand, in the order of the years; an error stands for itself. */
+        valuesOf: (demand: Demand) => valuesIn(outcomes.get(demand.key)),
+      };
+    },
+  };
+}
+
+function valuesIn(outcome: Outcome | undefined) {
+  if (outcome === undefined || outcome instanceof Error) return outcome;
+  return outcome.map(({ value }) => value).sort((a, b) => a - b);
+}
+
+/** Rows of the years that a demand is for: others may come with them. */
+function rowsWithin<Dated extends { readonly year: number }>({ years }: Demand, rows: readonly Dated[]) {
+  return years === null ? rows : rows.filter(({ year }) => isWithin(years, year));
+}
+
+/** What a demand must be answered with. */
+function rightAnswer({ rows }: Table, demand: Demand): number[] {
+  const own = rowsWithin(
+    demand,
+    rows.filter(isOf(demand)).filter(({ value }) => value !== null),
+  );
+  const newest = newestIn(own);
+  const right = demand.mode === 'series' ? own : newest === undefined ? [] : [newest];
+  return right.map(({ value }) => value as number).sort((a, b) => a - b);
+}
+
+interface Scene {
+  readonly table: Table;
+  readonly habits: Habits;
+  readonly demands: readonly Demand[];
+  readonly overfetchRows: number;
+  readonly codesPerCall: number;
+}
+
+const COUNTRIES = 5;
+const METRICS = 4;
+
+/** Rows of each pair: runs of years with holes, some of them with a row for a place or with nothing else. */
+function tables(mostYears: number): fc.Arbitrary<Table> {
+  const series = fc.record({
+    years: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: mostYears })),
+    from: fc.integer({ min: 1950, max: 2000 }),
+    step: fc.constantFrom(1, 1, 2),
+    places: fc.constantFrom('none', 'none', 'some', 'last'),
+    blanks: fc.constantFrom('none', 'none', 'some', 'last'),
+  });
+  return fc
+    .record({
+      countries: fc.integer({ min: 1, max: COUNTRIES }),
+      metrics: fc.integer({ min: 1, max: METRICS }),
+      all: fc.array(series, { minLength: COUNTRIES * METRICS, maxLength: COUNTRIES * METRICS }),
+    })
+    .map(({ countries, metrics, all }) => {
+      const rows: Row[] = [];
+      const { countryCodes, metricKeys } = tableOf(countries, metrics, () => 0);
+      for (const [c, countryCode] of countryCodes.entries()) {
+        for (const [m, metricKey] of metricKeys.entries()) {
+          const { years, from, step, places, blanks } = all[c * METRICS + m] as (typeof all)[number];
+          for (let n = 0; n < years; n++) {
+            const row = { countryCode, metricKey, year: from + n * step };
+            const isPlaceOnly = places === 'last' && n === years - 1;
+            const isBlank = (blanks === 'some' && n % 4 === 1) || (blanks === 'last' && n >= years - 2);
+            const value = () => (isBlank ? null : rows.length);
+            if (!isPlaceOnly) rows.push({ ...row, locationName: null, value: value() });
+            if (isPlaceOnly || (places === 'some' && n % 3 === 0)) {
+              rows.push({ ...row, locationName: 'Coast', value: value() });
+            }
+          }
+        }
+      }
+      return { countryCodes, metricKeys, rows };
+    });
+}
+
+/**
+ * Any service that can be seen through: one that neither counts its rows nor tells its limit is taken to end where
+ * the real one has been seen to.
+ */
+const anyHabits: fc.Arbitrary<Habits> = fc
+  .record({
+    order: fc.constantFrom('pair', 'source', 'year', 'year-descending', 'shuffled'),
+    defaultRows: fc.integer({ min: 5, max: 40 }),
+    further: fc.nat({ max: 60 }),
+    limit: fc.constantFrom('honour', 'honour', 'ignore', 'refuse'),
+    overLimit: fc.constantFrom('lower', 'refuse'),
+    total: fc.constantFrom('true', 'true', 'capped', 'none'),
+    tellsLimit: fc.boolean(),
+    years: fc.constantFrom('honour', 'exclude', 'exclude both', 'year after', 'ignore', 'refuse'),
+    unknown: fc.constantFrom('empty', 'name', 'refuse'),
+    unknownStatus: fc.constantFrom(404, 422),
+    nothing: fc.constantFrom('empty', 'empty', 'not found'),
+    folds: fc.boolean(),
+  } as const)
+  .map(({ further, ...habits }) => {
+    const isPlain = habits.total === 'true' || habits.tellsLimit;
+    const defaultRows = isPlain ? habits.defaultRows : 100;
+    const overLimit = isPlain || habits.overLimit !== 'lower' ? habits.overLimit : 'refuse';
+    return { ...habits, overLimit, defaultRows, maxRows: defaultRows + further };
+  });
+
+/** Services that count truly, heed what they are asked, and know every name. */
+const countingHabits = anyHabits.map(
+  (habits): Habits => ({
+    ...habits,
+    order: 'pair',
+    limit: 'honour',
+    total: 'true',
+    years: 'honour',
+    unknown: 'empty',
+    nothing: 'empty',
+  }),
+);
+
+const rangesOfYears: readonly YearRange[] = [
+  { from: 1990, to: 2005 },
+  { from: 1995, to: null },
+  { from: null, to: 1985 },
+  { from: 2030, to: 2040 },
+];
+
+function scenes(habits: fc.Arbitrary<Habits>, { unknownNames = 0 } = {}): fc.Arbitrary<Scene> {
+  return habits.chain((habits) =>
+    tables(habits.defaultRows * 2).chain((table) => {
+      const { countryCodes, metricKeys } = table;
+      const strangers = Array.from({ length: unknownNames }, (_, index) => index);
+      const demand = fc
+        .record({
+          mode: fc.constantFrom('latest' as const, 'series' as const),
+          countryCode: fc.constantFrom(...countryCodes, ...strangers.map((n) => codeAt(600 + n))),
+          metricKey: fc.constantFrom(...metricKeys, ...strangers.map((n) => keyAt(900 + n))),
+          years: fc.option(fc.constantFrom(...rangesOfYears)),
+        })
+        .map(({ mode, countryCode, metricKey, years }) =>
+          demandFor(mode, countryCode, metricKey, undefined, mode === 'series' ? years : null),
+        );
+      return fc
+        .record({
+          table: fc.constant(table),
+          habits: fc.constant(habits),
+          demands: fc
+            .array(demand, { minLength: 1, maxLength: 30 })
+            .map((all) => [...new Map(all.map((one) => [one.key, one])).values()]),
+          overfetchRows: fc.constantFrom(0, 20, 500),
+          codesPerCall: fc.constantFrom(1, 2, 250),
+        })
+        .map((scene) => ({ ...scene, [fc.toStringMethod]: () => described(scene) }));
+    }),
+  );
+}
+
+/** A scene in a few lines, for when a property fails. */
+function described({ table, demands, ...rest }: Scene): string {
+  const lengths = Map.groupBy(table.rows, ({ countryCode, metricKey }) => `${countryCode} ${metricKey}`);
+  return [
+    JSON.stringify(rest),
+    `rows: ${[...lengths].map(([pair, rows]) => `${pair} ${rows.length}`).join(', ')}`,
+    `demands: ${demands.map(({ key }) => key).join(', ')}`,
+  ].join('\n');
+}
+
+/** Rows that one call can bring at the most. */
+function limitOf({ limit, overLimit, maxRows, defaultRows }: Habits): number {
+  return limit === 'honour' && overLimit !== 'refuse-silently' ? maxRows : defaultRows;
+}
+
+/**
+ * Whether a series can be out of reach: it takes a whole call or more, and ranges of years don't split it, or come in no
+ * order, so that halving them may mislead.
+ */
+function mayBeLost({ table, habits }: Scene, demand: Demand): boolean {
+  const rows = table.rows.filter(isOf(demand)).length;
+  const newest = newestIn(table.rows.filter(isOf(demand)));
+  // The latest figure of a pair whose latest row has no value stands in the series.
+  if (demand.mode === 'latest' && newest?.value !== null) return false;
+  return rows >= limitOf(habits) && (habits.years !== 'honour' || habits.order === 'shuffled' || isOneYear());
+
+  /** A year that fills a call can't be split. */
+  function isOneYear(): boolean {
+    return habits.total !== 'true';
+  }
+}
+
+const isKnown = ({ countryCodes, metricKeys }: Table, { countryCode, metricKey }: Demand) =>
+  countryCodes.includes(countryCode) && metricKeys.includes(metricKey);
+
+/** Whether the years of one demand lie in those of another for the same pair. */
+function isPartOf({ years, ...one }: Demand, { years: others, ...other }: Demand): boolean {
+  return years !== null && others !== null && keyOf(one) === keyOf(other) && covers(others, years);
+}
+
+function expectRight(scene: Scene, demand: Demand, outcome: Outcome | undefined) {
+  if (outcome instanceof Failure && outcome.code === 'UPSTREAM_INCOMPLETE' && mayBeLost(scene, demand))
+    return;
+  const { unknown, unknownStatus } = scene.habits;
+  if (!isKnown(scene.table, demand) && unknown !== 'empty' && unknownStatus === 422) {
+    expect(outcome).toMatchObject({ code: 'BAD_USER_INPUT' });
+    return;
+  }
+  const isAnswered = outcome !== undefined && !(outcome instanceof Error);
+  const rows = isAnswered ? rowsWithin(demand, outcome) : outcome;
+  expect(valuesIn(rows)).toEqual(rightAnswer(scene.table, demand));
+}
+
+describe('whatever the service does where its specification is silent', () => {
+  test('each demand is settled once, with exactly its rows', () =>
+    fc.assert(
+      fc.asyncProperty(scenes(anyHabits, { unknownNames: 2 }), async (scene) => {
+        const { table, habits, demands } = scene;
+        const { kept, fetch } = open(table, habits, scene);
+        const { settled, outcomeOf } = await fetch(demands);
+        const asked = new Set(demands.map(({ key }) => key));
+        const keys = settled.map(({ key }) => key).filter((key) => asked.has(key));
+        expect(keys.toSorted()).toEqual([...asked].sort());
+        for (const demand of demands) expectRight(scene, demand, outcomeOf(demand));
+        // What is held for later, wanted or not, is what the service would say of it.
+        for (const { demand, rows } of kept.values()) {
+          expect(valuesIn(rows)).toEqual(rightAnswer(table, demand));
+        }
+        const fetched = demands.filter(
+          (demand) => isKnown(table, demand) && !(outcomeOf(demand) instanceof Error),
+        );
+        const isKept = (demand: Demand) =>
+          kept.has(demand.key) || kept.has(demandKey('series', demand)) || isKeptWithOthers(demand);
+        const isKeptWithOthers = (demand: Demand) =>
+          [...kept.values()].some(({ demand: one }) => isPartOf(demand, one));
+        expect(fetched.filter((demand) => !isKept(demand))).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    ));
+
+  test('a service that says what it refuses is asked for nothing twice', () =>
+    fc.assert(
+      fc.asyncProperty(
+        scenes(
+          anyHabits.filter(({ limit, unknown }) => limit !== 'refuse' && unknown !== 'refuse'),
+          { unknownNames: 1 },
+        ),
+        async (scene) => {
+          const { targets } = await open(scene.table, scene.habits, scene).fetch(scene.demands);
+          expect(targets).toEqual([...new Set(targets)]);
+        },
+      ),
+      { numRuns: 1000 },
+    ));
+
+  test.each(['latest', 'series'] as const)(
+    'with counts to go by, %s figures take at the most twice the calls of a plan that knows all, and four',
+    (mode) =>
+      fc.assert(
+        fc.asyncProperty(scenes(countingHabits), async ({ demands: all, ...scene }) => {
+          const { table, habits, codesPerCall } = scene;
+          const demands = all.filter((demand) => demand.mode === mode);
+          const { targets } = await open(table, habits, scene).fetch(demands);
+          const limits = { maxRows: habits.maxRows, maxCodes: codesPerCall, maxAddress: 6000 };
+          const lengthOf = (countryCode: string, metricKey: string) =>
+            table.rows.filter(isOf({ countryCode, metricKey })).length;
+          const rowsOf = mode === 'latest' ? () => 1 : lengthOf;
+          const callsFor = (some: readonly Demand[], rows: typeof rowsOf) =>
+            (some.length === 0 ? [] : cover(some, limits, rows)).reduce(
+              (calls, rectangle) =>
+                calls + Math.max(1, Math.ceil(expectedRows(rectangle, rows) / habits.maxRows)),
+              0,
+            );
+          // Where the latest row has no value, the figure is taken from the series.
+          const isBlank = (demand: Demand) => newestIn(table.rows.filter(isOf(demand)))?.value === null;
+          const further = mode === 'latest' ? demands.filter(isBlank) : [];
+          const atBest = callsFor(demands, rowsOf) + callsFor(further, lengthOf);
+          expect(targets.length).toBeLessThanOrEqual(atBest * 2 + 4);
+        }),
+        { numRuns: 1000 },
+      ),
+  );
+
+  test('a plan by lengths that are known is right the first time: nothing is cut', () =>
+    fc.assert(
+      fc.asyncProperty(tables(30), fc.integer({ min: 50, max: 300 }), async (table, maxRows) => {
+        const { fetch } = open(table, { maxRows, defaultRows: 40, overLimit: 'lower' });
+        const demands = demandsFor('series', table);
+        const first = await fetch(demands);
+        expect(first.targets).toEqual([...new Set(first.targets)]);
+        const second = await fetch(demands);
+        const lengthOf = (countryCode: string, metricKey: string) =>
+          table.rows.filter(isOf({ countryCode, metricKey })).length;
+        const plan = cover(demands, { maxRows, maxCodes: 250, maxAddress: 6000 }, lengthOf);
+        // An answer that is just as long as the limit may be cut for all that is known, and is looked into.
+        const isPlain = plan.every((rectangle) => expectedRows(rectangle, lengthOf) < maxRows);
+        if (isPlain && first.targets.length > 1) expect(second.targets).toHaveLength(plan.length);
+        for (const demand of demands) expect(second.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      }),
+      { numRuns: 300 },
+    ));
+});
+
+describe('what a set of demands costs', () => {
+  const latestOf = (countries: number, metrics: number) => {
+    const table = tableOf(countries, metrics, () => 2);
+    return { table, demands: demandsFor('latest', table) };
+  };
+
+  it('one call for 162 latest figures, nothing being known', async () => {
+    const { table, demands } = latestOf(54, 3);
+    expect((await open(table).fetch(demands)).targets).toHaveLength(1);
+  });
+
+  it('two calls for 54 × 19 latest figures, and nothing is missing', async () => {
+    const { table, demands } = latestOf(54, 19);
+    const { targets, valuesOf } = await open(table).fetch(demands);
+    expect(targets).toHaveLength(2);
+    for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+  });
+
+  it.each(['pair', 'year', 'year-descending'] as const)(
+    'three calls for a single series of 2,100 rows (%s)',
+    async (order) => {
+      const rows = Array.from({ length: 2100 }, (_, i) => {
+        const place = i % 30;
+        const year = 1950 + Math.floor(i / 30);
+        return {
+          countryCode: 'AA',
+          metricKey: 'm',
+          year,
+          locationName: place === 0 ? null : `${place}`,
+          value: i,
+        };
+      });
+      const table = { countryCodes: ['AA'], metricKeys: ['m'], rows };
+      const demand = demandFor('series', 'AA', 'm');
+      const { targets, valuesOf } = await open(table, { order }).fetch([demand]);
+      expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      expect(targets).toHaveLength(3);
+    },
+  );
+
+  test('an answer as long as a limit, and as the service counts, has its pairs without rows asked for together', async () => {
+    const table = tableOf(3, 1, (c) => (c === 2 ? 5 : 0));
+    const habits = {
+      defaultRows: 5,
+      maxRows: 5,
+      total: 'true',
+      tellsLimit: false,
+      overLimit: 'refuse',
+    } as const;
+    const demands = table.countryCodes.map((code) => demandFor('series', code, 'metric_0'));
+    const { targets } = await open(table, habits).fetch(demands);
+    // Two to learn the limit, one for all without rows, three for the one whose rows are as many as the limit.
+    expect(targets).toHaveLength(6);
+  });
+
+  it('three calls for thirty series of 2,100 rows, and again three', async () => {
+    const table = tableOf(30, 1, () => 70);
+    const { fetch } = open(table);
+    for (const _ of ['unknown', 'known']) {
+      const { targets, valuesOf } = await fetch(demandsFor('series', table));
+      expect(targets).toHaveLength(3);
+      for (const demand of demandsFor('series', table))
+        expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    }
+  });
+
+  it('plans the rest of a cut answer by what came whole, though nothing proves it yet', async () => {
+    const years = [
+      [0, 2, 2],
+      [1, 256, 30],
+      [2, 155, 1],
+      [3, 172, 0],
+    ];
+    const table = tableOf(4, 3, (c, m) => years[c]?.[m] ?? 0);
+    // Long series that nobody wants are in the rectangle, so that the total proves nothing.
+    const isWanted = ({ countryCode, metricKey }: Demand) =>
+      metricKey !== keyAt(1) || countryCode === codeAt(0);
+    const demands = demandsFor('series', table).filter(isWanted);
+    const { targets, valuesOf } = await open(table, { maxRows: 102, overLimit: 'refuse' }).fetch(demands);
+    expect(targets).toHaveLength(8);
+    for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+  });
+
+  it('one more call, once, where the service refuses `limit`', async () => {
+    const { table, demands } = latestOf(54, 3);
+    const { fetch } = open(table, { limit: 'refuse', defaultRows: 1000 });
+    expect((await fetch(demands)).targets).toHaveLength(2);
+    expect((await fetch(demands)).targets).toHaveLength(1);
+  });
+
+  it('latest figures together with series in one call, within the row budget', async () => {
+    const table = tableOf(1, 2, () => 70);
+    const [series, other] = demandsFor('series', table) as [Demand, Demand];
+    const latest = [series, other].map(({ countryCode, metricKey }) =>
+      demandFor('latest', countryCode, metricKey),
+    );
+    const demands = [series, ...latest];
+    const together = await open(table, {}, { overfetchRows: 500 }).fetch(demands);
+    expect(together.targets).toHaveLength(1);
+    expect((await open(table, {}, { overfetchRows: 10 }).fetch(demands)).targets).toHaveLength(2);
+    for (const demand of demands) expect(together.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+  });
+});
+
+describe('a name that the service refuses', () => {
+  // At the most: the refused call, a halving for each power of two in the names, and what they held.
+  it.each([
+    ['name', 404, 2],
+    ['name', 422, 2],
+    ['refuse', 404, 7],
+    ['refuse', 422, 7],
+  ] as const)(
+    'fails its own demands alone, and is not asked for again (%s, %i)',
+    async (unknown, unknownStatus, most) => {
+      const table = tableOf(2, 18, () => 2);
+      const demands = demandsFor('latest', { ...table, metricKeys: [...table.metricKeys, 'nonsense'] });
+      const { fetch } = open(table, { unknown, unknownStatus });
+      const { targets, outcomeOf, valuesOf } = await fetch(demands);
+      for (const demand of demands) {
+        const isNonsense = demand.metricKey === 'nonsense';
+        if (isNonsense && unknownStatus === 422)
+          expect(outcomeOf(demand)).toMatchObject({ code: 'BAD_USER_INPUT' });
+        else expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      }
+      expect(targets.length).toBeLessThanOrEqual(most);
+      expect((await fetch(demands)).targets).toHaveLength(1);
+    },
+  );
+});
+
+describe('a search for a refused name', () => {
+  const search = async (habits: Partial<Habits>, metrics: number, countries = 54) => {
+    const table = tableOf(countries, metrics, () => 2);
+    const wrong = `metric_${Math.floor(metrics / 3)}x`;
+    const asked = { ...table, metricKeys: [...table.metricKeys, wrong] };
+    const { learned, fetch } = open(table, { unknown: 'refuse', ...habits });
+    for (const code of table.countryCodes) learned.listed.countries.add(code);
+    const demands = demandsFor('latest', asked);
+    return { table, wrong, demands, ...(await fetch(demands)) };
+  };
+
+  it.each([
+    [404, 1],
+    [404, 2],
+    [404, 8],
+    [404, 17],
+    [422, 1],
+    [422, 8],
+    [422, 17],
+  ] as const)(
+    'costs twice the powers of two in the names (%i, one wrong among %i)',
+    async (unknownStatus, metrics) => {
+      const { table, wrong, demands, targets, outcomeOf, valuesOf } = await search(
+        { unknownStatus },
+        metrics,
+      );
+      // The plan, two calls for each halving, and the halves that are asked for in the end.
+      expect(targets.length).toBeLessThanOrEqual(2 + 2 * Math.ceil(Math.log2(metrics + 1)));
+      for (const demand of demands) {
+        if (demand.metricKey === wrong && unknownStatus === 422) {
+          expect(outcomeOf(demand)).toMatchObject({ code: 'BAD_USER_INPUT' });
+        } else expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      }
+    },
+  );
+
+  it('tells "no rows" of a known metric from an unknown one', async () => {
+    const full = tableOf(3, 2, () => 2);
+    const rows = full.rows.filter(
+      ({ countryCode, metricKey }) => countryCode !== 'AB' || metricKey !== 'metric_1',
+    );
+    const table = { ...full, rows };
+    const { fetch } = open(table, { unknown: 'refuse', nothing: 'not found' });
+    const at = (countryCode: string) => demandFor('latest', countryCode, 'metric_1');
+    const first = await fetch([at('AB')]);
+    expect(first.valuesOf(at('AB'))).toEqual([]);
+    const { targets, valuesOf } = await fetch([at('AA'), at('AC')]);
+    expect(valuesOf(at('AA'))).toEqual(rightAnswer(table, at('AA')));
+    expect(valuesOf(at('AC'))).toEqual(rightAnswer(table, at('AC')));
+    expect(targets).toHaveLength(1);
+  });
+
+  it('remembers no name on whose account alone a call need not have been refused', async () => {
+    const table = tableOf(1, 2, () => 2);
+    const { fetch } = open(table, { unknown: 'refuse', unknownStatus: 422 });
+    const known = demandFor('latest', 'AA', 'metric_0');
+    const elsewhere = demandFor('latest', 'KE', 'metric_0');
+    // KE is one of the 54, but not of this service's: the metric is as little known.
+    expect((await fetch([elsewhere])).outcomeOf(elsewhere)).toMatchObject({ code: 'BAD_USER_INPUT' });
+    expect((await fetch([known])).valuesOf(known)).toEqual(rightAnswer(table, known));
+  });
+
+  it('fails what it cannot tell apart, and calls nothing empty', async () => {
+    const table = tableOf(80, 1, () => 2);
+    // None of the countries is known to the service by any list, and no metric that it knows is asked for.
+    const demands = demandsFor('latest', { ...table, metricKeys: ['nonsense'] });
+    const { targets, outcomeOf } = await open(table, { unknown: 'refuse' }).fetch(demands);
+    expect(targets.length).toBeLessThan(100);
+    const outcomes = demands.map(outcomeOf);
+    const failed = outcomes.filter((outcome) => outcome instanceof Failure);
+    // What has been asked for by itself is proven; all the rest says that it could not be told.
+    expect(failed.length).toBeGreaterThan(0);
+    for (const failure of failed) expect(failure).toMatchObject({ code: 'BAD_USER_INPUT' });
+    const alone = new Set(
+      targets.map((target) => new URL(target, 'http://service.test').searchParams.get('country_codes')),
+    );
+    for (const [i, outcome] of outcomes.entries()) {
+      if (Array.isArray(outcome)) expect([...alone]).toContain(demands[i]?.countryCode);
+    }
+  });
+});
+
+describe('metric keys that differ in case alone', () => {
+  const lower = demandFor('latest', 'AA', 'metric_0');
+  const upper = demandFor('latest', 'AA', 'METRIC_0');
+
+  it('are one where the service takes them for one, asked for alone or together', async () => {
+    const table = tableOf(1, 1, () => 2);
+    const { fetch } = open(table, { folds: true });
+    const { valuesOf } = await fetch([upper]);
+    expect(valuesOf(upper)).toEqual(rightAnswer(table, lower));
+    const together = await open(table, { folds: true }).fetch([lower, upper]);
+    expect([lower, upper].map(together.valuesOf)).toEqual([
+      rightAnswer(table, lower),
+      rightAnswer(table, lower),
+    ]);
+  });
+
+  it.each(['empty', 'name', 'refuse'] as const)(
+    'are two where the service tells them apart (%s): the wrong one takes nothing from the right one',
+    async (unknown) => {
+      const table = tableOf(1, 1, () => 2);
+      const { fetch } = open(table, { unknown });
+      const { valuesOf } = await fetch([upper, lower]);
+      expect(valuesOf(lower)).toEqual(rightAnswer(table, lower));
+      expect(valuesOf(upper)).toEqual([]);
+      expect((await fetch([lower])).valuesOf(lower)).toEqual(rightAnswer(table, lower));
+    },
+  );
+});
+
+describe('what is learned of `limit`', () => {
+  it('is right where two first calls run into the highest limit at once', async () => {
+    const table = tableOf(6, 1, () => 60);
+    const { learned, fetch } = open(table, { maxRows: 250, defaultRows: 100, overLimit: 'refuse' });
+    const [first, second] = await Promise.all([
+      fetch(demandsFor('series', { ...table, countryCodes: table.countryCodes.slice(0, 3) })),
+      fetch(demandsFor('series', { ...table, countryCodes: table.countryCodes.slice(3) })),
+    ]);
+    for (const demand of demandsFor('series', table)) {
+      const own = first.outcomeOf(demand) === undefined ? second : first;
+      expect(own.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    }
+    expect([learned.limitParam, learned.maxRows]).toEqual(['accepted', 250]);
+  });
+
+  it('is forgotten after a while, and found out anew', () => {
+    let now = 0;
+    const learned = createLearned(() => now);
+    learned.learn({ limitParam: 'refused' });
+    learned.learn({ maxRows: 100 });
+    now = 9 * 60_000;
+    expect([learned.limitParam, learned.maxRows]).toEqual(['refused', 100]);
+    now = 10 * 60_000;
+    expect([learned.limitParam, learned.maxRows]).toEqual(['unknown', 1000]);
+  });
+
+  it('whole answers of just a default page are told from cut ones by one probe, once', async () => {
+    const table = tableOf(50, 1, () => 2);
+    const { fetch } = open(table, { total: 'none', tellsLimit: false });
+    const demands = demandsFor('series', table);
+    const first = await fetch(demands);
+    expect(first.targets).toHaveLength(2);
+    for (const demand of demands) expect(first.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    expect((await fetch(demands)).targets).toHaveLength(1);
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/async/clock.ts';
+import { leased } from '../../src/figures/client.ts';
+import { changedAt, type Demand } from '../../src/plan/demand.ts';
+import { createLeases } from '../../src/store/backing.ts';
+import { createInFlight, NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
+import { sendingFor } from '../service/sending.ts';
+import { NO_ENTRIES, partsWith } from './parts.ts';
+import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
+
+/** What the stage does where another process is fetching KE, and has, by the time that it is done, an entry as old as that. */
+async function whereOthersFetch(demand: Demand, ageMs: number) {
+  const sending = sendingFor();
+  const leases = createLeases(() => performance.now());
+  const lease = { group: sending.caller.tenant.digest, names: [demand.key], holder: 'other', lifeMs: 5_000 };
+  await leases.take(lease, { passedOver: [null], isWhole: false });
+  const [others, own] = [await rowsOf(1), await rowsOf(2)];
+  const cache = { ...NO_TENANT_CACHE, isAccepted: () => true, landed: async () => {} };
+  const { next, asked } = nextFrom({ KE: own });
+  const parts = partsWith({
+    inFlight: createInFlight({ leases, cache, clock: systemClock, maxWaitMs: 1_000 }),
+    othersEntries: { ...NO_ENTRIES, read: async () => new Map([[demand.key, entryOf(others, ageMs)]]) },
+    othersTtlMs: 1_000,
+    now: () => NOW_MS,
+  });
+  const stage = leased(next, parts);
+  setTimeout(() => void leases.end(lease, true), 20);
+  const { outcomes, bill } = await fetchBy(stage, [demand], sending);
+  return { isTakenOver: Object.values(outcomes)[0] === others, calls: asked.length, shared: bill.shared };
+}
+
+it.each([
+  ['came after a source has run', 3, { isTakenOver: true, calls: 0, shared: 1 }],
+  ['came at the time of it', 5, { isTakenOver: false, calls: 1, shared: 0 }],
+  ['came before', 6, { isTakenOver: false, calls: 1, shared: 0 }],
+] as const)('what others have fetched that %s is taken by that alone', async (_, ageMs, told) => {
+  expect(await whereOthersFetch(changedAt(latest('KE'), NOW_MS - 5), ageMs)).toEqual(told);
+});
+
+it('takes what was young enough when it was asked for', async () => {
+  expect(await whereOthersFetch(latest('KE', 10), 9)).toMatchObject({ isTakenOver: true, calls: 0 });
+  expect(await whereOthersFetch(latest('KE', 10), 10)).toMatchObject({ isTakenOver: false, calls: 1 });
+});

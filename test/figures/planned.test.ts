@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../src/errors.ts';
+import { bisected } from '../../src/figures/bisected.ts';
+import { covered, planned } from '../../src/figures/client.ts';
+import {
+  called,
+  type FetchTask,
+  NONE_WHOLE,
+  type PairsToFetch,
+  pairsOf,
+} from '../../src/figures/data-calls.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/figures/fetch.ts';
+import { completed } from '../../src/figures/repair.ts';
+import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { sendingFor } from '../service/sending.ts';
+import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
+import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
+import { openNameSearch, partsWith } from './parts.ts';
+
+const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
+
+/** Demands over a next stage that settles pairs as it is told to. */
+async function plan(
+  demands: readonly Demand[],
+  settle: (wanted: PairsToFetch) => void,
+  further: Partial<FiguresParts> = { overfetchRows: 0 },
+) {
+  const asked: { mode: Mode; pairs: string[] }[] = [];
+  const next: Parameters<typeof planned>[0] = async (wanted) => {
+    if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(keyOf) });
+    settle(wanted);
+    return NONE_WHOLE;
+  };
+  const fetch = planned(next, partsWith(further));
+  const outcomes: [string, Outcome][] = [];
+  await fetch(demands, sendingFor(), (one, outcome) => outcomes.push([one.key, outcome]));
+  return { asked, outcomes };
+}
+
+/** Rows of a series, the national one of each year. */
+async function seriesOf(...values: number[]): Promise<readonly ObservationRecord[]> {
+  const table = tableWith(values.map((value, i) => rowAt('KE', 'm', 2000 + i, value)));
+  const rectangle = { countryCodes: ['KE'], metricKeys: ['m'] };
+  return (await answerFrom(table, { mode: 'series', rectangle })).list.rows;
+}
+
+describe('demands', () => {
+  it('are asked for as latest and as series, each mode by itself', async () => {
+    const { asked, outcomes } = await plan([demand('latest', 'KE'), demand('series', 'NG')], (wanted) => {
+      for (const pair of wanted.pairs) wanted.settle(pair, []);
+    });
+    expect(asked).toEqual([
+      { mode: 'latest', pairs: ['KE m'] },
+      { mode: 'series', pairs: ['NG m'] },
+    ]);
+    expect(outcomes).toEqual([
+      ['latest KE m', []],
+      ['series NG m', []],
+    ]);
+  });
+
+  it('are settled from one series where both modes of a pair are wanted', async () => {
+    const rows = await seriesOf(1, 2, 3);
+    const { asked, outcomes } = await plan([demand('latest', 'KE'), demand('series', 'KE')], (wanted) => {
+      for (const pair of wanted.pairs) wanted.settle(pair, rows);
+    });
+    expect(asked).toEqual([{ mode: 'series', pairs: ['KE m'] }]);
+    expect(outcomes).toEqual([
+      ['series KE m', rows],
+      ['latest KE m', rows.slice(-1)],
+    ]);
+  });
+
+  it('are settled by the service’s own choice where several rows of the series may be the latest, all in one call', async () => {
+    const [one, other] = (await seriesOf(1, 2)) as [ObservationRecord, ObservationRecord];
+    const both = [{ ...one, source: 'a', year: other.year, period: other.period }, other];
+    const demands = ['KE', 'NG', 'GH'].flatMap((code) => [demand('latest', code), demand('series', code)]);
+    const { asked, outcomes } = await plan(demands, ({ mode, pairs, settle }) => {
+      for (const pair of pairs) settle(pair, mode === 'latest' || pair.countryCode === 'GH' ? [one] : both);
+    });
+    expect(asked).toEqual([
+      { mode: 'series', pairs: ['KE m', 'NG m', 'GH m'] },
+      { mode: 'latest', pairs: ['KE m', 'NG m'] },
+    ]);
+    expect(Object.fromEntries(outcomes)).toMatchObject({
+      'latest KE m': [one],
+      'series KE m': both,
+      'latest GH m': [one],
+    });
+  });
+
+  it('are settled once, though years of a series are asked for beside the whole that tells its latest figure', async () => {
+    const learned = createLearned(() => 0);
+    learned.learn({ maxRows: 100 });
+    for (const code of ['KE', 'NG']) learned.learnSeries(code, 'm', 40, { from: 1960, to: 2000 });
+    for (const code of ['GH', 'ZA', 'EG']) learned.learnSeries(code, 'm', 90, { from: 1920, to: 2010 });
+    const years = ['NG', 'GH', 'ZA', 'EG'].map((code) =>
+      demandFor('series', code, 'm', undefined, { from: 1990, to: 1992 }),
+    );
+    const demands = [demand('series', 'KE'), demand('latest', 'NG'), ...years];
+    const { asked, outcomes } = await plan(
+      demands,
+      ({ pairs, settle }) => {
+        for (const pair of pairs) settle(pair, []);
+      },
+      { learned },
+    );
+    expect(asked.map(({ pairs }) => pairs.filter((pair) => pair === 'NG m'))).toEqual([['NG m'], ['NG m']]);
+    expect(outcomes.map(([key]) => key).sort()).toEqual(demands.map(({ key }) => key).sort());
+  });
+
+  it('for a latest figure without a value are met from the series', async () => {
+    const rows = await seriesOf(1, 2);
+    const { asked, outcomes } = await plan([demand('latest', 'KE')], ({ mode, pairs, settle }) => {
+      for (const pair of pairs) settle(pair, mode === 'latest' ? 'no figure' : rows);
+    });
+    expect(asked.map(({ mode }) => mode)).toEqual(['latest', 'series']);
+    expect(outcomes).toEqual([['latest KE m', rows.slice(-1)]]);
+  });
+
+  it('for the latest figure are met though the series cannot be had whole', async () => {
+    const incomplete = new Failure('UPSTREAM_INCOMPLETE', 'Cut short.');
+    const rows = await seriesOf(1);
+    const both = [demand('latest', 'KE'), demand('series', 'KE')];
+    const { asked, outcomes } = await plan(both, ({ mode, pairs, settle }) => {
+      for (const pair of pairs) settle(pair, mode === 'series' ? incomplete : rows);
+    });
+    expect(asked.map(({ mode }) => mode)).toEqual(['series', 'latest']);
+    expect(outcomes).toEqual([
+      ['series KE m', incomplete],
+      ['latest KE m', rows],
+    ]);
+  });
+
+  it('that differ in the case of a metric alone never share a plan', async () => {
+    const { asked } = await plan([demand('latest', 'KE', 'm'), demand('latest', 'KE', 'M')], () => {});
+    expect(asked).toEqual([
+      { mode: 'latest', pairs: ['KE m'] },
+      { mode: 'latest', pairs: ['KE M'] },
+    ]);
+  });
+});
+
+/** Pairs of a table, each task of which is answered by one call, or as the test says. */
+async function cover(
+  table: Table,
+  { mode = 'latest' as Mode, codesPerCall = 250, learned = createLearned(() => 0) } = {},
+  through: (call: FetchTask) => FetchTask = (call) => call,
+) {
+  const kept: string[] = [];
+  const { send } = createDataRoute(table);
+  const parts = partsWith({
+    send,
+    learned,
+    codesPerCall,
+    keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOf(pair))),
+  });
+  const call = called(parts, { cut: completed, refused: bisected });
+  const settled = new Map<string, Outcome | 'no figure'>();
+  const wanted: PairsToFetch = {
+    mode,
+    years: null,
+    pairs: pairsOf(table),
+    rowsOf: () => 1,
+    settle: (pair, outcome) => settled.set(keyOf(pair), outcome),
+    round: 0,
+    search: openNameSearch(),
+  };
+  const fetched = await covered(through(call), parts)(wanted, sendingFor());
+  return { fetched, settled, kept, learned };
+}
+
+describe('pairs', () => {
+  it('are covered by tasks, and settled by the rows of their answers', async () => {
+    const table = tableOf(3, 2, () => 1);
+    const { fetched, settled, kept } = await cover(table);
+    expect(fetched).toEqual({ rows: 6, isWhole: true });
+    expect(valuesOf(settled)).toEqual({
+      'AA metric_0': [0],
+      'AA metric_1': [1],
+      'AB metric_0': [2],
+      'AB metric_1': [3],
+      'AC metric_0': [4],
+      'AC metric_1': [5],
+    });
+    expect(kept).toEqual([...settled.keys()]);
+  });
+
+  it('wait for the first call, which teaches what the service takes, and then for none', async () => {
+    const table = tableOf(4, 1, () => 1);
+    const learned = createLearned(() => 0);
+    const order: string[] = [];
+    const next: FetchTask = async (task) => {
+      order.push(`asks ${task.rectangle.countryCodes}`);
+      await new Promise((done) => setImmediate(done));
+      order.push(`has ${task.rectangle.countryCodes}`);
+      return NONE_WHOLE;
+    };
+    await cover(table, { codesPerCall: 3, learned }, () => next);
+    expect(order.slice(0, 3)).toEqual(['asks AA,AB', 'has AA,AB', 'asks AC,AD']);
+    order.length = 0;
+    learned.learn({ limitParam: 'accepted' });
+    await cover(table, { codesPerCall: 3, learned }, () => next);
+    expect(order.slice(0, 2)).toEqual(['asks AA,AB', 'asks AC,AD']);
+  });
+
+  it('are whole only where each task is', async () => {
+    const table = tableOf(4, 1, () => 1);
+    let isWhole = false;
+    const { fetched } = await cover(table, { codesPerCall: 3 }, () => async () => {
+      isWhole = !isWhole;
+      return { rows: 2, isWhole };
+    });
+    expect(fetched.isWhole).toBe(false);
+  });
+
+  it('without a value in their latest row have no figure, and nothing is kept of them', async () => {
+    const table = tableWith([rowAt('KE', 'm', 2024, 1), rowAt('KE', 'm', 2025, null)]);
+    const { settled, kept, fetched } = await cover(table);
+    expect([...settled]).toEqual([['KE m', 'no figure']]);
+    expect(kept).toEqual([]);
+    expect(fetched.rows).toBe(1);
+  });
+
+  it('can be covered anew by a task, with other expectations', async () => {
+    const table = tableOf(4, 1, () => 1);
+    const rounds: number[] = [];
+    const { settled } = await cover(table, {}, (call) => async (task, sending) => {
+      rounds.push(task.round);
+      if (task.round === 0) return task.replan(task.pairs, { round: 1, rowsOf: () => SEEN.maxRows / 2 });
+      return call(task, sending);
+    });
+    expect(rounds).toEqual([0, 1, 1]);
+    expect(settled.size).toBe(4);
+  });
+
+  it('teach how long their series are', async () => {
+    const table = tableOf(1, 2, (_, m) => m + 3);
+    const { learned } = await cover(table, { mode: 'series' });
+    expect([learned.seriesRows('AA', 'metric_0'), learned.seriesRows('AA', 'metric_1')]).toEqual([3, 4]);
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { createDataFetch } from '../../src/figures/client.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
+import { createRefusedNames } from '../../src/figures/entries.ts';
+import { type Demand, demandFor, demandKey, isWithin, type YearRange } from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import { sendingFor } from '../service/sending.ts';
+import { createDataRoute, type Habits, isOf, SEEN, type Table, tableOf } from './data-route.ts';
+import { partsWith } from './parts.ts';
+
+const RANGE: YearRange = { from: 1990, to: 2024 };
+
+/** Twenty annual series from 1950 on: whole, they take two calls, their years since 1990 one. */
+const TABLE = tableOf(10, 2, () => 76);
+
+/** The stages below the pool, over a service that several fetches share, and a clock that the test moves. */
+function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
+  const { send, targets } = createDataRoute(table, { ...SEEN, ...habits });
+  let nowMs = 0;
+  const now = () => nowMs;
+  const learned = createLearned(now);
+  const kept = new Map<string, { years: YearRange | null; rows: number }>();
+  const parts = partsWith({
+    send,
+    learned,
+    now,
+    refusedNames: createRefusedNames(now, 300_000),
+    keep(_key, { mode, years }, figures) {
+      for (const { pair, rows } of figures) {
+        const own = rows.filter(({ year }) => years === null || isWithin(years, year));
+        kept.set(demandKey(mode, pair), { years, rows: own.length });
+      }
+    },
+  });
+  const fetch = createDataFetch(parts);
+  return {
+    learned,
+    kept,
+    pass(ms: number) {
+      nowMs += ms;
+    },
+    /** What the calls named: years, or `whole`. */
+    async ask(demands: readonly Demand[]) {
+      targets.length = 0;
+      const outcomes = new Map<Demand, Outcome>();
+      await fetch(demands, sendingFor(), (demand, outcome) => outcomes.set(demand, outcome));
+      for (const demand of demands)
+        expect(valuesIn(outcomes.get(demand), demand)).toEqual(rightOf(table, demand));
+      return targets.map((target) => /start_year=\d+|end_year=\d+/.exec(target)?.[0] ?? 'whole');
+    },
+  };
+}
+
+function valuesIn(outcome: Outcome | undefined, { years }: Demand) {
+  if (outcome === undefined || outcome instanceof Error) return outcome;
+  const rows = outcome.filter(({ year }) => years === null || isWithin(years, year));
+  return rows.map(({ value }) => value).sort((a, b) => a - b);
+}
+
+function rightOf({ rows }: Table, demand: Demand) {
+  const { years } = demand;
+  const own = rows.filter((row) => isOf(demand)(row) && (years === null || isWithin(years, row.year)));
+  return own.map(({ value }) => value).sort((a, b) => Number(a) - Number(b));
+}
+
+const of = (
+  years: YearRange | null,
+  { countryCodes, metricKeys }: Pick<Table, 'countryCodes' | 'metricKeys'> = TABLE,
+) =>
+  countryCodes.flatMap((code) => metricKeys.map((key) => demandFor('series', code, key, undefined, years)));
+
+describe('some years of many series', () => {
+  it('take one call, and are held as what they are', async () => {
+    const { ask, kept, learned } = open();
+    expect(await ask(of(RANGE))).toEqual(['end_year=2025']);
+    expect([...kept.values()]).toEqual(
+      TABLE.countryCodes.flatMap(() => [0, 1].map(() => ({ years: RANGE, rows: 35 }))),
+    );
+    expect(learned.yearsParam).toBe('accepted');
+    expect(learned.knowsSeries('AA', 'metric_0')).toBe(false);
+  });
+
+  it('come whole from a service that leaves out the last year named', async () => {
+    const { ask } = open({ years: 'exclude' });
+    expect(await ask(of(RANGE))).toEqual(['end_year=2025']);
+  });
+
+  it('take one more call from a service that refuses years, once in ten minutes', async () => {
+    const { ask, kept, learned, pass } = open({ years: 'refuse' });
+    expect(await ask(of(RANGE))).toEqual(['end_year=2025', 'whole', 'whole']);
+    expect(learned.yearsParam).toBe('refused');
+    expect([...kept.values()].every(({ years, rows }) => years === null && rows === 76)).toBe(true);
+    expect(await ask(of(RANGE))).toEqual(['whole', 'whole']);
+    pass(601_000);
+    expect(await ask(of(RANGE))).toEqual(['end_year=2025', 'whole', 'whole']);
+  });
+
+  it('take no further call from a service that ignores years', async () => {
+    const { ask, learned } = open({ years: 'ignore' });
+    expect(await ask(of(RANGE))).toEqual(['end_year=2025', 'whole']);
+    expect(learned.yearsParam).toBe('ignored');
+    expect(await ask(of(RANGE))).toEqual(['whole', 'whole']);
+  });
+
+  it('are asked for without `limit` where it is that which is refused', async () => {
+    const { ask, learned } = open({ limit: 'refuse', defaultRows: 1000 });
+    const targets = await ask(of(RANGE));
+    expect(targets).toEqual(['end_year=2025', 'end_year=2025']);
+    expect([learned.limitParam, learned.yearsParam]).toEqual(['refused', 'accepted']);
+  });
+
+  it('are completed where they are cut, and proved by their own total', async () => {
+    const { ask, kept } = open({ maxRows: 500 });
+    const targets = await ask(of(RANGE));
+    expect(targets.every((target) => target === 'end_year=2025')).toBe(true);
+    expect([...kept.values()].every(({ rows }) => rows === 35)).toBe(true);
+  });
+
+  it('are asked for once for several ranges, and not at all beside the whole series', async () => {
+    const { ask } = open();
+    expect(await ask([...of({ from: 2000, to: 2010 }), ...of({ from: 2005, to: 2020 })])).toEqual([
+      'end_year=2021',
+    ]);
+    expect(await ask([...of({ from: 2000, to: 2010 }), ...of(null)])).toEqual(['whole', 'whole']);
+  });
+
+  it('leave the others as they are where a name is refused', async () => {
+    const { ask } = open({ unknown: 'name' });
+    const countryCodes = [...TABLE.countryCodes, 'ZZ'];
+    const targets = await ask(of(RANGE, { ...TABLE, countryCodes }));
+    expect(targets).toEqual(['end_year=2025', 'end_year=2025']);
+  });
+
+  it('that have no rows are none, whatever the status says, and nothing is held against their names', async () => {
+    const { ask, learned } = open({ nothing: 'not found' });
+    for (const name of TABLE.countryCodes) learned.listed.countries.add(name);
+    for (const name of TABLE.metricKeys) learned.listed.metrics.add(name);
+    await ask(of({ from: 2030, to: 2040 }));
+    expect(learned.yearsParam).toBe('unknown');
+  });
+
+  it.each([
+    ['refuse', 'pair'],
+    ['ignore', 'pair'],
+    ['ignore', 'year-descending'],
+  ] as const)(
+    'come whole where years meet with %s, rows come by %s and nothing tells of a cut',
+    async (years, order) => {
+      const table = tableOf(54, 1, () => 76);
+      const silent = { limit: 'refuse', total: 'none', tellsLimit: false, defaultRows: 1000 } as const;
+      const { ask, learned } = open({ ...silent, years, order }, table);
+      learned.learn({ totals: 'untold' });
+      learned.learn({ limitParam: 'refused' });
+      const targets = await ask(of({ from: 2016, to: null }, table));
+      expect(targets).toEqual(['start_year=2015', 'whole', 'whole', 'whole', 'whole', 'whole']);
+      expect(learned.yearsParam).not.toBe('accepted');
+    },
+  );
+});

@@ -1,0 +1,52 @@
+import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
+import type { Fetch } from '../../src/figures/fetch.ts';
+import { type Demand, demandFor } from '../../src/plan/demand.ts';
+import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../../src/tenants/tenant-cache.ts';
+import { sendingFor } from '../service/sending.ts';
+import { answerFrom, rowAt, tableWith } from './answers.ts';
+
+export const TTL_MS = 1_000;
+
+export const NOW_MS = 100_000;
+/** A tenant cache that holds nothing and knows of a key what the test says. */
+export function tenantCacheThat(
+  isAccepted: () => boolean,
+  refusal: TenantCache['refusal'] = () => null,
+): TenantCache {
+  return { ...NO_TENANT_CACHE, isAllHere: false, isAccepted, refusal };
+}
+
+/** A next stage that answers from a table of outcomes by country, and notes what it is asked. */
+export function nextFrom(outcomes: Readonly<Record<string, Outcome>>, onAsked: () => void = () => {}) {
+  const asked: string[][] = [];
+  const next: Fetch = async (demands, _sending, settle) => {
+    asked.push(demands.map(({ countryCode }) => countryCode));
+    onAsked();
+    for (const demand of demands) settle(demand, outcomes[demand.countryCode] ?? []);
+  };
+  return { next, asked };
+}
+
+/** Outcomes of demands by country, and the bill. */
+export async function fetchBy(fetch: Fetch, demands: readonly Demand[], sending = sendingFor()) {
+  const outcomes = new Map<string, Outcome>();
+  await fetch(demands, sending, ({ countryCode, maxAgeMs }, outcome) => {
+    outcomes.set(maxAgeMs === Number.POSITIVE_INFINITY ? countryCode : `${countryCode} ${maxAgeMs}`, outcome);
+  });
+  return { outcomes: Object.fromEntries(outcomes), bill: sending.bill };
+}
+
+export const latest = (countryCode: string, maxAgeMs?: number) =>
+  demandFor('latest', countryCode, 'm', maxAgeMs);
+
+export async function rowsOf(value: number): Promise<readonly ObservationRecord[]> {
+  const rectangle = { countryCodes: ['KE'], metricKeys: ['m'] };
+  return (await answerFrom(tableWith([rowAt('KE', 'm', 2025, value)]), { mode: 'latest', rectangle })).list
+    .rows;
+}
+
+/** What is held, as old as that. */
+export function entryOf(rows: readonly ObservationRecord[], ageMs: number): ObservationEntry {
+  return { rows, years: null, atMs: NOW_MS - ageMs, checkedAtMs: NOW_MS - ageMs, wantedAtMs: 0 };
+}

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { cover } from '../../src/plan/cover.ts';
+import { demandFor, type Mode } from '../../src/plan/demand.ts';
+import { createFewestCalls, fewestCalls } from '../../src/plan/modes.ts';
+import { Dice } from '../execution/dice.ts';
+
+const LIMITS = { maxRows: 100, maxCodes: 10, maxAddress: 6_000 };
+
+const table = (mode: Mode, countries: number, metrics: number) =>
+  Array.from({ length: countries * metrics }, (_, i) =>
+    demandFor(mode, `C${i % countries}`, `m${Math.floor(i / countries)}`),
+  );
+
+it.each<[string, number, Parameters<typeof table>]>([
+  ['no figures', 0, ['latest', 0, 0]],
+  ['latest figures by their number', 2, ['latest', 10, 11]],
+  ['series by their rows', 5, ['series', 5, 5]],
+  ['names that are more than a call takes', 3, ['latest', 1, 21]],
+])('bounds %s', (_, calls, of) => {
+  expect(fewestCalls(table(...of), LIMITS, () => 20)).toBe(calls);
+});
+
+it('counts a figure once, and latest figures not beside series, which may hold them', () => {
+  const fewest = createFewestCalls(LIMITS, () => 60);
+  for (let time = 0; time < 3; time += 1) fewest.add(demandFor('series', 'KE', 'a'));
+  expect([fewest.figures, fewest.calls]).toEqual([1, 1]);
+  for (const demand of table('latest', 9, 9)) fewest.add(demand);
+  expect([fewest.figures, fewest.calls]).toEqual([82, 1]);
+});
+
+it('takes a series beyond the rows of a call for a call of its own', () => {
+  expect(fewestCalls(table('series', 2, 1), LIMITS, () => 5_000)).toBe(2);
+});
+
+it('is never more than what a cover takes', () => {
+  const dice = new Dice(20_270_101);
+  for (let round = 0; round < 60; round += 1) {
+    const [countries, metrics] = [1 + dice.below(15), 1 + dice.below(15)];
+    const demands = table('series', countries, metrics).filter(() => dice.below(3) > 0);
+    const rows = new Map(demands.map(({ key }) => [key, dice.below(160)]));
+    const rowsOf = (code: string, metric: string) => rows.get(demandFor('series', code, metric).key) ?? 20;
+    expect(fewestCalls(demands, LIMITS, rowsOf)).toBeLessThanOrEqual(cover(demands, LIMITS, rowsOf).length);
+  }
+});

@@ -1,0 +1,120 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { getVariableValues, parse } from 'graphql';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fragmentsIn } from '../../src/execution/plan.ts';
+import { createSchema } from '../../src/graph/schema.ts';
+import { leadsToFigures } from '../../src/graph/selection.ts';
+import { boundOf, mostCalls } from '../../src/price/bound.ts';
+import { batches, resolvers } from '../../src/resolvers/generated.ts';
+import { entities } from '../../src/resolvers/nodes.ts';
+import { WHOLE_GRAPH } from '../support/golden-settings.ts';
+import { openProgram } from '../support/program.ts';
+
+const MAX_ROWS = 1000;
+
+const schema = createSchema({ resolvers, entities, batches });
+
+type Variables = Readonly<Record<string, unknown>>;
+
+function boundOfText(text: string, variables: Variables = {}): number {
+  const document = parse(text);
+  const [operation] = document.definitions.filter(({ kind }) => kind === 'OperationDefinition');
+  if (operation?.kind !== 'OperationDefinition') throw new TypeError('There is no operation.');
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  const scope = { schema, fragments: fragmentsIn(document), variableValues: coerced ?? {} };
+  return mostCalls(boundOf(schema, operation, scope), MAX_ROWS);
+}
+
+/** Subscriptions have no price: they are told where to go. */
+const files = [
+  ...globSync('test/queries/!(live)/*.graphql'),
+  ...globSync('bench/operations/*.graphql'),
+].sort();
+
+const program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '1000' } });
+afterAll(() => program[Symbol.asyncDispose]());
+
+beforeAll(async () => {
+  // Of a key that the service has accepted, plans of any size are told.
+  await program.ask('{ country(code: "KE") { signals { record } } }');
+  program.requests();
+});
+
+it.for(files)('%s takes no more calls than its bound', async (file) => {
+  const text = readFileSync(file, 'utf8');
+  const variablesFile = file.replace('.graphql', '.variables.json');
+  const variables: Variables = existsSync(variablesFile)
+    ? JSON.parse(readFileSync(variablesFile, 'utf8'))
+    : {};
+  const { extensions } = await program.ask(text, { variables, headers: { 'x-explain': '1' } });
+  const { calls } = extensions.explain as { calls: number };
+  expect(calls).toBeLessThanOrEqual(boundOfText(text, variables));
+  expect(program.requests()).toEqual([]);
+});
+
+it.for<[string, number]>([
+  ['{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', 10],
+  ['{ countries { a: observation(metricKey: "a") { value } b: observation(metricKey: "b") { value } } }', 10],
+  ['{ observations(countryCodes: ["KE", "NG"], metricKeys: ["a", "b", "c"]) { value } }', 14],
+  ['{ observations(countryCodes: ["KE"], metricKeys: ["a"], latest: true) { value } }', 10],
+  ['{ observations(metricKeys: ["a"]) { value } }', 68],
+  ['{ observations { value } }', 15_008],
+  ['{ observations(latest: true) { value } }', 39],
+  ['{ countries { observations(latest: true) { value } } }', 39],
+  ['{ countries { profile { country { code } } } }', Number.POSITIVE_INFINITY],
+])('%s takes %i at the most', ([text, calls]) => {
+  expect(boundOfText(text)).toBe(calls);
+});
+
+/** Fragments each of which spreads the next one twice. */
+function fragmentBomb(levels: number, last: string): string {
+  const fragments = Array.from(
+    { length: levels },
+    (_, i) => `fragment f${i} on Country { ...f${i + 1} ...f${i + 1} }`,
+  );
+  return `{ country(code: "KE") { ...f0 } } ${fragments.join(' ')} fragment f${levels} on Country { ${last} }`;
+}
+
+it('is found without walking every path through fragments that spread each other', () => {
+  const text = fragmentBomb(40, 'observation(metricKey: "a") { value }');
+  expect(boundOfText(text)).toBeGreaterThan(2 ** 39);
+});
+
+it('looks for figures without walking every such path', () => {
+  const document = parse(fragmentBomb(40, 'code'));
+  const [operation] = document.definitions;
+  const root = schema.getQueryType();
+  if (operation?.kind !== 'OperationDefinition' || !root) throw new TypeError('There is no operation.');
+  const scope = { schema, fragments: fragmentsIn(document), variableValues: {} };
+  expect(leadsToFigures(root, operation.selectionSet, scope)).toBe(false);
+});
+
+it('holds for figures however they are scattered over countries and indicators', async () => {
+  const codes = [
+    'KE',
+    'NG',
+    'ZA',
+    'EG',
+    'GH',
+    'TZ',
+    'UG',
+    'RW',
+    'MA',
+    'TN',
+    'SN',
+    'ML',
+    'NE',
+    'TD',
+    'CM',
+    'GA',
+  ];
+  const fields = Array.from(
+    { length: 96 },
+    (_, i) => `f${i}: country(code: "${codes[i % 16]}") { observation(metricKey: "m_${i}") { value } }`,
+  );
+  const text = `{ ${fields.join(' ')} }`;
+  const { extensions } = await program.ask(text, { headers: { 'x-explain': '1' } });
+  const { calls } = extensions.explain as { calls: number };
+  expect(calls).toBeGreaterThan(1);
+  expect(calls).toBeLessThanOrEqual(boundOfText(text));
+});

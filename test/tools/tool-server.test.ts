@@ -1,0 +1,138 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { buildSchema } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { createToolServers } from '../../src/wings/tools/tool-server.ts';
+
+const schema = buildSchema(`
+  input Range { from: Int = 1 to: Int! inner: Range }
+  input Which @oneOf { key: ID code: String }
+  type Query {
+    "What the rows are of."
+    rows("Which rows." of: [String!], range: Range, which: Which, share: Float): String
+  }`);
+
+/** A client of a server whose gateway answers every question with one body. */
+async function open(text: string, body: string | (() => never)) {
+  const faults: unknown[] = [];
+  const asked: unknown[] = [];
+  const openServer = createToolServers(
+    {
+      schema,
+      trusted: [{ id: 'sha256:1', text }],
+      handle(request) {
+        asked.push(request.body);
+        return { status: 200, headers: new Map(), body: typeof body === 'string' ? body : body() };
+      },
+    },
+    '1',
+    (fault) => faults.push(fault),
+  );
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await openServer({ authorization: undefined }).connect(ours);
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(theirs);
+  return { client, faults, asked };
+}
+
+const ROWS = '# Rows.\nquery Rows { rows }';
+const BILL = { calls: 3, byRoute: { '/v1/data': 3 }, shared: 0, cached: 0, naive: 3 };
+
+describe('a tool', () => {
+  it('keeps all digits of numbers', async () => {
+    const body = '{"data":{"rows":12345678901234567890.5},"extensions":{"upstream":{"calls":0}}}';
+    const { client } = await open(ROWS, body);
+    const { content } = await client.callTool({ name: 'Rows', arguments: {} });
+    expect(content).toMatchObject([{ text: expect.stringContaining('{"rows":12345678901234567890.5}') }]);
+  });
+
+  it('answers with no more than a model can read, and says what that has cost', async () => {
+    const data = { rows: `"extensions":${'x'.repeat(1_100_000)}` };
+    const { client } = await open(ROWS, JSON.stringify({ data, extensions: { upstream: BILL } }));
+    const { isError, structuredContent } = await client.callTool({ name: 'Rows', arguments: {} });
+    expect(isError).toBe(true);
+    expect(structuredContent).toMatchObject({
+      data: null,
+      upstream: BILL,
+      errors: [{ code: 'OPERATION_TOO_EXPENSIVE', retryable: false, limit: 1_048_576 }],
+    });
+  });
+
+  it('hands on what came beside errors and warnings', async () => {
+    const body = {
+      errors: [{ message: 'no', path: ['rows'], extensions: { code: 'RATE_LIMITED', retryAt: 'then' } }],
+      data: { rows: null },
+      extensions: { upstream: BILL, warnings: [{ code: 'UNKNOWN_COUNTRY' }] },
+    };
+    const { client } = await open(ROWS, JSON.stringify(body));
+    const { isError, structuredContent } = await client.callTool({ name: 'Rows', arguments: {} });
+    expect([isError, structuredContent]).toEqual([
+      true,
+      {
+        errors: [{ message: 'no', path: ['rows'], code: 'RATE_LIMITED', retryAt: 'then' }],
+        data: { rows: null },
+        warnings: [{ code: 'UNKNOWN_COUNTRY' }],
+        upstream: BILL,
+      },
+    ]);
+  });
+
+  it('tells the client nothing of a fault of ours, and the operator all of it', async () => {
+    const fault = new Error('a secret');
+    const { client, faults } = await open(ROWS, () => {
+      throw fault;
+    });
+    const { isError, structuredContent } = await client.callTool({ name: 'Rows', arguments: {} });
+    expect(isError).toBe(true);
+    expect(structuredContent).toMatchObject({ errors: [{ code: 'INTERNAL_SERVER_ERROR' }] });
+    expect(JSON.stringify(structuredContent)).not.toContain('secret');
+    expect(faults).toEqual([fault]);
+  });
+
+  it('takes input objects, those that hold themselves too, lists and numbers', async () => {
+    const text = `# Rows.
+      query Rows($of: String!, $range: Range!, $which: Which, $share: Float = 0.5) {
+        rows(of: [$of], range: $range, which: $which, share: $share)
+      }`;
+    const { client, asked } = await open(text, '{"data":null,"extensions":{}}');
+    const { tools } = await client.listTools();
+    expect(asked).toEqual([
+      { documentId: 'sha256:1', operationName: 'Rows', variables: { of: 'name', range: { to: 1 } } },
+    ]);
+    const int = { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
+    const optional = { ...int, type: ['integer', 'null'] };
+    expect(tools[0]?.inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        of: { type: 'string', description: 'Which rows.' },
+        range: { $ref: '#/$defs/Range' },
+        which: { anyOf: [{ $ref: '#/$defs/Which' }, { type: 'null' }] },
+        share: { type: ['number', 'null'], default: 0.5 },
+      },
+      required: ['of', 'range'],
+      additionalProperties: false,
+      $defs: {
+        Range: {
+          type: 'object',
+          properties: {
+            from: optional,
+            to: int,
+            inner: { anyOf: [{ $ref: '#/$defs/Range' }, { type: 'null' }] },
+          },
+          required: ['to'],
+          additionalProperties: false,
+        },
+        Which: {
+          type: 'object',
+          properties: { key: { type: ['string', 'null'] }, code: { type: ['string', 'null'] } },
+          required: [],
+          minProperties: 1,
+          maxProperties: 1,
+          additionalProperties: false,
+        },
+      },
+    });
+    expect(tools[0]?.description).toContain('depends on its arguments');
+    expect(tools[0]?._meta).toBeUndefined();
+  });
+});
