@@ -40,7 +40,7 @@ function mappers(): Record<string, string> {
 
 /** Lists the resolvers of every file of a folder, so that none is forgotten and all are checked by their types. */
 function resolverList(): string {
-  const domains = 'src/resolvers/!(resolvers).ts';
+  const domains = 'src/resolvers/!(generated).ts';
   const resolvers = exportsLike(/(?:resolvers|\w+Resolvers)/, domains);
   const batches = exportsLike(/batches/, domains);
   const extras = filesWith('resolvers', 'src/wings/extra/*.ts');
@@ -180,7 +180,7 @@ const config: Types.Config = {
       },
     },
     'clients/client/src/types-of-schema.ts': { plugins: [{ add: { content: typesOfSchema() } }] },
-    'src/resolvers/resolvers.ts': { plugins: [{ add: { content: resolverList() } }] },
+    'src/resolvers/generated.ts': { plugins: [{ add: { content: resolverList() } }] },
     'src/sandbox/routes.ts': { plugins: [{ add: { content: routeList() } }] },
   },
 };

@@ -7,8 +7,8 @@ import { getOperationAST, parse } from 'graphql';
 import { compiled, type ObjectPlan, type Shape } from '../src/execution/plan.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { footprintOf, type Prepared, PreparedOperations } from '../src/operations/documents.ts';
-import { batches, resolvers } from '../src/resolvers/resolvers.ts';
-import { entities } from '../src/resolvers/schema.ts';
+import { batches, resolvers } from '../src/resolvers/generated.ts';
+import { entities } from '../src/resolvers/nodes.ts';
 import { table } from './race/table.ts';
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>

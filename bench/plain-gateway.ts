@@ -5,11 +5,12 @@ import type { Figures } from '../src/figures/fetch.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
+import { Effort } from '../src/loaders/observations.ts';
 import { createTickersLearned } from '../src/loaders/tickers.ts';
 import { type Demand, type Mode, pairKey } from '../src/plan/demand.ts';
 import { createLearned } from '../src/plan/learned.ts';
-import { batches, resolvers } from '../src/resolvers/resolvers.ts';
-import { entities } from '../src/resolvers/schema.ts';
+import { batches, resolvers } from '../src/resolvers/generated.ts';
+import { entities } from '../src/resolvers/nodes.ts';
 import { type Bill, openBill, payerOf, type Sending } from '../src/service/call.ts';
 import { createUpstream } from '../src/service/client.ts';
 import { observations } from '../src/service/endpoints.ts';
@@ -104,7 +105,7 @@ export function createPlainGateway(upstreamUrl: string) {
         openDuring: <T>(figures: Promise<T>) => figures,
         whenOpen: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
-      const effort = { want() {}, list() {}, fail() {}, refusal: null };
+      const effort = new Effort({ isProven: true });
       const loaders = createLoaders({
         ask: upstream.ask,
         sending,

@@ -3,10 +3,10 @@ import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { Tracer } from './async/trace.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
-import { createObservationEntries, createSeveralFigures } from './figures/entries.ts';
+import { createObservationEntries, createRefusedNames, createSeveralFigures } from './figures/entries.ts';
 import type { BatchSize, FiguresParts } from './figures/fetch.ts';
-import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
-import { printSdl } from './graph/schema.ts';
+import { createSchema, printSdl, readSdl } from './graph/schema.ts';
+import { createHeldNames, notingNames } from './loaders/loaders.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
@@ -30,9 +30,9 @@ import {
   traced,
 } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
-import { createDryRun } from './price/dry-run.ts';
-import { createPricing } from './price/price.ts';
-import { openSchema } from './resolvers/schema.ts';
+import { createDryRun, createPricing } from './price/price.ts';
+import { batches, extras, resolvers } from './resolvers/generated.ts';
+import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Caller, Endpoint } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { CallGate } from './service/gate.ts';
@@ -207,6 +207,28 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
 }
 
+interface OpenedSchema {
+  readonly schema: GraphQLSchema;
+  /** Further endpoints that its optional parts call. */
+  readonly optionalEndpoints: readonly Endpoint[];
+}
+
+/**
+ * The executable schema, with the parts of `schema/extra` of some names; nothing of the others is loaded.
+ * @throws TypeError naming a field that nothing provides
+ */
+export async function openSchema(
+  names: readonly (keyof typeof extras)[],
+  subgraph: Subgraph | null = null,
+): Promise<OpenedSchema> {
+  const opened = await Promise.all(names.map((name) => extras[name]()));
+  const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
+  return {
+    schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches }),
+    optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => Object.values(endpoints)),
+  };
+}
+
 /** Loads the subgraph that settings describe; null if routers see what clients see. */
 async function subgraphIn(config: Config): Promise<Subgraph | null> {
   const { subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix } = config;
@@ -293,7 +315,6 @@ function composeService(
     inFlight,
     othersTtlMs: isCaching ? freshness.ttlMs : 0,
     refusedNames: createRefusedNames(now, freshness.ttlMs),
-    noteNames: createNameLists(ask),
     outage,
     ledger,
     codesPerCall: config.codesPerCall,

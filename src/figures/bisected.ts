@@ -11,7 +11,7 @@ import {
 import type { Pair, Rectangle } from '../plan/cover.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import type { Sending } from '../service/call.ts';
-import { observations } from '../service/endpoints.ts';
+import { countries, indicators, observations } from '../service/endpoints.ts';
 import {
   askInWhole,
   type FetchedRows,
@@ -109,9 +109,9 @@ async function settleRefused(
     return settleAll(task, refusal, search);
   }
   const list = listToLookAt(rectangle, suspects, task.search, learned);
-  if (list !== null && search.noteNames !== undefined) {
+  if (list !== null) {
     task.search.isListAsked[list] = true;
-    await search.noteNames(list, search.sending);
+    await lookAtList(list, search);
     return settleRefused(task, refusal, search, isInferred);
   }
   const halves = mayLookFurther(task) ? bisect(rectangle, suspects) : null;
@@ -180,6 +180,15 @@ function listToLookAt(
   if (mayAsk('countries') && (isOneMetric || suspects.countryCodes.length > MANY_SUSPECTS))
     return 'countries';
   return null;
+}
+
+/** Has the names in a list noted. A list that can't be had tells nothing. */
+async function lookAtList(dimension: Dimension, { ask, sending }: Search): Promise<void> {
+  try {
+    await (dimension === 'countries' ? ask(countries, {}, sending) : ask(indicators, {}, sending));
+  } catch {
+    sending.signal.throwIfAborted();
+  }
 }
 
 /** Settles the pairs of the names that the service's words name, and fetches the others without them. */

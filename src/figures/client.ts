@@ -1,10 +1,46 @@
-import { takenUntilMs } from '../plan/demand.ts';
-import type { Caller } from '../service/call.ts';
+import { type Job, onItsOwn, type Steps, timeSliced } from '../async/turns.ts';
+import { Failure } from '../errors.ts';
+import { covering, type Pair, type Rectangle } from '../plan/cover.ts';
+import {
+  covers,
+  type Demand,
+  keyOf,
+  latestFor,
+  type Mode,
+  pairKey,
+  takenUntilMs,
+  type YearRange,
+} from '../plan/demand.ts';
+import { mayNameYears } from '../plan/learned.ts';
+import {
+  type DemandPlan,
+  hopefulRows,
+  inWhole,
+  limitsOf,
+  oneRow,
+  type PlanPart,
+  planningParts,
+} from '../plan/modes.ts';
+import { contenders, newestOf } from '../plan/newest.ts';
+import type { Caller, Sending } from '../service/call.ts';
+import type { ObservationRecord } from '../service/records/observations.ts';
 import { bisected } from './bisected.ts';
-import { called } from './data-calls.ts';
-import type { Fetch, Figures, FiguresParts } from './fetch.ts';
+import {
+  called,
+  type FetchedRows,
+  type FetchTask,
+  type NameSearch,
+  NONE_WHOLE,
+  type PairsToFetch,
+  pairsOf,
+  type SettlePair,
+  type Share,
+  sum,
+  type Task,
+} from './data-calls.ts';
+import type { Outcome } from './entries.ts';
+import type { Fetch, Figures, FiguresParts, Settle } from './fetch.ts';
 import { createPrefetch, held, heldAtOnce, NO_PREFETCH } from './held.ts';
-import { covered, planned } from './planned.ts';
 import { createObservationPool, type Participant } from './pool.ts';
 import { completed } from './repair.ts';
 import { createRevalidation } from './revalidation.ts';
@@ -74,7 +110,8 @@ export function createObservationClient(parts: FiguresParts): ObservationClient 
   return {
     join(caller) {
       const participant = pool.join(caller);
-      const fetch = held(participant.fetch, holding);
+      const fetch: Fetch = (demands, sending, settle) =>
+        held(participant.fetch, holding)(demands, sending, settle);
       return { participant, figures: { held: atOnce, fetch, several: parts.entries.several } };
     },
   };
@@ -95,4 +132,264 @@ export function createLoneFigures(parts: FiguresParts, watched: (next: Fetch) =>
 /** Fetches demands from the service, held or not, in the fewest calls that its limits allow. */
 export function createDataFetch(parts: FiguresParts): Fetch {
   return planned(covered(called(parts, { cut: completed, refused: bisected }), parts), parts);
+}
+
+/** Fetches pairs of one mode and settles each. */
+type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
+
+/** Pairs that are looked at in one step. */
+const STEP_PAIRS = 512;
+
+/**
+ * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
+ * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
+ */
+export function covered(next: FetchTask, parts: FiguresParts): FetchPairs {
+  const { learned } = parts;
+  return async function fetchPairs(wanted, sending) {
+    const { caller } = sending;
+    const { pairs, rowsOf } = wanted;
+    if (pairs.length === 0) return NONE_WHOLE;
+    const replan: Task['replan'] = (some, changes = {}) =>
+      fetchPairs({ ...wanted, ...changes, pairs: some }, sending);
+    const [first] = pairs;
+    if (first !== undefined && pairs.length === 1) {
+      const rectangle = { countryCodes: [first.countryCode], metricKeys: [first.metricKey] };
+      return next({ ...wanted, rectangle, replan }, sending);
+    }
+    const sharingOut = timeSliced(caller, sharing(pairs, covering(pairs, limitsOf(parts), rowsOf)));
+    const shares = sharingOut instanceof Promise ? await sharingOut : sharingOut;
+    const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan }));
+    const fetch = (task: Task) => next(task, sending);
+    const [only] = tasks;
+    if (only !== undefined && tasks.length === 1) return fetch(only);
+    // The first call teaches which parameters the service takes. The others wait for it, so that not all run into the
+    // same wall.
+    const ahead = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
+    const fetched: FetchedRows[] = [];
+    for (const task of ahead) fetched.push(await fetch(task));
+    if (ahead.length > 0 && wanted.years !== null && !mayNameYears(learned)) {
+      const rest = tasks.flatMap((task) => task.pairs);
+      fetched.push(await fetchPairs({ ...wanted, ...inWhole(rest, parts), pairs: rest }, sending));
+    } else {
+      fetched.push(...(await Promise.all(tasks.map(fetch))));
+    }
+    return sum(fetched);
+  };
+}
+
+function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
+  const isLimitKnown = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
+  return isLimitKnown && (years === null || learned.yearsParam !== 'unknown');
+}
+
+/** Gives each pair to the first rectangle that holds it; in steps, since thousands of pairs take long. */
+function* sharing(pairs: readonly Pair[], covering: Steps<readonly Rectangle[]>): Steps<readonly Share[]> {
+  const rectangles = yield* covering;
+  if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
+  const left = new Map<string, Pair>();
+  for (const [index, pair] of pairs.entries()) {
+    left.set(keyOf(pair), pair);
+    if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
+  }
+  const shares: Share[] = [];
+  for (const rectangle of rectangles) {
+    const own: Pair[] = [];
+    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
+      const key = pairKey(countryCode, metricKey);
+      const pair = left.get(key);
+      if (pair === undefined) continue;
+      own.push(pair);
+      left.delete(key);
+    }
+    shares.push({ rectangle, pairs: own });
+    yield;
+  }
+  return shares;
+}
+
+/** Demands that take milliseconds to plan. */
+const MANY = 1_000;
+
+/** One fetch of demands that may share calls. */
+interface Together {
+  readonly next: FetchPairs;
+  readonly planning: FiguresParts;
+  readonly sending: Sending;
+  readonly settle: Settle;
+  readonly search: NameSearch;
+}
+
+function openNameSearch(): NameSearch {
+  return {
+    refusalsLeft: undefined,
+    isListAsked: { countries: false, metrics: false },
+    isRefusedWithYears: false,
+    isAnswered: false,
+  };
+}
+
+/**
+ * Plans demands as pairs to ask for as latest and as series, and settles each demand by the outcome of its pair: a
+ * latest figure may stand in the series. If several rows of the series may be the latest, the service's own choice is
+ * asked for. If the series can't be had whole, its latest figure is asked for all the same.
+ */
+export function planned(next: FetchPairs, planning: FiguresParts): Fetch {
+  return async (demands, sending, settle) => {
+    const together = { next, planning, sending, settle, search: openNameSearch() };
+    await all(byCase(demands).map((some) => fetchTogether(some, together)));
+  };
+}
+
+async function fetchTogether(demands: readonly Demand[], together: Together): Promise<void> {
+  const { next, planning, sending, settle, search } = together;
+  const { learned } = planning;
+  const wanted = byMode(demands);
+  const { series, parts } =
+    wanted.latest === ALL_ASKED ? asLatest(demands) : await planOf(demands, planning, sending.caller);
+  const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
+    if (mode === 'latest') {
+      const latest = wanted.latest === ALL_ASKED ? latestFor(pair) : wanted.latest.get(keyOf(pair));
+      if (latest !== undefined) settle(latest, outcome);
+      return;
+    }
+    for (const demand of takeAnswered(wanted.series, pair, years)) settle(demand, outcome);
+  };
+  const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
+    next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
+
+  /**
+   * Series that tell no latest figure: the failure to have them whole, or rows of which only the service can say which
+   * is the latest.
+   */
+  const untold = new Map<string, Failure | SeriesRows>();
+  const withoutLatest: Pair[] = [];
+  const settleLatest: SettlePair = (pair, outcome) => {
+    if (outcome !== 'no figure') return settleIn('latest', pair, outcome);
+    const series = untold.get(keyOf(pair));
+    if (series === undefined) withoutLatest.push(pair);
+    else if (series instanceof Failure) settleIn('latest', pair, series);
+    else settleFurtherBack(pair, series);
+  };
+  // If the latest row holds no value, the latest figure stands further back.
+  const settleFurtherBack = (pair: Pair, series: SeriesRows) => {
+    const newest = newestOf(series);
+    const rows = newest === null ? [] : [newest];
+    const asked = { mode: 'latest', years: null } as const;
+    if (newest !== null && contenders(series).length > 1)
+      planning.keep(sending.caller.tenant, asked, [{ pair, rows }], newest.fetchedAtMs);
+    settleIn('latest', pair, rows);
+  };
+  const settleSeries: SettlePair = (pair, outcome) => {
+    const rows = outcome === 'no figure' ? [] : outcome;
+    settleIn('series', pair, rows);
+    if (wanted.latest === ALL_ASKED || !wanted.latest.has(keyOf(pair))) return;
+    if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') {
+      untold.set(keyOf(pair), rows);
+    } else if (rows instanceof Error) {
+      settleLatest(pair, rows);
+    } else {
+      const newest = contenders(rows);
+      if (newest.length > 1) untold.set(keyOf(pair), rows);
+      else settleLatest(pair, newest);
+    }
+  };
+  const settleRange = (years: YearRange): SettlePair => {
+    return (pair, outcome) => settleIn('series', pair, outcome === 'no figure' ? [] : outcome, years);
+  };
+  const settling = ({ mode, years }: PlanPart) => {
+    if (mode === 'latest') return settleLatest;
+    return years === null ? settleSeries : settleRange(years);
+  };
+  await all(parts.map((part) => fetch(part, settling(part))));
+  const again = untold.size === 0 ? [] : series.filter((pair) => untold.has(keyOf(pair)));
+  if (again.length > 0) {
+    await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
+  }
+  if (withoutLatest.length === 0) return;
+  const ofSeries = hopefulRows(withoutLatest, learned);
+  await fetch({ mode: 'series', years: null, pairs: withoutLatest, rowsOf: ofSeries }, (pair, outcome) => {
+    if (outcome === 'no figure' || outcome instanceof Error)
+      settleLatest(pair, outcome === 'no figure' ? [] : outcome);
+    else settleFurtherBack(pair, outcome);
+  });
+}
+
+type SeriesRows = readonly ObservationRecord[];
+
+/** Plans demands for latest figures alone: each is asked for as what it is. */
+function asLatest(pairs: readonly Pair[]): DemandPlan {
+  return { series: [], parts: [{ mode: 'latest', years: null, pairs, rowsOf: oneRow }] };
+}
+
+/** Plans which pairs to ask for as latest, and which as series; in turns, if there are many. */
+async function planOf(demands: readonly Demand[], planning: FiguresParts, job: Job): Promise<DemandPlan> {
+  const plan = () => timeSliced(job, planningParts(demands, planning));
+  return demands.length > MANY ? onItsOwn(job, plan) : plan();
+}
+
+/** Settles once all works are done; mostly there is one. */
+function all(works: readonly Promise<unknown>[]): Promise<unknown> {
+  const [only] = works;
+  return only !== undefined && works.length === 1 ? only : Promise.all(works);
+}
+
+/** Demands for series by their pairs: those of one pair may differ in their years. */
+type SeriesByPair = Map<string, Demand[]>;
+
+/** Stands for a map of all pairs: only latest figures are wanted, so each pair asked for is one of them. */
+const ALL_ASKED = Symbol('all asked');
+
+interface WantedByMode {
+  readonly latest: ReadonlyMap<string, Demand> | typeof ALL_ASKED;
+  readonly series: SeriesByPair;
+}
+
+function byMode(demands: readonly Demand[]): WantedByMode {
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series: new Map() };
+  const latest = new Map<string, Demand>();
+  const series: SeriesByPair = new Map();
+  for (const demand of demands) {
+    const key = keyOf(demand);
+    const others = demand.mode === 'latest' ? undefined : series.get(key);
+    if (demand.mode === 'latest') latest.set(key, demand);
+    else if (others === undefined) series.set(key, [demand]);
+    else others.push(demand);
+  }
+  return { latest, series };
+}
+
+/**
+ * Takes the demands for a pair that an answer settles, each once.
+ * @param years the years of the answer; null for all years
+ */
+function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
+  const key = keyOf(pair);
+  const demands = wanted.get(key) ?? [];
+  // A plan may bring some years of a series by themselves, and the whole of it in place of its latest figure.
+  const isAnswered = ({ years: own }: Demand) => years === null || (own !== null && covers(years, own));
+  wanted.set(
+    key,
+    demands.filter((demand) => !isAnswered(demand)),
+  );
+  return demands.filter(isAnswered);
+}
+
+/**
+ * Demands in sets that can share calls. Two metrics that differ in case alone never do: a service that takes them for
+ * one could not be told from one that doesn't.
+ */
+function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
+  const spellings = new Map<string, string[]>();
+  for (const metricKey of new Set(demands.map((demand) => demand.metricKey))) {
+    const fold = metricKey.toLowerCase();
+    const known = spellings.get(fold);
+    if (known === undefined) spellings.set(fold, [metricKey]);
+    else known.push(metricKey);
+  }
+  const most = Math.max(1, ...[...spellings.values()].map(({ length }) => length));
+  if (most === 1) return [demands];
+  return Array.from({ length: most }, (_, set) =>
+    demands.filter(({ metricKey }) => spellings.get(metricKey.toLowerCase())?.[set] === metricKey),
+  );
 }

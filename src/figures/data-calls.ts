@@ -424,14 +424,6 @@ function highestLimitIn(detail: string, asked: number): number | null {
   return figures.length === 0 ? null : Math.max(...figures);
 }
 
-export function incomplete(received: number, total: number | null): Failure {
-  return new Failure('UPSTREAM_INCOMPLETE', 'The service cut the result short and the rest cannot be had.', {
-    route: observations.route,
-    received,
-    total,
-  });
-}
-
 /** Pairs of one mode that are to be fetched. */
 export interface PairsToFetch {
   readonly mode: Mode;
@@ -641,8 +633,8 @@ function handOut(
   for (const pair of pairs) {
     const key = nameOf(pair);
     const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
-    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
     rows += sentOf(groups, key);
+    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
   }
   onRows?.(list.received, list.received - rows + ofNoPair);
   return { rows, isWhole: true };

@@ -8,6 +8,7 @@ import {
   wholeKey,
   type YearRange,
 } from '../plan/demand.ts';
+import type { Dimension } from '../plan/learned.ts';
 import { areCopies, contenders, distinct, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
@@ -126,6 +127,52 @@ function severalIn(rows: readonly ObservationRecord[]): [string, readonly string
 /** Names the place and the period of a row. */
 function whenOf(row: ObservationRecord): string {
   return JSON.stringify([row.year, periodKeyOf(row), row.locationName]);
+}
+
+/** Names remembered at once; the one not asked for longest goes first. */
+const MAX_NAMES = 10_000;
+
+/** The service's outcome for a name that it refused. */
+interface Refused {
+  readonly outcome: Outcome;
+  /** Instant of the refusal, in milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** Country codes and metric keys that the service has refused, by key digest: a negative cache. */
+export interface RefusedNames {
+  /** True as long as no name of any key has been refused. */
+  readonly areNone: boolean;
+  /** The refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
+  of(tenant: Tenant, pair: Pair): Refused | undefined;
+  remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused): void;
+}
+
+/** @param ttlMs milliseconds for which a refusal is remembered; 0 remembers none */
+export function createRefusedNames(now: () => number, ttlMs: number): RefusedNames {
+  const names = createLru<Refused>(MAX_NAMES);
+
+  const keyOf = (tenant: Tenant, dimension: Dimension, name: string) =>
+    `${tenant.digest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;
+
+  function find(key: string): Refused | undefined {
+    const held = names.get(key);
+    if (held === undefined || now() - held.atMs < ttlMs) return held;
+    names.delete(key);
+    return undefined;
+  }
+
+  const refusedNames = {
+    areNone: true,
+    of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
+      find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey)),
+    remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {
+      if (ttlMs === 0) return;
+      names.set(keyOf(tenant, dimension, name), refused);
+      refusedNames.areNone = false;
+    },
+  };
+  return refusedNames;
 }
 
 /** The held figures of one pair: none if the service held none. */

@@ -1,7 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import type { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
-import type { Dimension } from '../plan/learned.ts';
 import type { Planning } from '../plan/modes.ts';
 import type { Send, Sending } from '../service/call.ts';
 import type { Ask, ListCache } from '../service/lists.ts';
@@ -9,14 +8,13 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Lookups } from '../store/lru.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { InFlight, TenantCache } from '../tenants/tenant-cache.ts';
-import type { ObservationEntries, Outcome, SeveralFigures } from './entries.ts';
-import type { RefusedNames } from './names.ts';
+import type { ObservationEntries, Outcome, RefusedNames, SeveralFigures } from './entries.ts';
 
 /** The parts that figures are found with. Pricing takes the same, with stand-ins for those that ask or keep. */
 export interface FiguresParts extends Planning {
   /** Sends a call to the service, by all stages on the way there. */
   readonly send: Send;
-  /** Asks for lists. */
+  /** Asks for lists, and has `learned` note the names in them. */
   readonly ask: Ask;
   readonly now: () => number;
   readonly clock: Clock;
@@ -32,8 +30,6 @@ export interface FiguresParts extends Planning {
   /** Milliseconds for which others' entries count for operations that come later. */
   readonly othersTtlMs: number;
   readonly refusedNames: RefusedNames;
-  /** Notes the service's own list of countries or of measures in `learned`, if it can be had. */
-  readonly noteNames?: ((dimension: Dimension, sending: Sending) => Promise<void>) | undefined;
   readonly outage: { failure(): Failure | null };
   readonly ledger: Ledger;
   /** Milliseconds that operations wait for each other. */

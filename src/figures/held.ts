@@ -1,17 +1,18 @@
-import { LRUCache } from 'lru-cache';
 import { type Job, timeSliced, yieldToEventLoop } from '../async/turns.ts';
-import { covers, type Demand, demandFor, isOfAnyAge, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
+import { covers, type Demand, demandFor, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
 import { estimate, fitsWithin, type Planning, planningModes, type RangePlan } from '../plan/modes.ts';
 import { billStale, type Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import { isBetterOld } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
 import type { ObservationEntry, Outcome } from './entries.ts';
 import type { Fetch, Figures, FiguresParts, Settle } from './fetch.ts';
 import type { Revalidation } from './revalidation.ts';
+
+/** True if a demand takes figures of any age. */
+const isOfAnyAge = ({ key, name }: Demand) => key === name;
 
 /** A demand, and its entry, fresh or not, if there is one: most demands that come this far have none. */
 interface HeldDemand extends Demand {
@@ -19,7 +20,7 @@ interface HeldDemand extends Demand {
 }
 
 /** The parts of figures, and the memory of what each key asks for. */
-export interface Holding extends FiguresParts {
+interface Holding extends FiguresParts {
   readonly prefetch: Prefetch;
   readonly revalidation: Revalidation;
 }
@@ -122,31 +123,41 @@ async function lookUp(
   parts: Holding,
 ): Promise<{ readonly looked: readonly HeldDemand[]; readonly nowMs: number }> {
   const { caller } = sending;
-  const reading = parts.entries.read(caller.tenant, demands);
-  sending.waits?.store.timing(reading);
-  const entries = await reading;
+  const entryOf = await entriesOf(demands, sending, parts);
   if (demands.length > MANY) await yieldToEventLoop(caller);
   const nowMs = parts.now();
-  const isAccepted = parts.tenantCache.isAccepted(caller.tenant);
   const others: HeldDemand[] = [];
   for (const demand of demands) {
-    const entry = entries.get(demand.key);
-    const isRefusedNow = isAccepted && !isFresh(demand, entry, nowMs, parts);
-    const refused = isRefusedNow ? refusedLately(demand, sending, nowMs, parts) : undefined;
+    const entry = entryOf(demand);
+    const isHeld = isFresh(demand, entry, nowMs, parts);
+    const refused = isHeld ? undefined : refusedLately(demand, sending, nowMs, parts);
     if (refused === undefined) others.push(entry === undefined ? demand : { ...demand, entry });
     else settle(demand, refused);
   }
   return { looked: others, nowMs };
 }
 
+/** Finds the entries of demands, fresh or not: at once, if all of them are here. */
+async function entriesOf(
+  demands: readonly Demand[],
+  { caller: { tenant }, waits }: Sending,
+  { entries, tenantCache }: Holding,
+): Promise<(demand: Demand) => ObservationEntry | undefined> {
+  if (tenantCache.isAllHere) return (demand) => entries.atHand(tenant, demand);
+  const reading = entries.read(tenant, demands);
+  waits?.store.timing(reading);
+  const read = await reading;
+  return ({ key }) => read.get(key);
+}
+
 function refusedLately(
   demand: Demand,
   { caller, bill, onHeld }: Sending,
   nowMs: number,
-  { refusedNames, freshness }: Holding,
+  { refusedNames, freshness, tenantCache }: Holding,
 ): Outcome | undefined {
-  const refused = refusedNames.of(caller.tenant, demand);
-  if (refused === undefined) return undefined;
+  const refused = refusedNames.areNone ? undefined : refusedNames.of(caller.tenant, demand);
+  if (refused === undefined || !tenantCache.isAccepted(caller.tenant)) return undefined;
   const untilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
   if (nowMs >= untilMs) return undefined;
   bill.cached += 1;
@@ -317,11 +328,11 @@ function onePerKey(demands: readonly Demand[]): readonly Demand[] {
 async function fetchAlong(
   demands: readonly Demand[],
   settle: Settle,
-  { next, sending, parts }: Meeting,
+  { next, sending, parts, nowMs }: Meeting,
 ): Promise<void> {
   const { prefetch } = parts;
   const { tenant } = sending.caller;
-  const ageing = demands.length === 0 ? [] : prefetch.of(tenant, demands);
+  const ageing = demands.length === 0 ? [] : prefetch.of(tenant, demands, nowMs);
   const along = ageing.length === 0 ? [] : goingAlong(demands, ageing, parts);
   if (along.length === 0) return next(demands, sending, settle);
   const isAlong = new Set(along.map(({ key }) => key));
@@ -383,7 +394,7 @@ export interface Prefetch {
   /** Notes figures that were brought along. */
   brought(tenant: Tenant, demands: readonly Demand[]): void;
   /** Candidates to go along with these, the last asked for first. */
-  of(tenant: Tenant, demands: readonly Demand[]): readonly Demand[];
+  of(tenant: Tenant, demands: readonly Demand[], nowMs: number): readonly Demand[];
 }
 
 /** Keys remembered, and figures of each. */
@@ -404,27 +415,22 @@ interface AskedLately {
 
 export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts): Prefetch {
   let count = 0;
-  const askedBy = createObjectMemo<LRUCache<string, AskedLately> | undefined>('asked lately');
-  /** Tenants that have asked for any, the one that did the longest ago first. */
-  const askers = new Set<Tenant>();
+  /** By tenants that have asked for any: the one that did the longest ago first, and so for the figures of each. */
+  const askers = new Map<Tenant, Map<string, AskedLately>>();
 
   function forgetOne(): void {
-    for (const tenant of askers) {
-      count -= askedBy.of(tenant)?.size ?? 0;
-      askedBy.put(tenant, undefined);
-      askers.delete(tenant);
-      return;
-    }
+    const [longestAgo] = askers;
+    if (longestAgo === undefined) return;
+    const [tenant, asked] = longestAgo;
+    count -= asked.size;
+    askers.delete(tenant);
   }
 
-  function askedOf(tenant: Tenant): LRUCache<string, AskedLately> {
+  function askedOf(tenant: Tenant): Map<string, AskedLately> {
+    const asked = askers.get(tenant) ?? new Map<string, AskedLately>();
     askers.delete(tenant);
-    askers.add(tenant);
-    const known = askedBy.of(tenant);
-    if (known !== undefined) return known;
+    askers.set(tenant, asked);
     if (askers.size > MAX_KEYS) forgetOne();
-    const asked = new LRUCache<string, AskedLately>({ max: MAX_DEMANDS });
-    askedBy.put(tenant, asked);
     return asked;
   }
 
@@ -435,24 +441,27 @@ export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: Fi
       if (years !== null) return;
       const asked = askedOf(tenant);
       count -= asked.size;
-      const whole = demandFor(mode, countryCode, metricKey);
+      asked.delete(demand.key);
+      // A demand with its entry would hold on to that.
+      const isPlain = isOfAnyAge(demand) && !('entry' in demand);
+      const whole = isPlain ? demand : demandFor(mode, countryCode, metricKey);
       asked.set(demand.key, { demand: whole, askedAtMs: nowMs, checkedAtMs });
+      if (asked.size > MAX_DEMANDS) asked.delete(asked.keys().next().value ?? '');
       count += asked.size;
       if (count > maxAskedLately) forgetOne();
     },
     brought(tenant, demands) {
-      const asked = askedBy.of(tenant);
+      const asked = askers.get(tenant);
       for (const demand of demands) {
-        const known = asked?.peek(demand.key);
+        const known = asked?.get(demand.key);
         if (known !== undefined) known.checkedAtMs = now();
       }
     },
-    of(tenant, demands) {
-      const nowMs = now();
+    of(tenant, demands, nowMs) {
       const going: Demand[] = [];
       const fetched = new Set(demands.map(({ key }) => key));
       const mode = new Set(demands.map(({ mode }) => mode));
-      for (const [key, { demand, askedAtMs, checkedAtMs }] of askedBy.of(tenant)?.entries() ?? []) {
+      for (const [key, { demand, askedAtMs, checkedAtMs }] of [...(askers.get(tenant) ?? [])].reverse()) {
         const isWanted = nowMs - askedAtMs <= ttlMs;
         const isAgeing = nowMs - checkedAtMs > ttlMs * AGEING_SHARE;
         if (isWanted && isAgeing && mode.has(demand.mode) && !fetched.has(key)) going.push(demand);

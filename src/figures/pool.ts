@@ -3,7 +3,6 @@ import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
-import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import type { Outcome } from './entries.ts';
 import type { BatchSize, Fetch, FiguresParts, Settle } from './fetch.ts';
@@ -461,22 +460,20 @@ interface Batching {
 
 /** @param next fetches the demands of several operations, on behalf of all of them */
 export function createObservationPool(next: Fetch, parts: FiguresParts): ObservationPool {
-  /** The batching of each tenant, once it has fetched something: most operations take everything from held entries. */
-  const pooled = createObjectMemo<{ batching: Batching | null }>('pooled');
-
   return {
     join({ tenant }) {
-      const own = pooled.of(tenant) ?? { batching: null };
-      pooled.put(tenant, own);
+      // Most operations take everything from held entries, and open none.
+      const opened = () => tenant.batching as Batching | null;
       const batch = () => {
-        own.batching ??= openBatching(tenant, next, parts);
-        return own.batching;
+        const batching = opened() ?? openBatching(tenant, next, parts);
+        tenant.batching = batching;
+        return batching;
       };
       const self = {};
       const requests = new Set<Request>();
       let isHere = true;
       tenant.underWay += 1;
-      own.batching?.window.joined();
+      opened()?.window.joined();
 
       return {
         async fetch(demands, sending, settle) {
@@ -528,15 +525,15 @@ export function createObservationPool(next: Fetch, parts: FiguresParts): Observa
           batch().window.expect(self);
         },
         forgo() {
-          own.batching?.window.arrived(self);
+          opened()?.window.arrived(self);
         },
         leave() {
           if (!isHere) return;
           isHere = false;
           tenant.underWay -= 1;
           if (requests.size > 0)
-            own.batching?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
-          own.batching?.window.arrived(self);
+            opened()?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
+          opened()?.window.arrived(self);
         },
       };
     },

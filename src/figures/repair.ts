@@ -4,10 +4,10 @@ import { isWithin, keyOf, nameOfYears, pairKey, widened, type YearRange } from '
 import { type Learned, mayNameYears, wholeRuns } from '../plan/learned.ts';
 import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import {
   type FetchedRows,
-  incomplete,
   learnLength,
   pairsOf,
   type Repair,
@@ -370,6 +370,14 @@ function directionOf(years: readonly number[]): 1 | 0 | -1 {
 
 function yearOf({ year }: SentRow): number {
   return year ?? Number.NaN;
+}
+
+function incomplete(received: number, total: number | null): Failure {
+  return new Failure('UPSTREAM_INCOMPLETE', 'The service cut the result short and the rest cannot be had.', {
+    route: observations.route,
+    received,
+    total,
+  });
 }
 
 /** Rounds in which a cut answer is asked for in smaller pieces before it is given up. */

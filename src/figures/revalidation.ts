@@ -4,7 +4,7 @@ import { heldRecords } from '../service/lists.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import type { Tenant } from '../tenants/tenant.ts';
+import type { Tenant, Traffic } from '../tenants/tenant.ts';
 import { timeIn } from '../times.ts';
 import type { ObservationEntry } from './entries.ts';
 import type { FiguresParts } from './fetch.ts';
@@ -54,17 +54,6 @@ const LEARNING_RATE = 0.3;
 /** Growth of the expected share with each look that was not taken. */
 const RECOVERY = 0.01;
 
-/** Data calls of a key in the interval that runs and in the one before. */
-interface Traffic {
-  interval: number;
-  calls: number;
-  callsBefore: number;
-  /** Instant of the last call for the sources, with any outcome; 0 if there was none. */
-  askedAtMs: number;
-}
-
-const traffics = createObjectMemo<Traffic>('traffic');
-
 export function createRevalidation({
   ask,
   tenantCache,
@@ -77,11 +66,8 @@ export function createRevalidation({
 
   function trafficOf(tenant: Tenant, nowMs: number): Traffic {
     const interval = Math.floor(nowMs / intervalMs);
-    let held = traffics.of(tenant);
-    if (held === undefined) {
-      held = { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
-      traffics.put(tenant, held);
-    }
+    tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
+    const held = tenant.traffic;
     if (held.interval !== interval) {
       held.callsBefore = held.interval === interval - 1 ? held.calls : 0;
       held.calls = 0;
@@ -103,7 +89,7 @@ export function createRevalidation({
     const { tenant } = sending.caller;
     const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
-    const mayLook = mayRenew && now() - (traffics.of(tenant)?.askedAtMs ?? 0) >= intervalMs;
+    const mayLook = mayRenew && now() - (tenant.traffic?.askedAtMs ?? 0) >= intervalMs;
     if (!mayLook) return null;
     if (!isWorthIt(tenant, costs)) {
       share = Math.min(EXPECTED_SHARE, share + RECOVERY);
@@ -130,12 +116,13 @@ export function createRevalidation({
   return {
     async check(held, costs, sending) {
       const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
-      const wasAskedAtMs = traffics.of(sending.caller.tenant)?.askedAtMs ?? 0;
+      const { tenant } = sending.caller;
+      const wasAskedAtMs = tenant.traffic?.askedAtMs ?? 0;
       const sources = await look(costs, sending);
       if (sources === null) return asBefore;
       const byMetric = await sourcesByMetric(sending);
       const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
-      if ((traffics.of(sending.caller.tenant)?.askedAtMs ?? 0) !== wasAskedAtMs) {
+      if ((tenant.traffic?.askedAtMs ?? 0) !== wasAskedAtMs) {
         const renewed = held.filter(isUnchanged).length;
         share += LEARNING_RATE * (renewed / held.length - share);
       }
@@ -178,7 +165,7 @@ export function sourcesIn(records: readonly SourceRecord[], atMs: number): Sourc
 /** Keys of the sources that may bring a metric, in lower case, by the metric's key. */
 export type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
 
-export const NONE_NAMED: SourcesByMetric = new Map();
+const NONE_NAMED: SourcesByMetric = new Map();
 
 const named = createObjectMemo<SourcesByMetric>('sources by metric');
 

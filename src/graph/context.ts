@@ -1,7 +1,6 @@
 import type { FailureCode } from '../errors.ts';
-import type { Effort } from '../loaders/effort.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import type { BatchGate } from '../loaders/observations.ts';
+import type { BatchGate, Effort } from '../loaders/observations.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Bill, Caller } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';

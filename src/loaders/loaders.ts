@@ -1,25 +1,130 @@
 import DataLoader from 'dataloader';
 import type { ResponsePath } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
-import { Failure } from '../errors.ts';
+import { Failure, type FailureCode } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
-import type { FindHeldNames, HeldNames } from '../figures/names.ts';
+import type { Figures } from '../figures/fetch.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
-import { type Endpoint, makeCall, type Sending } from '../service/call.ts';
+import { type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
 import * as service from '../service/endpoints.ts';
-import type { Ask } from '../service/lists.ts';
+import { type Ask, type HeldList, held, type ListCache } from '../service/lists.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import {
+  type BatchGate,
   createObservationLoader,
-  type LoadersParts,
+  type Effort,
   type ObservationLoader,
-  remembering,
+  type ToldRows,
 } from './observations.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
+
+/** Names that, at no call, are known to be all there are. */
+interface HeldNames {
+  readonly freshUntilMs: number;
+  /** Names in the list's spelling. */
+  readonly names: readonly string[];
+  /** True if there may be something of the name, in any case. */
+  has(name: string): boolean;
+}
+
+/** Finds the names of a list that is held for a key; null if none is held, or it may be incomplete. */
+type FindHeldNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<HeldNames | null>;
+
+/** Countries by their codes, or metrics by their keys. */
+type NamedList = readonly { readonly code?: string; readonly key?: string }[];
+
+/** Length of a list that the service may have cut at its usual number without saying so. */
+const USUAL_ROWS = 100;
+
+/**
+ * Milliseconds for which a missing list counts as missing, if a look for it takes a round trip to the store. Only a
+ * call for a name that may be unknown depends on it, and most operations name something.
+ */
+const NOTHING_MS = 1_000;
+
+/** The instant and the generation at which a look for a list has found none. */
+interface Missed {
+  readonly atMs: number;
+  readonly generation: number;
+}
+
+const folded = createObjectMemo<ReadonlySet<string>>('names');
+
+/**
+ * Finds the names that are held. A list that had records left out may lack their names. If figures have come for a name
+ * that a list lacks, it doesn't list everything that has figures: then no name is known to be missing.
+ */
+export function createHeldNames(cache: ListCache, { figured }: Learned): FindHeldNames {
+  const { tenantCache, now } = cache;
+  const find: Readonly<Record<Dimension, (tenant: Tenant) => PromiseOrValue<HeldList<NamedList> | null>>> = {
+    countries: held(service.countries, {}, cache),
+    metrics: held(service.indicators, {}, cache),
+  };
+  const missed = {
+    countries: createObjectMemo<Missed>('no countries'),
+    metrics: createObjectMemo<Missed>('no metrics'),
+  };
+
+  function look(dimension: Dimension, tenant: Tenant): PromiseOrValue<HeldList<NamedList> | null> {
+    if (tenantCache.isAtHand) return find[dimension](tenant);
+    const known = missed[dimension].of(tenant);
+    const generation = tenantCache.generation(tenant);
+    if (known?.generation === generation && now() - known.atMs < NOTHING_MS) return null;
+    return mapValue(find[dimension](tenant), (found) => {
+      if (found === null) missed[dimension].put(tenant, { atMs: now(), generation });
+      return found;
+    });
+  }
+
+  function namesIn(dimension: Dimension, found: HeldList<NamedList> | null): HeldNames | null {
+    if (found === null) return null;
+    const list = found.records;
+    if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
+    const names = list.map(({ code, key }) => code ?? key ?? '');
+    const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
+    folded.put(list, all);
+    const has = (name: string) => all.has(name.toUpperCase());
+    if (!figured[dimension].every(has)) return null;
+    return { freshUntilMs: found.freshUntilMs, names, has };
+  }
+
+  return (dimension, tenant) => mapValue(look(dimension, tenant), (found) => namesIn(dimension, found));
+}
+
+/**
+ * Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal.
+ */
+export function notingNames(ask: Ask, learned: Learned): Ask {
+  const { listed } = learned;
+  /** Lists seen before: a held list is served again and again. */
+  const noted = createObjectMemo<true>('noted');
+  const isNew = (list: object) => {
+    const isKnown = noted.of(list) === true;
+    noted.put(list, true);
+    return !isKnown;
+  };
+  return (endpoint, params, sending, maxAgeMs) =>
+    mapValue(ask(endpoint, params, sending, maxAgeMs), (result) => {
+      if (result === null || typeof result !== 'object') return result;
+      if (endpoint.route === service.countries.route && isNew(result)) {
+        const codes = (result as readonly CountryRecord[]).map(({ code }) => code);
+        for (const code of codes) listed.countries.add(code);
+        learned.learnCountryCodes(codes);
+      }
+      if (endpoint.route === service.indicators.route && isNew(result)) {
+        // A measure without data may be unknown to the data endpoint.
+        for (const { key, hasData } of result as readonly IndicatorRecord[]) {
+          if (hasData !== false) listed.metrics.add(key);
+        }
+      }
+      return result;
+    });
+}
 
 /**
  * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
@@ -132,11 +237,55 @@ export interface Loaders {
   servedBy(held: HeldNames): void;
 }
 
+/** The parts of the loaders of one operation. */
+export interface LoadersParts {
+  readonly ask: Ask;
+  readonly sending: Sending;
+  /** Source of this operation's figures. */
+  readonly figures: Figures;
+  readonly batchGate: BatchGate;
+  readonly effort: Effort;
+  readonly tickersLearned: TickersLearned;
+  readonly learned: Learned;
+  /** Tells if calls are plenty for a key; left out if nothing is asked for before it is known to be wanted. */
+  readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
+  /** Left out if nothing is held. */
+  readonly heldNames?: FindHeldNames | undefined;
+}
+
+/** Has an operation remember the rows and records that it was told of as they came. */
+function remembering(sending: Sending): { readonly sending: Sending; readonly told: ToldRows } {
+  /** Failures of records that are served past their time: hardly any operation has some. */
+  let staleness: Map<object, FailureCode> | undefined;
+  const leftOut: LeftOutRows[] = [];
+  return {
+    sending: {
+      ...sending,
+      onStale(records, why) {
+        if (typeof records !== 'object' || records === null) return;
+        staleness ??= new Map();
+        staleness.set(records, why);
+      },
+      onLeftOut(rows) {
+        leftOut.push(rows);
+      },
+    },
+    told: {
+      leftOut: () => leftOut,
+      cameWith(record, rows) {
+        const why = staleness?.get(record);
+        if (why !== undefined) for (const row of rows) staleness?.set(row, why);
+      },
+      staleness: (row) => staleness?.get(row) ?? null,
+    },
+  };
+}
+
 export function createLoaders(parts: LoadersParts): Loaders {
   const { ask } = parts;
   const { sending, told } = remembering(parts.sending);
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
-    once(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
+    later(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
   const counted =
     <Args extends unknown[], Result>(load: (...args: Args) => Result) =>
     (...args: Args): Result => {
@@ -149,9 +298,8 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const countries = list(service.countries);
   const sources = list(service.etlStatus);
   const catalogue = later(() => createCatalogue(ask, sending));
-  const tickers = later(() => createTickers(ask, sending, parts.tickersLearned));
+  const tickers = later(() => createTickerLoader(ask, sending, parts.tickersLearned));
   const doubts = createDoubts(parts.learned);
-  const observations = createObservationLoader({ ...parts, sending }, told, doubts.settle);
 
   return {
     load: createEndpointLoader(ask, sending),
@@ -183,7 +331,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
       sending.bill.cached += 1;
       sending.onHeld?.(freshUntilMs);
     },
-    observations,
+    observations: createObservationLoader({ ...parts, sending }, told, doubts.settle),
   };
 }
 
@@ -239,7 +387,7 @@ function byKey<Value>(
 function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
   const listed = (filter: service.IndicatorsParams) =>
     mapValue(ask(service.indicators, filter, sending), (list) => list ?? []);
-  const whole = once(() => listed({}));
+  const whole = later(() => listed({}));
   const filtered = new Map<string, PromiseOrValue<readonly IndicatorRecord[]>>();
 
   return ({ category, hasData } = {}) =>
@@ -261,40 +409,12 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
     });
 }
 
-/**
- * Loads the listings of each filter, chosen once: a country of a thousand listings is asked for its own a thousand
- * times.
- */
-function createTickers(ask: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
-  const { where, find } = createTickerLoader(ask, sending, learned);
-  return { where: onceEach(where), find };
-}
-
-/** Makes a value when it is first wanted: most operations load one kind of record, or two. */
-function later<Value extends object>(make: () => Value): () => Value {
+/** Makes a value when it is first wanted, once: most operations load one kind of record, or two. */
+function later<Value>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => {
-    made ??= make();
+    if (made === undefined) made = make();
     return made;
-  };
-}
-
-function once<Value>(load: () => PromiseOrValue<Value>): () => PromiseOrValue<Value> {
-  let loading: { readonly value: PromiseOrValue<Value> } | undefined;
-  return () => {
-    loading ??= { value: load() };
-    return loading.value;
-  };
-}
-
-function onceEach(where: TickerLoader['where']): TickerLoader['where'] {
-  const chosen = new Map<string, ReturnType<TickerLoader['where']>>();
-  return (filter) => {
-    const { exchangeCode, countryCode, instrumentType } = filter;
-    const name = JSON.stringify([exchangeCode, countryCode, instrumentType]);
-    const known = chosen.get(name) ?? where(filter);
-    chosen.set(name, known);
-    return known;
   };
 }
 

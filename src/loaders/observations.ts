@@ -7,10 +7,9 @@ import {
   timeSliced,
   yieldToEventLoop,
 } from '../async/turns.ts';
-import type { FailureCode } from '../errors.ts';
+import { Failure, type FailureCode } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
 import type { Figures } from '../figures/fetch.ts';
-import type { FindHeldNames } from '../figures/names.ts';
 import type { Pair } from '../plan/cover.ts';
 import {
   covers,
@@ -22,14 +21,9 @@ import {
   type YearRange,
   yearRange,
 } from '../plan/demand.ts';
-import type { Learned } from '../plan/learned.ts';
 import { alikeWith, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import type { LeftOutRows, Sending } from '../service/call.ts';
-import type { Ask } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import type { Tenant } from '../tenants/tenant.ts';
-import type { Effort } from './effort.ts';
-import type { TickersLearned } from './tickers.ts';
 
 /**
  * Tells when the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
@@ -90,6 +84,79 @@ export function createBatchGate(longestMs: number): BatchGate {
       openSoon();
     },
   };
+}
+
+/** The most for a key that the service has accepted lately. All figures that the service has are some 150,000. */
+const MOST_THINGS = 250_000;
+
+/** The most errors for such a key. A figure of each country and indicator, each with an error, are 11,178. */
+const MOST_ERRORS = 25_000;
+
+/** The most for any other key: the latest figures of all countries and indicators are 11,178. */
+const MOST_UNPROVEN = 12_500;
+
+/**
+ * The work on one operation, counted in things: figures wanted, items of lists, errors. It is bounded before the work
+ * is done, and by a count rather than by a clock, so that the same operation has the same outcome on any machine. Each
+ * count throws a Failure OPERATION_TOO_EXPENSIVE if there are more than may be.
+ */
+export class Effort {
+  readonly #whose: { readonly isProven: boolean };
+  readonly #ended: () => Failure | null;
+  #refusal: Failure | null = null;
+  #figures = 0;
+  #items = 0;
+  #errors = 0;
+
+  /**
+   * @param whose the tenant that the work is for
+   * @param ended tells the failure for which the work is ended from without
+   */
+  constructor(whose: { readonly isProven: boolean }, ended: () => Failure | null = () => null) {
+    this.#whose = whose;
+    this.#ended = ended;
+  }
+
+  /** The failure with which the work was ended; null if it wasn't. Nothing more is begun from then on. */
+  get refusal(): Failure | null {
+    return this.#ended() ?? this.#refusal;
+  }
+
+  /** Counts figures that are about to be wanted. */
+  want(count: number): void {
+    this.#figures += count;
+    this.#check(this.#figures, 'figures');
+  }
+
+  /** Counts items of lists that are about to be resolved. */
+  list(count: number): void {
+    this.#items += count;
+    this.#check(this.#items, 'items of lists');
+  }
+
+  /** Counts errors that fields are about to be answered with: each takes as long as ten items. */
+  fail(count: number): void {
+    this.#errors += count;
+    this.#check(this.#errors, 'errors', MOST_ERRORS);
+  }
+
+  #check(count: number, what: string, most: number = MOST_THINGS): void {
+    const ended = this.refusal;
+    if (ended !== null) throw ended;
+    if (count <= MOST_UNPROVEN) return;
+    const { isProven } = this.#whose;
+    const limit = isProven ? most : MOST_UNPROVEN;
+    if (count <= limit) return;
+    const whose = isProven
+      ? '.'
+      : ' under a key that the service has not accepted lately. Ask for something small first, so that the key is known.';
+    this.#refusal = new Failure(
+      'OPERATION_TOO_EXPENSIVE',
+      `The operation comes to more ${what} than the ${limit} that this gateway takes${whose}`,
+      { planned: count, limit },
+    );
+    throw this.#refusal;
+  }
 }
 
 /** A figure that another one is compared with. */
@@ -285,7 +352,7 @@ export interface ObservationLoader extends ToldRows {
 }
 
 /** Word that came with the rows of an operation. */
-interface ToldRows {
+export interface ToldRows {
   /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
   /** Tells of rows that came as part of a record: they are as old as it is. */
@@ -321,56 +388,21 @@ type National = ObservationRecord | Error | null;
 
 type OnOutcomes = (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
 
-/** The parts of the loaders of one operation. */
-export interface LoadersParts {
-  readonly ask: Ask;
+/** The means of one operation's figures. */
+interface FiguresMeans {
   readonly sending: Sending;
-  /** Source of this operation's figures. */
+  /** Source of the figures. */
   readonly figures: Figures;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
-  readonly tickersLearned: TickersLearned;
-  readonly learned: Learned;
-  /** Tells if calls are plenty for a key; left out if nothing is asked for before it is known to be wanted. */
-  readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
-  /** Left out if nothing is held. */
-  readonly heldNames?: FindHeldNames | undefined;
 }
 
 /** Demands that are looked for before others may have a turn. */
 const BLOCK = 250;
 
-/** Has an operation remember the rows and records that it was told of as they came. */
-export function remembering(sending: Sending): { readonly sending: Sending; readonly told: ToldRows } {
-  /** Failures of records that are served past their time: hardly any operation has some. */
-  let staleness: WeakMap<object, FailureCode> | undefined;
-  const leftOut: LeftOutRows[] = [];
-  return {
-    sending: {
-      ...sending,
-      onStale(records, why) {
-        if (typeof records !== 'object' || records === null) return;
-        staleness ??= new WeakMap();
-        staleness.set(records, why);
-      },
-      onLeftOut(rows) {
-        leftOut.push(rows);
-      },
-    },
-    told: {
-      leftOut: () => leftOut,
-      cameWith(record, rows) {
-        const why = staleness?.get(record);
-        if (why !== undefined) for (const row of rows) staleness?.set(row, why);
-      },
-      staleness: (row) => staleness?.get(row) ?? null,
-    },
-  };
-}
-
 /** @param onOutcomes called with the outcomes of demands */
 export function createObservationLoader(
-  parts: LoadersParts,
+  parts: FiguresMeans,
   told: ToldRows,
   onOutcomes: OnOutcomes,
 ): ObservationLoader {
@@ -379,7 +411,8 @@ export function createObservationLoader(
   /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
   const withOutcomes = createOutcomes(parts, onOutcomes);
-  const ahead = new Map<string, NationalsAhead>();
+  /** Latest figures that were asked for ahead. */
+  const ahead = new Map<string, PromiseOrValue<readonly National[]>>();
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
   function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
@@ -437,8 +470,8 @@ export function createObservationLoader(
     metricKey: string,
     maxAgeMs: number,
   ): PromiseOrValue<readonly National[]> {
-    const demands = demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs });
-    return demands instanceof Promise ? demands.then(nationalsOf) : nationalsOf(demands);
+    const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
+    return mapValue(demandsFor(wanted), nationalsOf);
   }
 
   return {
@@ -469,26 +502,24 @@ export function createObservationLoader(
       const known = several.sourcesOf(sending.caller.tenant, row);
       return known === null ? null : { sources: known, isByRule: false };
     },
-    operands: createOperandLoader(
-      effort,
-      (demands) => withOutcomes(demands, (outcomes) => outcomes),
-      nationalsOf,
-    ),
+    operands: createOperandLoader(effort, (demands) => withOutcomes(demands, asTheyAre), nationalsOf),
     nationals(countryCodes, metricKey, maxAgeMs) {
       sending.bill.naive += countryCodes.length;
-      const asked = ahead.get(nationalsName(metricKey, maxAgeMs));
-      if (asked !== undefined && areSame(asked.countryCodes, countryCodes)) return asked.nationals;
-      return loadNationals(countryCodes, metricKey, maxAgeMs);
+      const asked =
+        ahead.size === 0 ? undefined : ahead.get(nationalsName(countryCodes, metricKey, maxAgeMs));
+      return asked ?? loadNationals(countryCodes, metricKey, maxAgeMs);
     },
     nationalsAhead(countryCodes, metricKey, maxAgeMs) {
-      const name = nationalsName(metricKey, maxAgeMs);
-      const nationals = ahead.get(name)?.nationals ?? loadNationals(countryCodes, metricKey, maxAgeMs);
-      if (!ahead.has(name)) ahead.set(name, { countryCodes, nationals });
+      const name = nationalsName(countryCodes, metricKey, maxAgeMs);
+      const nationals = ahead.get(name) ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+      ahead.set(name, nationals);
       // The field that wants them is told the error.
       return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
     },
   };
 }
+
+const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
 /** Makes a demand for each country and metric, in steps. */
 function* demanding(wanted: WantedRows): Steps<Demand[]> {
@@ -508,15 +539,8 @@ function demandsOf(countryCode: string, { mode, metricKeys, maxAgeMs, years }: W
   return metricKeys.map((key) => demandFor(mode, countryCode, key, maxAgeMs, years));
 }
 
-interface NationalsAhead {
-  readonly countryCodes: readonly string[];
-  readonly nationals: PromiseOrValue<readonly National[]>;
-}
-
-const nationalsName = (metricKey: string, maxAgeMs: number) => `${metricKey} within ${maxAgeMs} ms`;
-
-function areSame(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((name, i) => name === others[i]);
+function nationalsName(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): string {
+  return `${metricKey} of ${countryCodes.join()} within ${maxAgeMs} ms`;
 }
 
 function outcomeOf(national: National): Outcome {
@@ -541,7 +565,7 @@ type WithOutcomes = <Result>(
  * DataLoader gathers the rest, with the demands of a field as one set: a promise for each of thousands of demands would
  * take longer than they do.
  */
-function createOutcomes({ figures, sending, batchGate }: LoadersParts, onOutcomes: OnOutcomes): WithOutcomes {
+function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcomes: OnOutcomes): WithOutcomes {
   /** Outcomes that the operation has; for demands that it has asked for, the set of each. */
   const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
@@ -550,7 +574,7 @@ function createOutcomes({ figures, sending, batchGate }: LoadersParts, onOutcome
   });
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
-    const demands = allOf(sets);
+    const demands = sets.flat();
     // To gather them took its time, and so does the next step.
     if (demands.length > BLOCK) await yieldToEventLoop(sending.caller);
     await figures.fetch(demands, sending, (demand, outcome) => known.set(demand.name, outcome));
@@ -607,7 +631,7 @@ function createOutcomes({ figures, sending, batchGate }: LoadersParts, onOutcome
     };
     const found: (Outcome | undefined)[] = [];
     const finish = () => {
-      if (areAll(found)) return make(found);
+      if (!found.includes(undefined)) return make(found as readonly Outcome[]);
       const missing: Demand[] = [];
       for (let i = 0; i < demands.length; i += 1)
         if (found[i] === undefined) missing.push(askedAs(demands[i] as Demand));
@@ -639,13 +663,6 @@ function* inBlocks(demands: readonly Demand[], work: (some: readonly Demand[]) =
   }
 }
 
-/** Joins sets several times as fast as `flat`. */
-function allOf(sets: readonly (readonly Demand[])[]): Demand[] {
-  const all: Demand[] = [];
-  for (const set of sets) for (const demand of set) all.push(demand);
-  return all;
-}
-
 /**
  * Returns the error for which sets have not come, once all are settled; null if they came well. Mostly there is one
  * set.
@@ -663,10 +680,6 @@ function cameOf(known: Outcome | AskedSet | undefined): Outcome | undefined {
 
 function errorOf(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('The figures could not be fetched.', { cause: thrown });
-}
-
-function areAll(found: readonly (Outcome | undefined)[]): found is readonly Outcome[] {
-  return !found.includes(undefined);
 }
 
 /**

@@ -323,11 +323,22 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     return null;
   }
 
+  /** The listings of each filter that was asked for. */
+  const met = new Map<string, Promise<readonly TickerRecord[]>>();
+
+  async function meet(filter: TickerFilter): Promise<readonly TickerRecord[]> {
+    const part = await gather(filter);
+    if (!part.isWhole) throw incomplete(part);
+    return chosen(part.rows, filter);
+  }
+
   return {
-    async where(filter) {
-      const part = await gather(filter);
-      if (!part.isWhole) throw incomplete(part);
-      return chosen(part.rows, filter);
+    where({ exchangeCode, countryCode, instrumentType }) {
+      // A country of a thousand listings is asked for its own a thousand times.
+      const name = JSON.stringify([exchangeCode, countryCode, instrumentType]);
+      const known = met.get(name) ?? meet({ exchangeCode, countryCode, instrumentType });
+      met.set(name, known);
+      return known;
     },
     async find(exchangeCode, symbol) {
       const isWanted = (row: TickerRecord) =>

@@ -14,9 +14,8 @@ import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/errors.ts';
-import { CountedEffort } from '../loaders/effort.ts';
-import { createLoaders } from '../loaders/loaders.ts';
-import { createBatchGate, type LoadersParts } from '../loaders/observations.ts';
+import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
+import { createBatchGate, Effort } from '../loaders/observations.ts';
 import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
@@ -353,7 +352,7 @@ export function createOpenRun(
     // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
     const batchGate = createBatchGate(config.batchHoldMs);
-    const effort = new CountedEffort(caller.tenant);
+    const effort = new Effort(caller.tenant);
     const run: OperationRun = {
       context: {
         caller,

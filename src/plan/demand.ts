@@ -128,11 +128,6 @@ export function takenUntilMs({ maxAgeMs, changedAtMs }: Demand, atMs: number, us
   return atMs > changedAtMs ? atMs + Math.min(usableMs, maxAgeMs) : Number.NEGATIVE_INFINITY;
 }
 
-/** True if a demand takes figures of any age. */
-export function isOfAnyAge({ key, name }: Demand): boolean {
-  return name === key;
-}
-
 function nameOf(key: string, maxAgeMs: number, changedAtMs: number): string {
   const isAnyAge = maxAgeMs === Number.POSITIVE_INFINITY && changedAtMs === Number.NEGATIVE_INFINITY;
   return isAnyAge ? key : `${key} within ${maxAgeMs} ms, after ${changedAtMs}`;

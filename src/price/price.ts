@@ -1,4 +1,6 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { yieldToEventLoop } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
@@ -6,43 +8,155 @@ import { createDataFetch, createLoneFigures } from '../figures/client.ts';
 import { createObservationEntries } from '../figures/entries.ts';
 import type { Fetch, Figures, FiguresParts } from '../figures/fetch.ts';
 import { isFresh } from '../figures/held.ts';
-import { createHeldNames } from '../figures/names.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
-import { CountedEffort, type Effort } from '../loaders/effort.ts';
-import { createLoaders } from '../loaders/loaders.ts';
-import { createBatchGate } from '../loaders/observations.ts';
+import { createHeldNames, createLoaders } from '../loaders/loaders.ts';
+import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
 import { frozen, type Learned } from '../plan/learned.ts';
 import { createFewestCalls, type FewestCalls, fewestCalls, limitsOf } from '../plan/modes.ts';
 import {
+  type Answer,
   type Bill,
   type Call,
   type Caller,
+  type Endpoint,
+  makeCall,
   openBill,
   type Payer,
   payerOf,
+  type Send,
   type Sending,
   type YearsOf,
 } from '../service/call.ts';
 import { coalesced } from '../service/client.ts';
-import {
-  countries,
-  etlStatus,
-  observations as figuresRoute,
-  indicators,
-  observations,
-  tickers,
-} from '../service/endpoints.ts';
+import * as endpoints from '../service/endpoints.ts';
+import { countries, etlStatus, indicators, observations, tickers } from '../service/endpoints.ts';
 import { cached } from '../service/lists.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, readOnlyCache } from '../tenants/tenant-cache.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 import { dearestField } from './bound.ts';
-import type { Assumptions, DryRun } from './dry-run.ts';
+
+/** Lists that later operations are priced by, per key digest. */
+const MAX_LISTS = 400;
+
+/**
+ * Milliseconds for which a list stays before a newer one takes its place: they hardly ever change, and each is long
+ * held.
+ */
+const RENEWING_MS = 60_000;
+
+/** Characters of a data call's target that names many figures: to assume them takes long. */
+const LONG_TARGET = 500;
+
+/** The indicator that is asked for below records while the catalogue isn't known. */
+const ASSUMED_METRIC = 'indicator_1';
+
+interface KnownList {
+  readonly body: unknown;
+  readonly atMs: number;
+}
+
+/** Finds an indicator of a catalogue: one that has sources, which may be asked for. */
+function metricIn(catalogue: unknown): string {
+  try {
+    const records = indicators.decode(catalogue, {}, 0);
+    return (records.find(({ sources }) => sources?.length) ?? records[0])?.key ?? ASSUMED_METRIC;
+  } catch {
+    return ASSUMED_METRIC;
+  }
+}
+
+/** The assumptions on answers while they are not known. */
+interface Assumptions {
+  /** Returns the years of the figures that the service holds: fields below them are asked for too. */
+  readonly yearsOf: YearsOf;
+  /** True if lists and records have their documented size, rather than nothing in them. */
+  readonly areFilled: boolean;
+  /** Called for a list that is not known. */
+  onAssumedList(): void;
+}
+
+/**
+ * A stand-in for the service that answers without being asked: with the lists that it has given this key before, or
+ * with assumptions. An operation that runs over it shows the calls that it would make.
+ */
+interface DryRun {
+  /** Passes calls on and remembers the lists that come back. */
+  remembering(next: Send): Send;
+  /** Answers by known and assumed lists, and notes the calls that it was asked. */
+  answering(note: (call: Call) => void, assumptions: Assumptions): Send;
+}
+
+/** @param more endpoints besides those that every service has */
+export function createDryRun(now: () => number, more: readonly Endpoint[] = []): DryRun {
+  /** Functions that assume an answer, by route; routes without one are left out. */
+  const assumedOf: ReadonlyMap<string, NonNullable<Endpoint['assumed']>> = new Map(
+    [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: Endpoint) =>
+      assumed === undefined ? [] : [[route, assumed] as const],
+    ),
+  );
+  /** Routes that have one answer for all, which later operations are priced by. */
+  const lists: ReadonlySet<string> = new Set(
+    [...assumedOf.keys()].filter((route) => !route.includes('{') && route !== observations.route),
+  );
+  const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
+  const keyOf = (tenant: Tenant, call: Call) => `${tenant.digest} ${call.target}`;
+
+  function remember(key: string, { body, receivedAt }: Answer): void {
+    const before = known.get(key);
+    if (before !== undefined && receivedAt - before.atMs < RENEWING_MS) return;
+    known.set(key, { body, atMs: receivedAt });
+  }
+
+  return {
+    remembering: (next) => (call, sending) => {
+      const answering = next(call, sending);
+      if (!lists.has(call.route)) return answering;
+      return answering.then((answer) => {
+        if (answer.status === 200) remember(keyOf(sending.caller.tenant, call), answer);
+        return answer;
+      });
+    },
+    answering:
+      (note, assumptions) =>
+      async (call, { caller, payer }): Promise<Answer> => {
+        note(call);
+        payer.reserve(call.route).charge();
+        if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
+        const body = known.get(keyOf(caller.tenant, call))?.body ?? assumed(call, caller.tenant, assumptions);
+        // If there is no record, nothing below it is asked for.
+        const status = body === NO_RECORD ? 404 : 200;
+        return { status, headers: {}, body, receivedAt: now() };
+      },
+  };
+
+  /**
+   * Returns an indicator of the key's own catalogue, as far as it is known, so that the fields below an indicator of a
+   * record are asked for as well.
+   */
+  function metricOf(tenant: Tenant): string {
+    const catalogue = known.peek(keyOf(tenant, makeCall(indicators, {})));
+    return catalogue === undefined ? ASSUMED_METRIC : metricIn(catalogue.body);
+  }
+
+  function assumed(call: Call, tenant: Tenant, assumptions: Assumptions): unknown {
+    const { yearsOf } = assumptions;
+    if (call.route === observations.route)
+      return observations.assumed?.(call.target, ASSUMED_METRIC, yearsOf);
+    if (lists.has(call.route)) assumptions.onAssumedList();
+    if (assumptions.areFilled)
+      return assumedOf.get(call.route)?.(call.target, metricOf(tenant), yearsOf) ?? {};
+    if (call.route.includes('{')) return NO_RECORD;
+    return lists.has(call.route) ? [] : {};
+  }
+}
+
+const NO_RECORD = { detail: 'no record' };
 
 interface PricedCall extends Call {
   /** True if it is not sent, since a held value answers it. */
@@ -159,8 +273,6 @@ export function openTally(parts: Ceilings): Tally {
     },
   };
 }
-
-export type { PricedCall };
 
 /** An operation with its variables coerced, ready to run. */
 interface PricedOperation {
@@ -298,9 +410,8 @@ function openDryRun(
     tenantCache,
     outage,
     learned,
-    refusedNames: { of: figures.refusedNames.of, remember() {} },
+    refusedNames: { ...figures.refusedNames, remember() {} },
     keep() {},
-    noteNames: undefined,
     entries: createObservationEntries(tenantCache),
     lookups: undefined,
     onRows: undefined,
@@ -318,7 +429,7 @@ function openDryRun(
   });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
-  const effort = untilRefused(new CountedEffort(caller.tenant), tally);
+  const effort = new Effort(caller.tenant, () => tally.refusal);
   const batchGate = createBatchGate(figures.holdMs);
   const loaders = createLoaders({
     ask,
@@ -446,30 +557,6 @@ function isOfRecord(error: GraphQLError): boolean {
   return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
 }
 
-/** Wraps an effort so that it ends once the operation is known to be refused. */
-function untilRefused(effort: Effort, tally: Tally): Effort {
-  const endIfRefused = () => {
-    if (tally.refusal !== null) throw tally.refusal;
-  };
-  return {
-    get refusal() {
-      return tally.refusal ?? effort.refusal;
-    },
-    want(figures) {
-      endIfRefused();
-      effort.want(figures);
-    },
-    list(items) {
-      endIfRefused();
-      effort.list(items);
-    },
-    fail(errors) {
-      endIfRefused();
-      effort.fail(errors);
-    },
-  };
-}
-
 /**
  * Wraps figures so that they are counted as soon as they are wanted and seen not to be held, before any are gathered,
  * looked up or planned. None are looked for once it is known that the operation is refused.
@@ -512,9 +599,9 @@ function counted(
 const TOLD_BY: Readonly<Partial<Record<WarningCode, string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,
-  NOT_COMPARABLE: figuresRoute.route,
-  UNREADABLE_PERIOD: figuresRoute.route,
-  SEVERAL_FIGURES: figuresRoute.route,
+  NOT_COMPARABLE: observations.route,
+  UNREADABLE_PERIOD: observations.route,
+  SEVERAL_FIGURES: observations.route,
 };
 
 /** Calls that an operation takes by itself, if nothing fails: the calls that it sends lie within. */

@@ -23,6 +23,7 @@ import {
   scopeOfRows,
   selectedFields,
 } from '../graph/selection.ts';
+import type { ObservationLoader } from '../loaders/observations.ts';
 import { type Demand, demandFor, type Mode, type YearRange, yearRange } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
 import { COVERED_COUNTRIES } from '../service/records/countries.ts';
@@ -121,8 +122,19 @@ function isAgainstYearBefore({ name, since }: DerivedField): boolean {
   return (name === 'change' || name === 'growthPercent') && since == null;
 }
 
-/** The latest figures of some countries. */
-export function latestOf(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): FiguresAsked {
+/** The latest national figures of some countries, asked for with those to compare with. */
+export function latestFigures(
+  derived: readonly DerivedField[],
+  countryCodes: readonly string[],
+  metricKey: string,
+  maxAgeMs: number,
+  context: GraphContext,
+): ReturnType<ObservationLoader['nationals']> {
+  askAhead(derived, latestOf(countryCodes, metricKey, maxAgeMs), context);
+  return context.loaders.observations.nationals(countryCodes, metricKey, maxAgeMs);
+}
+
+function latestOf(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): FiguresAsked {
   return { mode: 'latest', countryCodes, metricKeys: [metricKey], years: null, maxAgeMs };
 }
 

@@ -1,10 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
-import type { BatchResolver } from '../execution/plan.ts';
+import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import { type CountryRef, countryOf, type GraphContext } from '../graph/context.ts';
 import type {
   CountryObservationArgs,
-  CountryOrderField,
   CountryResolvers,
   QueryCountriesArgs,
   Resolvers,
@@ -15,12 +14,12 @@ import { countries, countryProfile, countrySignals, governmentStructure } from '
 import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../service/records/countries.ts';
 import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import { askAhead, derivedOf, latestOf, withFiguresAhead } from './ahead.ts';
+import { derivedOf, latestFigures, withFiguresAhead } from './ahead.ts';
 import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } from './arguments.ts';
-import { byCode, byName, namedBy, type Order, ordered, pageOf, pagingOf } from './lists.ts';
+import { byCode, byName, createListing } from './lists.ts';
 import { observationList, observationPage } from './observations.ts';
 import {
-  namesOfFigures,
+  knownNames,
   warned,
   warnedFigures,
   warnedOfPeriods,
@@ -59,34 +58,28 @@ function countryWithoutList(code: string, { isMoreThanCode }: Selected): Country
   return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
 }
 
-const ORDERS: Readonly<Record<CountryOrderField, Order<CountryRef>>> = {
-  CODE: byCode(({ code }) => code),
-  NAME: byName(({ known }) => known?.name ?? null),
-};
+const listing = createListing(
+  'Country',
+  {
+    CODE: byCode<CountryRef>(({ code }) => code),
+    NAME: byName<CountryRef>(({ known }) => known?.name ?? null),
+  },
+  ({ code }) => [code],
+);
 
 /** Countries, all of them or the named ones. Asks for the list only if codes alone won't do. */
-function countryList(
-  _: unknown,
+function loadCountries(
   args: QueryCountriesArgs,
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<readonly CountryRef[]> {
   const { region, subregion, orderBy } = args;
   checkTexts({ region, subregion });
-  const needsList = region != null || subregion != null || orderBy?.some(({ field }) => field !== 'CODE');
-  return ordered(listed(args, needsList === true, context, info), orderBy, ORDERS, context);
-}
-
-function listed(
-  args: QueryCountriesArgs,
-  needsList: boolean,
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-): PromiseOrValue<readonly CountryRef[]> {
+  const isOfAnyRegion = region == null && subregion == null;
+  const needsList = !isOfAnyRegion || (orderBy?.some(({ field }) => field !== 'CODE') ?? false);
   const { loaders } = context;
   const { codes } = args;
   const { path } = info;
-  const isOfAnyRegion = args.region == null && args.subregion == null;
   const ofRegion = (list: readonly CountryRecord[]) =>
     isOfAnyRegion ? list : warned(context, () => path, within(list, args));
   if (codes == null) {
@@ -168,8 +161,6 @@ const fromList = recordFields<CountryRecord, CountryRef>(({ code }, { loaders })
   loaders.country.load(code),
 );
 
-const NAMING = namedBy<CountryRef>('Country', ({ code }) => [code]);
-
 const Country = {
   id: ({ code }) => encodeId('Country', code),
   ...plainFields('Country', 'code'),
@@ -193,21 +184,25 @@ const observation: BatchResolver<
   GraphContext,
   ObservationRecord | null
 > = (countries, { metricKey, maxAge }, context, info) => {
+  const codes = countries.map(({ code }) => code);
   checkMetricKey(metricKey);
   const maxAgeMs = maxAgeMsOf(maxAge);
-  const codes = countries.map(({ code }) => code);
   const derived = derivedOf(info);
-  const path = () => info.path;
-  const known = namesOfFigures('metrics', context, path, [metricKey]);
+  // Once names or figures are there, it is the turn of other objects.
+  let here: BatchInfo['path'] | undefined;
+  const path = () => {
+    here ??= info.path;
+    return here;
+  };
+  const known = knownNames('metrics', context, path, [metricKey]);
   if (!(known instanceof Promise)) return figuresOf(known);
-  const where = info.path;
-  return known.then((keys) => figuresOf(keys, () => where));
+  path();
+  return known.then(figuresOf);
 
-  function figuresOf([key]: readonly string[], here = path) {
+  function figuresOf([key]: readonly string[]) {
     if (key === undefined) return codes.map(() => null);
-    askAhead(derived, latestOf(codes, key, maxAgeMs), context);
-    const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
-    return warnedFigures(context, here, figures, true, (i) => info.pathOf(i));
+    const figures = latestFigures(derived, codes, key, maxAgeMs, context);
+    return warnedFigures(context, path, figures, true, (i) => info.pathOf(i));
   }
 };
 
@@ -216,17 +211,16 @@ export const batches = { Country: { observation } };
 export const resolvers = {
   Query: {
     countries(_, args, context, info) {
-      return withFiguresAhead(countryList(_, args, context, info), context, info, (expected) => {
+      const list = listing.ordered(loadCountries(args, context, info), args.orderBy, context);
+      return withFiguresAhead(list, context, info, (expected) => {
         const { codes, region, subregion } = args;
         // Only the list tells which countries are of a region.
         if (region != null || subregion != null) return [];
         return codes == null ? expected : [...new Set(codes)].filter((code) => expected.includes(code));
       });
     },
-    countriesConnection(_, args, context, info) {
-      const paging = pagingOf(args, 'Country', context.maxListItems);
-      return mapValue(countryList(_, args, context, info), (list) => pageOf(paging, NAMING, list));
-    },
+    countriesConnection: (_, args, context, info) =>
+      listing.page(args, context, () => loadCountries(args, context, info)),
     country: (_, { code }, context, info) =>
       withFiguresAhead(countryByCode(code, context, info), context, info, (expected) =>
         expected.includes(code) ? [code] : [],

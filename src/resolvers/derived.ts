@@ -18,7 +18,7 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { checkSince } from './ahead.ts';
 import { checkMetricKey, plainFields } from './arguments.ts';
-import { namesOfFigures, warnedOfPeriods, warnOfSeveral } from './warned.ts';
+import { knownNames, warnedOfPeriods, warnOfSeveral } from './warned.ts';
 
 /** A reason for which a number made of two figures would be misread; the words go into a warning. */
 export class Misfit {
@@ -388,7 +388,7 @@ const per: Derived<ObservationPerArgs, RatioRecord> = (rows, { metricKey }, cont
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
-  const known = namesOfFigures('metrics', context, () => info.pathOf(0), [metricKey]);
+  const known = knownNames('metrics', context, () => info.pathOf(0), [metricKey]);
   return mapValue(known, ([key]) => {
     if (key === undefined) return rows.map(() => null);
     const wanted = rows.map((row) => wantedFor(row, row.year, { metricKey: key }));
@@ -430,7 +430,7 @@ const rank: Derived<ObservationRankArgs, RankRecord> = (rows, { among, direction
   const known =
     among == null
       ? [...COVERED_COUNTRIES]
-      : namesOfFigures('countries', context, () => info.pathOf(0), [...new Set(among)]);
+      : knownNames('countries', context, () => info.pathOf(0), [...new Set(among)]);
   const sign = direction === 'ASC' ? -1 : 1;
   return mapValue(known, (codes) => {
     const groups = [...Map.groupBy(rows.filter(isNational), groupOf).values()].map((some): RankGroup => {

@@ -11,7 +11,6 @@ import {
 } from '../graph/context.ts';
 import type {
   IndicatorObservationArgs,
-  IndicatorOrderField,
   IndicatorResolvers,
   QueryIndicatorsArgs,
   Resolvers,
@@ -22,14 +21,13 @@ import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { askAhead, derivedOf, latestOf } from './ahead.ts';
+import { derivedOf, latestFigures } from './ahead.ts';
 import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } from './arguments.ts';
-import { byCode, byName, namedBy, type Order, ordered, pageOf, pagingOf } from './lists.ts';
+import { byCode, byName, createListing } from './lists.ts';
 import { type ObservationFilter, observationList, observationPage, observationRows } from './observations.ts';
 import {
   doubtKeys,
   knownNames,
-  namesOfFigures,
   warned,
   warnedFigures,
   warnedOnceLoaded,
@@ -83,28 +81,23 @@ function plain(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-const ORDERS: Readonly<Record<IndicatorOrderField, Order<IndicatorRef>>> = {
-  KEY: byCode(({ key }) => key),
-  NAME: byName(({ known }) => known?.name ?? null),
-  CATEGORY: byName(({ known }) => known?.category ?? null),
-};
+const listing = createListing(
+  'Indicator',
+  {
+    KEY: byCode<IndicatorRef>(({ key }) => key),
+    NAME: byName<IndicatorRef>(({ known }) => known?.name ?? null),
+    CATEGORY: byName<IndicatorRef>(({ known }) => known?.category ?? null),
+  },
+  ({ key }) => [key],
+);
 
 /** Indicators of the catalogue that pass the filters. */
-function indicatorList(
-  args: QueryIndicatorsArgs,
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-): PromiseOrValue<readonly IndicatorRef[]> {
-  const { category, search, source } = args;
-  checkTexts({ category, search, source });
-  return ordered(listed(args, context, info), args.orderBy, ORDERS, context);
-}
-
-function listed(
+function loadIndicators(
   { category, hasData, keys, search, source }: QueryIndicatorsArgs,
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<readonly IndicatorRef[]> {
+  checkTexts({ category, search, source });
   const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
   const { path } = info;
   return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (all) => {
@@ -204,9 +197,8 @@ function figuresOf(
   if (countryCode === undefined)
     return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info, field);
   const maxAgeMs = maxAgeMsOf(filter.maxAge);
-  askAhead(derivedOf(field), latestOf([countryCode], key, maxAgeMs), context);
-  const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMs);
-  return mapValue(nationals, ([national]) => {
+  const figures = latestFigures(derivedOf(field), [countryCode], key, maxAgeMs, context);
+  return mapValue(figures, ([national]) => {
     if (national instanceof Error) throw national;
     return national == null ? [] : [national];
   });
@@ -238,8 +230,6 @@ function timeFromStatus(name: 'lastSuccessfulRefresh' | 'nextRun') {
   };
 }
 
-const NAMING = namedBy<IndicatorRef>('Indicator', ({ key }) => [key]);
-
 const Indicator = {
   id: ({ key }) => encodeId('Indicator', key),
   ...plainFields('Indicator', 'key'),
@@ -255,10 +245,9 @@ const Indicator = {
     const { path } = info;
     const maxAgeMs = maxAgeMsOf(maxAge);
     const derived = derivedOf(info);
-    const found = namesOfFigures('countries', context, () => path, [countryCode]);
+    const found = knownNames('countries', context, () => path, [countryCode]);
     const codes = found instanceof Promise ? await found : found;
-    askAhead(derived, latestOf(codes, key, maxAgeMs), context);
-    const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
+    const figures = latestFigures(derived, codes, key, maxAgeMs, context);
     const [national] = await warnedFigures(context, () => path, figures, true);
     if (national instanceof Error) throw national;
     return national ?? null;
@@ -279,11 +268,10 @@ const Source = {
 
 export const resolvers = {
   Query: {
-    indicators: (_, args, context, info) => indicatorList(args, context, info),
-    indicatorsConnection(_, args, context, info) {
-      const paging = pagingOf(args, 'Indicator', context.maxListItems);
-      return mapValue(indicatorList(args, context, info), (list) => pageOf(paging, NAMING, list));
-    },
+    indicators: (_, args, context, info) =>
+      listing.ordered(loadIndicators(args, context, info), args.orderBy, context),
+    indicatorsConnection: (_, args, context, info) =>
+      listing.page(args, context, () => loadIndicators(args, context, info)),
     indicator(_, { key }, context, info) {
       const { path } = info;
       return mapValue(indicatorByKey(key, context, info, true), (found) => {

@@ -5,13 +5,13 @@ import type { OrderDirection } from '../graph/generated.ts';
 import { cursorOf, decodeCursor, encodeId, type GlobalId } from '../graph/ids.ts';
 
 /** Fields to order by, the first one first; null or omitted: not at all. */
-export type OrderBy<Field extends string> =
+type OrderBy<Field extends string> =
   | readonly { readonly field: Field; readonly direction?: OrderDirection | undefined }[]
   | null
   | undefined;
 
 /** Compares rows by one of their fields; a row without a value comes last in either direction. */
-export type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
+type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
 
 /** Rows that are ordered, or put together, before others may have a turn. */
 const BLOCK = 1024;
@@ -43,24 +43,11 @@ export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, collator.compare);
 }
 
-type OrderContext = Pick<GraphContext, 'batchGate' | 'caller'>;
-
-/** Rows in the wanted order, once they are there; rows that are alike in all of it stay as they are. */
-export function ordered<Row, Field extends string>(
-  rows: PromiseOrValue<readonly Row[]>,
-  wanted: OrderBy<Field>,
-  orders: Readonly<Record<Field, Order<Row>>>,
-  context: OrderContext,
-): PromiseOrValue<readonly Row[]> {
-  if (wanted == null || wanted.length === 0) return rows;
-  return mapValue(rows, (list) => sorted(list, wanted, orders, context));
-}
-
 function sorted<Row, Field extends string>(
   rows: readonly Row[],
   wanted: NonNullable<OrderBy<Field>>,
   orders: Readonly<Record<Field, Order<Row>>>,
-  { batchGate, caller }: OrderContext,
+  { batchGate, caller }: GraphContext,
 ): PromiseOrValue<readonly Row[]> {
   if (rows.length < 2) return rows;
   // A field that is named again makes no difference: rows that differ in it are in order by then.
@@ -121,7 +108,8 @@ function* merge<Row>(
 }
 
 /** Arguments of a connection. */
-export interface PagingArgs {
+interface PagingArgs<Field extends string> {
+  readonly orderBy?: OrderBy<Field>;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   readonly last?: number | null | undefined;
@@ -138,7 +126,7 @@ interface Paging {
 }
 
 /** The way to name the rows of a list. */
-export interface Naming<Row> {
+interface Naming<Row> {
   /** Identifiers of some rows of a list, in their order. */
   idsOf(rows: readonly Row[], list: readonly Row[]): readonly string[];
   /** The row of an identifier, which may be of an earlier release of the dataset. */
@@ -149,7 +137,7 @@ export interface Naming<Row> {
  * The wanted page, before anything is asked for.
  * @throws Failure BAD_USER_INPUT if the arguments make no sense
  */
-export function pagingOf(args: PagingArgs, type: GlobalId['type'], maxRows: number): Paging {
+function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: number): Paging {
   const { first, after, last, before } = args;
   if (first != null && last != null) {
     throw new Failure(
@@ -178,11 +166,11 @@ export function pagingOf(args: PagingArgs, type: GlobalId['type'], maxRows: numb
  * @param unordered the same rows as they come: rows that are alike are named by their order there
  * @throws Failure BAD_USER_INPUT if a cursor names a row that the list doesn't have
  */
-export function pageOf<Row>(
+function pageOf<Row>(
   { after, before, count, isFromEnd }: Paging,
   naming: Naming<Row>,
   list: readonly Row[],
-  unordered: readonly Row[] = list,
+  unordered: readonly Row[],
 ): Page<Row> {
   const positionOf = (id: GlobalId, argument: string) => {
     const row = naming.find(unordered, id);
@@ -212,9 +200,50 @@ export function pageOf<Row>(
 }
 
 /** Names rows that each have a key of their own. */
-export function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row> {
+function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row> {
   return {
     idsOf: (rows) => rows.map((row) => encodeId(type, ...keyOf(row))),
     find: (list, { key }) => list.find((row) => keyOf(row).every((part, i) => part === key[i])) ?? null,
+  };
+}
+
+/** The lists of one type. */
+interface Listing<Row, Field extends string> {
+  /** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
+  ordered(
+    rows: PromiseOrValue<readonly Row[]>,
+    orderBy: OrderBy<Field>,
+    context: GraphContext,
+  ): PromiseOrValue<readonly Row[]>;
+  /**
+   * Loads rows, and makes the wanted page of them.
+   * @throws Failure BAD_USER_INPUT if the arguments make no sense, before anything is asked for
+   */
+  page(
+    args: PagingArgs<Field>,
+    context: GraphContext,
+    load: () => PromiseOrValue<readonly Row[]>,
+  ): PromiseOrValue<Page<Row>>;
+}
+
+/** @param naming the key that each row has of its own, or another way to name rows */
+export function createListing<Row, Field extends string>(
+  type: GlobalId['type'],
+  orders: Readonly<Record<Field, Order<Row>>>,
+  naming: ((row: Row) => readonly string[]) | Naming<Row>,
+): Listing<Row, Field> {
+  const names = typeof naming === 'function' ? namedBy(type, naming) : naming;
+  const ordered: Listing<Row, Field>['ordered'] = (rows, orderBy, context) => {
+    if (orderBy == null || orderBy.length === 0) return rows;
+    return mapValue(rows, (list) => sorted(list, orderBy, orders, context));
+  };
+  return {
+    ordered,
+    page(args, context, load) {
+      const paging = pagingOf(args, type, context.maxListItems);
+      return mapValue(load(), (rows) =>
+        mapValue(ordered(rows, args.orderBy, context), (list) => pageOf(paging, names, list, rows)),
+      );
+    },
   };
 }

@@ -2,13 +2,8 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
-import type { CountryRef, GraphContext, IndicatorRef, Page, SourceRef } from '../graph/context.ts';
-import type {
-  ObservationOrderField,
-  ObservationResolvers,
-  ObservationScope,
-  Resolvers,
-} from '../graph/generated.ts';
+import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
+import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { RowsField } from '../graph/selection.ts';
 import { yearRange } from '../plan/demand.ts';
@@ -17,17 +12,7 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { askAhead, derivedOf, firstYearFor } from './ahead.ts';
 import { checkMetricKey, maxAgeMsOf, plainFields } from './arguments.ts';
-import {
-  byCode,
-  byNumber,
-  type Naming,
-  type Order,
-  type OrderBy,
-  ordered,
-  type PagingArgs,
-  pageOf,
-  pagingOf,
-} from './lists.ts';
+import { byCode, byNumber, createListing } from './lists.ts';
 import { knownNames, warnedFigures, warnedOfPeriods, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 /** Number of rows of the same name that stand before a row in its series; not there for the first. */
@@ -251,65 +236,49 @@ export const batches = {
   },
 };
 
-export const resolvers = {
-  Observation,
-  Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
-} satisfies Resolvers;
-
-interface ObservationListArgs extends ObservationFilter {
-  readonly orderBy?: OrderBy<ObservationOrderField>;
-}
-
-const ORDERS: Readonly<Record<ObservationOrderField, Order<ObservationRecord>>> = {
-  YEAR: byNumber(({ year }) => year),
-  VALUE: byNumber(({ value }) => value),
-  COUNTRY: byCode(({ countryCode }) => countryCode),
-  INDICATOR: byCode(({ metricKey }) => metricKey),
-};
-
 /** The year of a country and indicator: rows that are told apart by their order have it in common. */
 const groupOf = ({ countryCode, metricKey, year }: ObservationRecord) =>
   `${countryCode} ${metricKey} ${year}`;
 
-const NAMING: Naming<ObservationRecord> = {
-  idsOf(rows, list) {
-    const groups = new Set(rows.map(groupOf));
-    const all = list.filter((row) => groups.has(groupOf(row)));
-    const ids = new Map(observationIds(all).map((id, i) => [all[i], id]));
-    return rows.map((row) => ids.get(row) ?? '');
+const listing = createListing(
+  'Observation',
+  {
+    YEAR: byNumber<ObservationRecord>(({ year }) => year),
+    VALUE: byNumber<ObservationRecord>(({ value }) => value),
+    COUNTRY: byCode<ObservationRecord>(({ countryCode }) => countryCode),
+    INDICATOR: byCode<ObservationRecord>(({ metricKey }) => metricKey),
   },
-  find(list, { type, key }) {
-    const [countryCode = '', metricKey = '', year = ''] = key;
-    const group = `${countryCode} ${metricKey} ${year}`;
-    const rows = list.filter((row) => row.countryCode === countryCode && groupOf(row) === group);
-    return observationOf(encodeId(type, ...key), key, rows) ?? observationOf('', unreleased(key), rows);
+  {
+    idsOf(rows, list) {
+      const groups = new Set(rows.map(groupOf));
+      const all = list.filter((row) => groups.has(groupOf(row)));
+      const ids = new Map(observationIds(all).map((id, i) => [all[i], id]));
+      return rows.map((row) => ids.get(row) ?? '');
+    },
+    find(list, { type, key }) {
+      const [countryCode = '', metricKey = '', year = ''] = key;
+      const group = `${countryCode} ${metricKey} ${year}`;
+      const rows = list.filter((row) => row.countryCode === countryCode && groupOf(row) === group);
+      return observationOf(encodeId(type, ...key), key, rows) ?? observationOf('', unreleased(key), rows);
+    },
   },
-};
+);
+
+type ListArgs = ObservationFilter & Parameters<typeof listing.page>[0];
 
 /** The rows of every named country and metric, in the wanted order. */
-export function observationList(
-  args: ObservationListArgs,
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-): PromiseOrValue<readonly ObservationRecord[]> {
-  return ordered(observationRows(args, context, info), args.orderBy, ORDERS, context);
-}
+export const observationList = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
+  listing.ordered(observationRows(args, context, info), args.orderBy, context);
 
 /** A page of the rows of {@link observationList}. */
-export function observationPage(
-  args: ObservationListArgs & PagingArgs,
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-): PromiseOrValue<Page<ObservationRecord>> {
-  const paging = pagingOf(args, 'Observation', context.maxListItems);
-  return mapValue(observationRows(args, context, info), (rows) =>
-    mapValue(ordered(rows, args.orderBy, ORDERS, context), (list) => pageOf(paging, NAMING, list, rows)),
-  );
-}
+export const observationPage = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
+  listing.page(args, context, () => observationRows(args, context, info));
 
-export const listResolvers = {
+export const resolvers = {
   Query: {
     observations: (_, args, context, info) => observationList(args, context, info),
     observationsConnection: (_, args, context, info) => observationPage(args, context, info),
   },
+  Observation,
+  Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
 } satisfies Resolvers;

@@ -1,13 +1,12 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { GraphContext, Page } from '../graph/context.ts';
-import type { QueryTickersArgs, Resolvers, TickerOrderField } from '../graph/generated.ts';
+import type { QueryTickersArgs, Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import { governmentStructure, health, platformVersion } from '../service/endpoints.ts';
 import { notFoundIn } from '../service/records/envelope.ts';
 import type { OfficeRecord, TickerRecord } from '../service/records/reference.ts';
 import { checkTexts, plainFields } from './arguments.ts';
-import { byCode, byName, byNumber, namedBy, type Order, ordered, pageOf, pagingOf } from './lists.ts';
+import { byCode, byName, byNumber, createListing } from './lists.ts';
 import { warned, warnedOnceLoaded } from './warned.ts';
 
 function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
@@ -26,16 +25,6 @@ export async function officeById(
   return offices.find((office) => officeId(office) === id) ?? notFoundIn(offices);
 }
 
-export const officeResolvers = {
-  Office: {
-    ...plainFields('Office', 'name', 'roleType', 'record'),
-    id: officeId,
-    country: ({ countryCode }) => ({ code: countryCode }),
-    terms: ({ terms }, _, context, info) => warned(context, () => info.path, terms),
-  },
-  Term: plainFields('Term', 'holder', 'startDate', 'endDate', 'status', 'record'),
-} satisfies Resolvers;
-
 export function tickerBySymbol(
   exchangeCode: string,
   symbol: string,
@@ -45,36 +34,61 @@ export function tickerBySymbol(
   return loaders.tickers.find(exchangeCode, symbol);
 }
 
-const ORDERS: Readonly<Record<TickerOrderField, Order<TickerRecord>>> = {
-  SYMBOL: byCode(({ symbol }) => symbol),
-  NAME: byName(({ name }) => name),
-  EXCHANGE: byCode(({ exchangeCode }) => exchangeCode),
-  CLOSE_PRICE: byNumber(({ closePrice }) => closePrice),
-  CHANGE_PERCENT: byNumber(({ changePercent }) => changePercent),
-};
+const listing = createListing(
+  'Ticker',
+  {
+    SYMBOL: byCode<TickerRecord>(({ symbol }) => symbol),
+    NAME: byName<TickerRecord>(({ name }) => name),
+    EXCHANGE: byCode<TickerRecord>(({ exchangeCode }) => exchangeCode),
+    CLOSE_PRICE: byNumber<TickerRecord>(({ closePrice }) => closePrice),
+    CHANGE_PERCENT: byNumber<TickerRecord>(({ changePercent }) => changePercent),
+  },
+  ({ exchangeCode, symbol }) => [exchangeCode, symbol],
+);
 
-const NAMING = namedBy<TickerRecord>('Ticker', ({ exchangeCode, symbol }) => [exchangeCode, symbol]);
-
-function tickerList(
-  { orderBy, ...filter }: QueryTickersArgs,
+function loadTickers(
+  { exchangeCode, countryCode, instrumentType }: QueryTickersArgs,
   context: GraphContext,
   info: GraphQLResolveInfo,
-): PromiseOrValue<readonly TickerRecord[]> {
-  const { exchangeCode, countryCode, instrumentType } = filter;
-  checkTexts({ exchangeCode, countryCode, instrumentType });
-  const listings = warnedOnceLoaded(context, info, context.loaders.tickers.where(filter));
-  return ordered(listings, orderBy, ORDERS, context);
+) {
+  const filter = { exchangeCode, countryCode, instrumentType };
+  checkTexts(filter);
+  return warnedOnceLoaded(context, info, context.loaders.tickers.where(filter));
 }
 
-export const tickerResolvers = {
+function edges<Row>({ nodes, cursors }: Page<Row>): { readonly cursor: string; readonly node: Row }[] {
+  const made = cursors();
+  return nodes.map((node, i) => ({ cursor: made[i] ?? '', node }));
+}
+
+function pageInfo({ hasNextPage, hasPreviousPage, cursors }: Page<unknown>) {
+  const made = cursors();
+  return {
+    hasNextPage,
+    hasPreviousPage,
+    startCursor: made.at(0) ?? null,
+    endCursor: made.at(-1) ?? null,
+  };
+}
+
+export const resolvers = {
   Query: {
-    tickers: (_, args, context, info) => tickerList(args, context, info),
-    tickersConnection(_, args, context, info) {
-      const paging = pagingOf(args, 'Ticker', context.maxListItems);
-      return mapValue(tickerList(args, context, info), (list) => pageOf(paging, NAMING, list));
-    },
+    tickers: (_, args, context, info) =>
+      listing.ordered(loadTickers(args, context, info), args.orderBy, context),
+    tickersConnection: (_, args, context, info) =>
+      listing.page(args, context, () => loadTickers(args, context, info)),
     ticker: (_, { exchangeCode, symbol }, context) => tickerBySymbol(exchangeCode, symbol, context),
+    health: (_, __, { loaders }) => loaders.load(health, {}),
+    platformVersion: (_, __, { loaders }) => loaders.load(platformVersion, {}),
+    quota: (_, __, { quota }) => quota(),
   },
+  Office: {
+    ...plainFields('Office', 'name', 'roleType', 'record'),
+    id: officeId,
+    country: ({ countryCode }) => ({ code: countryCode }),
+    terms: ({ terms }, _, context, info) => warned(context, () => info.path, terms),
+  },
+  Term: plainFields('Term', 'holder', 'startDate', 'endDate', 'status', 'record'),
   Ticker: {
     ...plainFields(
       'Ticker',
@@ -92,14 +106,6 @@ export const tickerResolvers = {
     id: ({ exchangeCode, symbol }) => encodeId('Ticker', exchangeCode, symbol),
     country: ({ countryCode }) => (countryCode === null ? null : { code: countryCode }),
   },
-} satisfies Resolvers;
-
-export const platformResolvers = {
-  Query: {
-    health: (_, __, { loaders }) => loaders.load(health, {}),
-    platformVersion: (_, __, { loaders }) => loaders.load(platformVersion, {}),
-    quota: (_, __, { quota }) => quota(),
-  },
   Health: plainFields('Health', 'status', 'record'),
   PlatformVersion: plainFields('PlatformVersion', 'version', 'record'),
   Quota: plainFields(
@@ -113,24 +119,6 @@ export const platformResolvers = {
     'monthResetsAt',
     'state',
   ),
-} satisfies Resolvers;
-
-function edges<Row>({ nodes, cursors }: Page<Row>): { readonly cursor: string; readonly node: Row }[] {
-  const made = cursors();
-  return nodes.map((node, i) => ({ cursor: made[i] ?? '', node }));
-}
-
-function pageInfo({ hasNextPage, hasPreviousPage, cursors }: Page<unknown>) {
-  const made = cursors();
-  return {
-    hasNextPage,
-    hasPreviousPage,
-    startCursor: made.at(0) ?? null,
-    endCursor: made.at(-1) ?? null,
-  };
-}
-
-export const connectionResolvers = {
   CountryConnection: { ...plainFields('CountryConnection', 'nodes', 'totalCount'), edges, pageInfo },
   CountryEdge: plainFields('CountryEdge', 'cursor', 'node'),
   IndicatorConnection: { ...plainFields('IndicatorConnection', 'nodes', 'totalCount'), edges, pageInfo },

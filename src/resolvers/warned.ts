@@ -243,14 +243,14 @@ export function knownNames(
   path: () => GraphQLResolveInfo['path'],
   names: readonly string[],
 ): PromiseOrValue<readonly string[]> {
-  const { loaders } = context;
+  const { loaders, batchGate } = context;
   const listed = loaders.listed[dimension];
   if (names.every((name) => listed.has(name))) return names;
   const found = loaders.heldNames(dimension);
   if (found === null) return asked(dimension, context, path, names);
   // Once it is there, it is the turn of other objects.
   const where = found instanceof Promise ? path() : undefined;
-  return mapValue(found, (held) => {
+  const known = mapValue(found, (held) => {
     if (held === null) return asked(dimension, context, () => where ?? path(), names);
     const missing = names.filter((name) => !held.has(name));
     // A service that tells cases apart may know no such key, though one like it is listed.
@@ -268,6 +268,8 @@ export function knownNames(
     const absent = new Set(missing);
     return names.filter((name) => !absent.has(name));
   });
+  // Figures of them are asked for next.
+  return known instanceof Promise ? batchGate.closeDuring(known) : known;
 }
 
 /** Names that no list tells of: the service is asked, and a warning names the keys that it has nothing of. */
@@ -279,15 +281,4 @@ function asked(
 ): readonly string[] {
   if (dimension === 'metrics') doubtKeys(context, names, path);
   return names;
-}
-
-/** Finds names as {@link knownNames} does, for figures that are asked for next: the batch waits for them. */
-export function namesOfFigures(
-  dimension: Dimension,
-  context: GraphContext,
-  path: () => GraphQLResolveInfo['path'],
-  names: readonly string[],
-): PromiseOrValue<readonly string[]> {
-  const known = knownNames(dimension, context, path, names);
-  return known instanceof Promise ? context.batchGate.closeDuring(known) : known;
 }

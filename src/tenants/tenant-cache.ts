@@ -36,6 +36,8 @@ export interface TenantCache {
   peek<Value>(tenant: Tenant, name: string): CacheEntry<Value> | undefined;
   /** True if entries can be read at once, all of them or the ones that were used lately. */
   readonly isAtHand: boolean;
+  /** True if all entries can be read at once. */
+  readonly isAllHere: boolean;
   /** Holds values that the service sent at an instant; they can be read at once. */
   keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Settles once everything that is to be held by now lies in the store, or never will. */
@@ -219,6 +221,7 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
     },
     peek,
     isAtHand: store.peek !== null,
+    isAllHere: store.peek !== null && store.isAllHere,
     keep(tenant, values, atMs) {
       tenant.renew();
       const entries = [...values].map(([name, value]) => ({
@@ -270,6 +273,7 @@ export const NO_TENANT_CACHE: TenantCache = {
   readOne: () => undefined,
   peek: () => undefined,
   isAtHand: true,
+  isAllHere: true,
   lookUp: async () => {},
   generation: () => 0,
   keep() {},

@@ -136,6 +136,15 @@ interface StoreNames {
   readonly keys: Map<string, string>;
 }
 
+/** Data calls of a key in the interval that runs and in the one before. */
+export interface Traffic {
+  interval: number;
+  calls: number;
+  callsBefore: number;
+  /** Instant of the last call for the sources, with any outcome; 0 if there was none. */
+  askedAtMs: number;
+}
+
 /** Milliseconds that a key counts as proven after the service's last answer. Longer than anything is fresh: it gives room, not data. */
 const PROVEN_MS = 60 * 60_000;
 
@@ -167,6 +176,10 @@ export class Tenant implements AccountHolder {
   generation = 0;
   /** Names in the store that are at hand. */
   names: StoreNames | null = null;
+  /** Data calls, by which a look at the sources is judged; null before the first. */
+  traffic: Traffic | null = null;
+  /** Demands for its figures that wait or are under way, as the pool keeps them; null before the first. */
+  batching: object | null = null;
   /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
   #provenUntilMs = 0;
 

@@ -2,8 +2,8 @@ import { parse, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { drawOperations, KEYS } from '../../bench/race/mixed-operations.ts';
 import { createSchema } from '../../src/graph/schema.ts';
-import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
-import { entities } from '../../src/resolvers/schema.ts';
+import { batches, resolvers } from '../../src/resolvers/generated.ts';
+import { entities } from '../../src/resolvers/nodes.ts';
 
 const operations = drawOperations(2_000, 7);
 

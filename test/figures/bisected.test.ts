@@ -6,6 +6,7 @@ import type { Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { createLearned } from '../../src/plan/learned.ts';
+import { indicators } from '../../src/service/endpoints.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, refusal, taskFor } from './answers.ts';
 import { tableOf } from './data-route.ts';
@@ -25,7 +26,11 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Part
   const parts = partsWith({
     learned,
     keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => pair.metricKey)),
-    refusedNames: { of: () => undefined, remember: (_key, _dimension, name) => remembered.push(name) },
+    refusedNames: {
+      areNone: true,
+      of: () => undefined,
+      remember: (_key, _dimension, name) => remembered.push(name),
+    },
     ...further,
   });
   const means: RepairMeans = {
@@ -93,14 +98,15 @@ describe('a refused call', () => {
   it('has the list of the service looked at once where many names are suspected', async () => {
     const lists: string[] = [];
     const opened = open(naming('wrong'), {
-      async noteNames(dimension) {
-        lists.push(dimension);
+      ask({ route }) {
+        lists.push(route);
         for (const key of KNOWN.metricKeys) opened.learned.listed.metrics.add(key);
+        return null;
       },
     });
     const { task } = taskFor({ countryCodes: ['AA'], metricKeys: [...KNOWN.metricKeys, 'wrong'] });
     await opened.fetch(task);
-    expect(lists).toEqual(['metrics']);
+    expect(lists).toEqual([indicators.route]);
     expect(opened.asked.map(({ metricKeys }) => metricKeys.length)).toEqual([9, 8]);
   });
 

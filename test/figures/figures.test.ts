@@ -3,8 +3,8 @@ import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { createDataFetch } from '../../src/figures/client.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
+import { createRefusedNames } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
-import { createRefusedNames } from '../../src/figures/names.ts';
 import { cover, expectedRows } from '../../src/plan/cover.ts';
 import {
   covers,

@@ -3,7 +3,6 @@ import { Failure } from '../../src/errors.ts';
 import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
 import { createPrefetch, held, type Prefetch } from '../../src/figures/held.ts';
-import type { Refused } from '../../src/figures/names.ts';
 import type { FetchCosts, HeldFigures, Revalidation } from '../../src/figures/revalidation.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
@@ -119,8 +118,9 @@ describe('what is held', () => {
 
 describe('a name that the service refused lately', () => {
   const REFUSED = new Failure('BAD_USER_INPUT', 'Unknown.');
-  const refusing = (refused: Readonly<Record<string, Refused>>) => ({
+  const refusing = (refused: Readonly<Record<string, ReturnType<FiguresParts['refusedNames']['of']>>>) => ({
     refusedNames: {
+      areNone: false,
       of: (_tenant: unknown, { countryCode }: { countryCode: string }) => refused[countryCode],
       remember() {},
     },
@@ -247,8 +247,8 @@ describe('figures that were asked for lately', () => {
     for (const key of ['another', 'one', 'a third']) prefetch.wanted(tenantOf(key), latest('KE'), 0, 0);
     prefetch.wanted(tenantOf('one'), latest('GH'), 0, 0);
     time.nowMs = 600;
-    expect(prefetch.of(tenantOf('another'), [latest('NG')])).toEqual([]);
-    expect(prefetch.of(tenantOf('a third'), [latest('NG')])).toHaveLength(1);
+    expect(prefetch.of(tenantOf('another'), [latest('NG')], 600)).toEqual([]);
+    expect(prefetch.of(tenantOf('a third'), [latest('NG')], 600)).toHaveLength(1);
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG', 'GH', 'KE']]);
   });

@@ -38,7 +38,7 @@ export function partsWith(further: Partial<FiguresParts> = {}): FiguresParts {
     inFlight: { cache: null, together: async () => {} },
     othersEntries: NO_ENTRIES,
     othersTtlMs: 0,
-    refusedNames: { of: () => undefined, remember() {} },
+    refusedNames: { areNone: true, of: () => undefined, remember() {} },
     outage: { failure: () => null },
     ledger: {} as FiguresParts['ledger'],
     windowMs: 0,

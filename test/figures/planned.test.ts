@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { bisected } from '../../src/figures/bisected.ts';
+import { covered, planned } from '../../src/figures/client.ts';
 import {
   called,
   type FetchTask,
@@ -10,7 +11,6 @@ import {
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
-import { covered, planned } from '../../src/figures/planned.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';

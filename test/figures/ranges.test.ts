@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createDataFetch } from '../../src/figures/client.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
-import { createRefusedNames } from '../../src/figures/names.ts';
+import { createRefusedNames } from '../../src/figures/entries.ts';
 import { type Demand, demandFor, demandKey, isWithin, type YearRange } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../service/sending.ts';

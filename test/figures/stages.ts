@@ -14,7 +14,7 @@ export function tenantCacheThat(
   isAccepted: () => boolean,
   refusal: TenantCache['refusal'] = () => null,
 ): TenantCache {
-  return { ...NO_TENANT_CACHE, isAccepted, refusal };
+  return { ...NO_TENANT_CACHE, isAllHere: false, isAccepted, refusal };
 }
 
 /** A next stage that answers from a table of outcomes by country, and notes what it is asked. */

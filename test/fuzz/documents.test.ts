@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSchema } from '../../src/graph/schema.ts';
-import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
-import { entities } from '../../src/resolvers/schema.ts';
+import { batches, resolvers } from '../../src/resolvers/generated.ts';
+import { entities } from '../../src/resolvers/nodes.ts';
 import { Dice } from '../execution/dice.ts';
 import { type Answered, type Fuzzed, openFuzzed, posted } from './asking.ts';
 import { CAMPAIGN, campaign, seed } from './campaign.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { GraphContext, Page } from '../../src/graph/context.ts';
 import { encodeId } from '../../src/graph/ids.ts';
-import { namedBy, pageOf, pagingOf } from '../../src/resolvers/lists.ts';
+import { createListing } from '../../src/resolvers/lists.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const CONNECTIONS = [
@@ -171,9 +172,10 @@ describe('a page that makes no sense', () => {
 });
 
 describe('a page of any list', () => {
-  const naming = namedBy<number>('Country', (n) => [`A${String.fromCharCode(65 + n)}`]);
-  const cursorAt = (list: readonly number[], n: number) =>
-    pageOf(pagingOf({}, 'Country', 100), naming, list).cursors()[n] ?? null;
+  const listing = createListing('Country', {}, (n: number) => [`A${String.fromCharCode(65 + n)}`]);
+  const pageOf = (args: Parameters<typeof listing.page>[0], rows: readonly number[]) =>
+    listing.page(args, { maxListItems: 100 } as GraphContext, () => rows) as Page<number>;
+  const cursorAt = (list: readonly number[], n: number) => pageOf({}, list).cursors()[n] ?? null;
 
   it('is what the specification of Relay says', () => {
     const list = fc.integer({ min: 0, max: 20 }).map((length) => Array.from({ length }, (_, i) => i));
@@ -181,7 +183,7 @@ describe('a page of any list', () => {
       fc.property(list, fc.nat(20), fc.nat(20), fc.nat(25), fc.boolean(), (rows, a, b, count, isFromEnd) => {
         const [after, before] = [cursorAt(rows, a), cursorAt(rows, b)];
         const counted = isFromEnd ? { last: count } : { first: count };
-        const page = pageOf(pagingOf({ ...counted, after, before }, 'Country', 100), naming, rows);
+        const page = pageOf({ ...counted, after, before }, rows);
         let expected = rows.filter((_, i) => (after === null || i > a) && (before === null || i < b));
         expected = isFromEnd
           ? expected.slice(Math.max(0, expected.length - count))

@@ -10,9 +10,9 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openSchema } from '../../src/gateway.ts';
 import { encodeId } from '../../src/graph/ids.ts';
 import { costOf, type FieldCost, isOpenEnded, takeCosts } from '../../src/graph/selection.ts';
-import { openSchema } from '../../src/resolvers/schema.ts';
 import { observations } from '../../src/service/endpoints.ts';
 import { openProgram } from '../support/program.ts';
 

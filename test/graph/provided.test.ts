@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Resolvers } from '../../src/graph/generated.ts';
 import { createSchema, readSdl } from '../../src/graph/schema.ts';
-import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
-import { entities } from '../../src/resolvers/schema.ts';
+import { batches, resolvers } from '../../src/resolvers/generated.ts';
+import { entities } from '../../src/resolvers/nodes.ts';
 
 /** The schema with more in it. */
 function create(sdl: string, more: readonly object[] = []) {

@@ -2,8 +2,8 @@ import { getOperationAST, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graph/schema.ts';
 import { createPersisted, PreparedOperations } from '../../src/operations/documents.ts';
-import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
-import { entities } from '../../src/resolvers/schema.ts';
+import { batches, resolvers } from '../../src/resolvers/generated.ts';
+import { entities } from '../../src/resolvers/nodes.ts';
 
 const schema = createSchema({ resolvers, entities, batches });
 

@@ -5,8 +5,8 @@ import { fragmentsIn } from '../../src/execution/plan.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { leadsToFigures } from '../../src/graph/selection.ts';
 import { boundOf, mostCalls } from '../../src/price/bound.ts';
-import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
-import { entities } from '../../src/resolvers/schema.ts';
+import { batches, resolvers } from '../../src/resolvers/generated.ts';
+import { entities } from '../../src/resolvers/nodes.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { openProgram } from '../support/program.ts';
 

@@ -1,6 +1,6 @@
 import { Mutex } from 'async-mutex';
 import { Failure } from '../../errors.ts';
-import { NONE_NAMED, namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
+import { namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
 import type { LiveSources, ObservationChangesRecord } from '../../graph/context.ts';
 import { estimate } from '../../plan/modes.ts';
 import { type Caller, makeCall, openBill } from '../../service/call.ts';
@@ -188,7 +188,7 @@ class Feed {
   readonly #joins: Join[] = [];
   #joining = 0;
   #look: Look | null = null;
-  #byMetric: SourcesByMetric = NONE_NAMED;
+  #byMetric: SourcesByMetric = new Map();
   #catalogueAtMs = Number.NEGATIVE_INFINITY;
   #pause: LiveWarning | null = null;
   /** Calls that were spent and are on nobody's bill as yet. */

@@ -9,7 +9,7 @@ import * as reference from './reference.ts';
 import * as subscriptions from './subscriptions.ts';
 
 /** The resolvers of every domain. */
-export const resolvers = [countries.resolvers, derived.resolvers, indicators.resolvers, nodes.resolvers, observations.resolvers, observations.listResolvers, reference.officeResolvers, reference.tickerResolvers, reference.platformResolvers, reference.connectionResolvers, subscriptions.resolvers];
+export const resolvers = [countries.resolvers, derived.resolvers, indicators.resolvers, nodes.resolvers, observations.resolvers, reference.resolvers, subscriptions.resolvers];
 
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [countries.batches, derived.batches, observations.batches];
