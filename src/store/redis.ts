@@ -51,13 +51,13 @@ const expiresIn = (atMs: number) =>
 type Connection = ReturnType<typeof createConnection>;
 
 /** Sends what may be sent twice. */
-type Ask = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
+type AskEither = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
 
 /**
  * Asks over either of two connections. A reply that is late holds back all that come behind it; so the same is asked over the
  * other connection, which has what follows too. The reply that comes first counts.
  */
-function askingEither(pair: readonly [Connection, Connection]): Ask {
+function askingEither(pair: readonly [Connection, Connection]): AskEither {
   let [first, second] = pair;
   return async (question) => {
     const [asked, other] = [first, second];
@@ -156,7 +156,7 @@ return {1, calls, callsInMonth, text}
 `;
 
 /** Counts in a Redis. The braces keep an account's keys together in a cluster. */
-function countersIn(client: Connection, ask: Ask, namespace: string): SharedCounters {
+function countersIn(client: Connection, ask: AskEither, namespace: string): SharedCounters {
   const keyOf = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
 
   async function run(
@@ -215,7 +215,7 @@ end
 /** Names that one script looks at, so that none keeps others waiting. */
 const NAMES_A_SCRIPT = 500;
 
-function leasesIn(client: Connection, ask: Ask, namespace: string): Leases {
+function leasesIn(client: Connection, ask: AskEither, namespace: string): Leases {
   const keysOf = (group: string, names: readonly string[]) =>
     names.map((name) => `${namespace}lease:{${group}}:${name}`);
   /** Runs by parts: all are sent at once, and are one round trip. */
