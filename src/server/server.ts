@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { excerpt } from '../errors.ts';
+import { errorBody, excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { printSdl } from '../graph/federation.ts';
 import { waitingBounds } from '../memory-budget.ts';
@@ -15,6 +15,9 @@ import type { Metrics } from '../wings/program/metrics.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import { requestIdOf, taggedText } from './http.ts';
 import { createOutgoing, type Outgoing, WriteQueue } from './outgoing.ts';
+
+/** Milliseconds in which one origin at most is told of that may not ask. */
+const TELLING_INTERVAL_MS = 10_000;
 
 /**
  * Milliseconds, longer than the minute after which common load balancers drop an idle connection, so that they close
@@ -114,7 +117,7 @@ export function createServer(parts: ServerParts): Server {
   });
   writeTogether(app, course, outgoing, problem);
 
-  allowOrigins(app, config);
+  allowOrigins(app, config, log.note);
   if (config.graphiql) {
     const settings = { demoKeys, trusted: () => gateway.trusted, isLive: gateway.live !== null };
     app.register(async (app) => (await import('../wings/graphiql-route.ts')).graphiqlRoute(app, settings));
@@ -209,8 +212,28 @@ function writeTogether(
   });
 }
 
-/** Lets pages of these origins ask from browsers. */
-function allowOrigins(app: FastifyInstance, { corsOrigins: origins, subscriptions }: Config): void {
+/** Lets pages of the origins of `CORS_ORIGINS` ask from browsers, and says to the operator that others may not. */
+function allowOrigins(
+  app: FastifyInstance,
+  { corsOrigins: origins, subscriptions }: Config,
+  note: Log['note'],
+): void {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  app.addHook('onRequest', (request, reply, done) => {
+    const { origin, 'access-control-request-method': asked } = request.headers;
+    const isRefused =
+      request.method === 'OPTIONS' &&
+      asked !== undefined &&
+      origin !== undefined &&
+      !origins.includes(origin);
+    if (!isRefused || origins.includes('*')) return done();
+    const message = `Pages of ${excerpt(origin)} may not ask here: CORS_ORIGINS doesn't list that origin.`;
+    // The browser shows none of it to the page.
+    if (performance.now() - toldAtMs >= TELLING_INTERVAL_MS) note(message);
+    toldAtMs = performance.now();
+    reply.code(403).type('application/json');
+    reply.send(errorBody('BAD_REQUEST', message, { requestId: request.id }));
+  });
   if (origins.length === 0) return;
   app.register(cors, {
     origin: [...origins],

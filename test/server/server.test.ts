@@ -475,9 +475,18 @@ describe('CORS', () => {
 
   it('keeps another origin out', async () => {
     const { url } = await open(word, { CORS_ORIGINS: ours });
-    expect((await preflight(url, 'https://evil.example')).headers.has('access-control-allow-origin')).toBe(
-      false,
-    );
+    const refused = await preflight(url, 'https://evil.example');
+    expect(refused.headers.has('access-control-allow-origin')).toBe(false);
+  });
+
+  it.for([{}, { CORS_ORIGINS: ours }])('says which setting lets an origin in, with %o', async (env) => {
+    const { url, lines } = await open(word, env);
+    const page = 'http://localhost:5173';
+    const refused = await preflight(url, page);
+    expect(refused.status).toBe(403);
+    const message = `Pages of ${page} may not ask here: CORS_ORIGINS doesn't list that origin.`;
+    expect((await refused.json()).errors).toMatchObject([{ message, extensions: { code: 'BAD_REQUEST' } }]);
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([message]);
   });
 
   it('lets everybody in for *', async () => {
