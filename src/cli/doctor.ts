@@ -29,10 +29,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
  * be made.
  * @throws Error if a manifest can't be read
  */
-function graphqlCopies(root = ROOT): readonly GraphqlCopy[] {
+function graphqlCopies(): readonly GraphqlCopy[] {
   const copies = new Map<string, { version: string; users: string[] }>();
   const seen = new Set<string>();
-  const pending = [realpathSync(root)];
+  const pending = [realpathSync(ROOT)];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     if (seen.has(folder)) continue;
     seen.add(folder);
@@ -49,11 +49,6 @@ function graphqlCopies(root = ROOT): readonly GraphqlCopy[] {
     }
   }
   return Array.from(copies, ([folder, copy]) => ({ folder, ...copy }));
-}
-
-/** Returns the generation of `graphql` that our code is written for. */
-function ownGeneration(root = ROOT): string {
-  return /\d+/.exec(manifestIn(root).dependencies.graphql ?? '')?.[0] ?? '';
 }
 
 function manifestIn(folder: string): z.infer<typeof Manifest> {
@@ -129,12 +124,14 @@ function packagesFinding(): Finding {
   try {
     const copies = graphqlCopies();
     const [{ version } = { version: 'missing' }] = copies;
-    const isOurs = version.split('.')[0] === ownGeneration();
+    // The generation that our code is written for.
+    const [generation = ''] = /\d+/.exec(manifestIn(ROOT).dependencies.graphql ?? '') ?? [];
+    const isOurs = version.split('.')[0] === generation;
     if (copies.length === 1 && isOurs) return { isWell: true, name, text: `graphql ${version}, one copy` };
     const listed = copies.map(
       ({ version, folder, users }) => `  ${version} in ${folder} for ${users.join(', ')}`,
     );
-    const fault = `the schema takes one copy of graphql ${ownGeneration()}, and there are ${copies.length}:`;
+    const fault = `the schema takes one copy of graphql ${generation}, and there are ${copies.length}:`;
     return { isWell: false, name, text: [fault, ...listed, '  Install the package anew.'].join('\n') };
   } catch (error) {
     return { isWell: null, name, text: `can't be told: ${reasonOf(error)}` };

@@ -85,17 +85,9 @@ export function readShallowJson(app: FastifyInstance): void {
   app.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (isDeepJson(String(body))) done(new TooDeep(), undefined);
+    if (isDeepJson(String(body))) done(Object.assign(new Error(TOO_DEEP), { statusCode: 400 }), undefined);
     else parseJson(request, String(body), done);
   });
-}
-
-class TooDeep extends Error {
-  readonly statusCode = 400;
-
-  constructor() {
-    super(TOO_DEEP);
-  }
 }
 
 /**
@@ -206,21 +198,18 @@ function sendAnswer(
     sendParts(request, reply, body, options);
     return;
   }
+  const mayShrink = isCompressible(body);
   // A 304 stands for a body, and varies as the body would.
-  if (status === 304) reply.header('vary', withVary(reply, 'Accept-Encoding'));
-  if (isCompressible(body)) {
-    reply.header('vary', withVary(reply, 'Accept-Encoding'));
-    const compression = compressionFor(request.headers['accept-encoding']?.toString());
-    if (compression !== null) {
-      compression
-        .compress(body, encoded)
-        .then((bytes) => reply.header('content-encoding', compression.encoding).send(bytes))
-        .catch((error: unknown) => reply.send(error));
-      return;
-    }
-  }
+  if (mayShrink || status === 304) reply.header('vary', withVary(reply, 'Accept-Encoding'));
+  const compression = mayShrink ? compressionFor(request.headers['accept-encoding']?.toString()) : null;
   // The server would measure a text first and encode it after.
-  reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
+  if (compression === null)
+    reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
+  else
+    compression
+      .compress(body, encoded)
+      .then((bytes) => reply.header('content-encoding', compression.encoding).send(bytes))
+      .catch((error: unknown) => reply.send(error));
 }
 
 /** Tells if a browser was pointed here by hand: it wants a page, and sends no operation. */

@@ -6,11 +6,7 @@ import { entityTag, isHeld } from '../operations/responses.ts';
 const AUTHORIZATION = 'authorization';
 /** Characters that no key reaches. */
 const MAX_KEY_LENGTH = 4_096;
-const MALFORMED_KEY = {
-  status: 401,
-  code: 'UNAUTHENTICATED',
-  message: `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`,
-} as const;
+const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
 /**
  * Returns the fault of a request's key, and its status; null if it may be a key, or there is none. Node keeps the first of
@@ -28,7 +24,8 @@ export function keyFault({ rawHeaders, headers: { authorization } }: IncomingMes
       code: 'BAD_REQUEST',
       message: 'The request has several Authorization headers.',
     } as const;
-  return isWellFormed(authorization) ? null : MALFORMED_KEY;
+  if (isWellFormed(authorization)) return null;
+  return { status: 401, code: 'UNAUTHENTICATED', message: MALFORMED_KEY } as const;
 }
 
 /** Tells if a header may be a key at all. If there is no key in it, the fields that need one say so. */
@@ -71,14 +68,17 @@ export function hijacked(reply: FastifyReply): FastifyReply['raw'] {
   return reply.raw;
 }
 
-/** Sends a text that hardly ever changes, with a tag: a client that has it already gets the tag alone. */
+/** Sends a text that never changes, with a tag: a client that has it already gets the tag alone. */
 export function taggedText(read: () => string): (request: FastifyRequest, reply: FastifyReply) => string {
-  let named = { text: '', etag: '' };
+  let text: string | undefined;
+  let etag = '';
   return ({ headers }, reply) => {
-    const text = read();
-    if (named.etag === '' || text !== named.text) named = { text, etag: entityTag([text]) };
-    reply.header('etag', named.etag).header('cache-control', 'no-cache');
-    if (!isHeld(headers['if-none-match'], named.etag)) return text;
+    if (text === undefined) {
+      text = read();
+      etag = entityTag([text]);
+    }
+    reply.header('etag', etag).header('cache-control', 'no-cache');
+    if (!isHeld(headers['if-none-match'], etag)) return text;
     reply.code(304);
     return '';
   };

@@ -30,26 +30,7 @@ export class WriteQueue {
 }
 
 /** Answers that are written, but not yet taken by their clients. */
-export interface Outgoing {
-  /**
-   * Has an answer written to a connection, and takes note of it unless all of it is taken at once.
-   * @param write called with the bytes to write: those of an equal long answer under way, if there is one
-   */
-  write(response: ServerResponse, socket: Socket, body: Buffer, write: (bytes: Buffer) => void): void;
-  /**
-   * Takes note of a part of an answer, which waits until it is taken and not until the answer is over.
-   * @returns the bytes to write, and a function to call once they are taken
-   */
-  addPart(socket: Socket, part: Buffer): { readonly bytes: Buffer; readonly taken: () => void };
-  /**
-   * Takes note of an answer that is written as it is read, and of the bytes that are kept for it until then.
-   * @returns a function to call for each chunk that is about to be written: the client has longer then
-   */
-  follow(response: ServerResponse, socket: Socket, heldBytes: number): (chunkBytes: number) => void;
-}
-
-/** The reason of a cut: `late` for too slow a reader; `crowded` if too much waited on the connection, or in all. */
-type CutReason = 'late' | 'crowded';
+export type Outgoing = ReturnType<typeof createOutgoing>;
 
 /** Bytes below which an answer is gone at once, and a connection can't have enough of them wait to matter. */
 const SHORT_BYTES = 4_096;
@@ -77,12 +58,12 @@ interface Waiting {
  * more and reads nothing. If too much waits in all, the one that has waited longest is cut.
  * @param maxPerConnection bytes that may wait on one connection beside the answer that it is at
  * @param maxInAll bytes that may wait in all; equal bytes for several clients count once
- * @param onCut called for each connection that was cut
+ * @param onCut called for each connection that was cut: `late` for too slow a reader, `crowded` if too much waited
  */
 export function createOutgoing(
   { maxPerConnection, maxInAll }: { readonly maxPerConnection: number; readonly maxInAll: number },
-  onCut: (reason: CutReason) => void,
-): Outgoing {
+  onCut: (reason: 'late' | 'crowded') => void,
+) {
   /** Answers that wait, the longest waiting first. */
   const all = new Set<Waiting>();
   const byConnection = new Map<Socket, Set<Waiting>>();
@@ -113,7 +94,7 @@ export function createOutgoing(
     waiting.body = null;
   }
 
-  function cut(socket: Socket, reason: CutReason): void {
+  function cut(socket: Socket, reason: 'late' | 'crowded'): void {
     for (const waiting of byConnection.get(socket) ?? []) remove(waiting);
     socket.destroy();
     onCut(reason);
@@ -127,7 +108,7 @@ export function createOutgoing(
       cut(socket, 'crowded');
       return null;
     }
-    const timer = lateAfter(socket, patienceMs);
+    const timer = setTimeout(cut, patienceMs, socket, 'late').unref();
     const waiting = { socket, body: body && bodies.take(body), bytes, timer };
     if (body === null) heldBytes += bytes;
     all.add(waiting);
@@ -143,30 +124,34 @@ export function createOutgoing(
     return wait(socket, body, body.length, PATIENCE_MS + body.length / MIN_BYTES_PER_MS);
   }
 
-  function removeOnceOver(response: ServerResponse, waiting: Waiting): void {
-    response.once('close', () => remove(waiting));
-  }
-
-  function lateAfter(socket: Socket, patienceMs: number): NodeJS.Timeout {
-    return setTimeout(cut, patienceMs, socket, 'late').unref();
-  }
-
   return {
-    write(response, socket, body, write) {
+    /**
+     * Has an answer written to a connection, and takes note of it unless all of it is taken at once.
+     * @param write called with the bytes to write: those of an equal long answer under way, if there is one
+     */
+    write(response: ServerResponse, socket: Socket, body: Buffer, write: (bytes: Buffer) => void): void {
       const isLong = body.length >= LONG_BYTES;
       let waiting = isLong ? waitForAll(socket, body) : null;
       write(waiting?.body ?? body);
       if (!isLong && body.length >= SHORT_BYTES && !isTaken(response)) waiting = waitForAll(socket, body);
-      if (waiting !== null) removeOnceOver(response, waiting);
+      if (waiting !== null) response.once('close', () => remove(waiting));
     },
-    addPart(socket, part) {
+    /**
+     * Takes note of a part of an answer, which waits until it is taken and not until the answer is over.
+     * @returns the bytes to write, and a function to call once they are taken
+     */
+    addPart(socket: Socket, part: Buffer) {
       const waiting = waitForAll(socket, part);
       return { bytes: waiting?.body ?? part, taken: () => waiting !== null && remove(waiting) };
     },
-    follow(response, socket, bytes) {
+    /**
+     * Takes note of an answer that is written as it is read, and of the bytes that are kept for it until then.
+     * @returns a function to call for each chunk that is about to be written: the client has longer then
+     */
+    follow(response: ServerResponse, socket: Socket, bytes: number): (chunkBytes: number) => void {
       const waiting = wait(socket, null, bytes, PATIENCE_MS);
       if (waiting === null) return () => {};
-      removeOnceOver(response, waiting);
+      response.once('close', () => remove(waiting));
       const beganAtMs = performance.now();
       let written = 0;
       return (chunkBytes) => {
@@ -174,7 +159,7 @@ export function createOutgoing(
         written += chunkBytes;
         clearTimeout(waiting.timer);
         const leftMs = PATIENCE_MS + written / MIN_BYTES_PER_MS - (performance.now() - beganAtMs);
-        waiting.timer = lateAfter(socket, Math.max(0, leftMs));
+        waiting.timer = setTimeout(cut, Math.max(0, leftMs), socket, 'late').unref();
       };
     },
   };

@@ -122,7 +122,6 @@ export function createServer(parts: ServerParts): Server {
     const settings = { demoKeys, trusted: () => gateway.trusted, isLive: gateway.live !== null };
     app.register(async (app) => (await import('../wings/graphiql-route.ts')).graphiqlRoute(app, settings));
   }
-  /** The transports of subscriptions. */
   const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
     gateway,
@@ -134,12 +133,11 @@ export function createServer(parts: ServerParts): Server {
     onTransport: (transport) => transports.push(transport),
   });
   const { live } = gateway;
-  if (live !== null) {
+  if (live !== null)
     app.register(async () => {
       const { liveSockets } = await import('../wings/live/sockets.ts');
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
-  }
   if (config.mcp) {
     const options = { gateway, origins: config.corsOrigins, course, problem };
     app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
@@ -147,12 +145,8 @@ export function createServer(parts: ServerParts): Server {
   const admin = config.adminPort === undefined ? null : createAdminServer(metrics, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
-    let printed: string | undefined;
     const sdl = taggedText(() => gateway.sdl);
-    const clientSdl = taggedText(() => {
-      printed ??= printSdl(gateway.schema);
-      return printed;
-    });
+    const clientSdl = taggedText(() => printSdl(gateway.schema));
     app.get<{ Querystring: { for?: string } }>('/schema.graphql', async (request, reply) => {
       reply.header('content-type', 'text/plain; charset=utf-8');
       return request.query.for === 'clients' ? clientSdl(request, reply) : sdl(request, reply);
@@ -287,23 +281,17 @@ async function notFound(request: FastifyRequest, reply: FastifyReply) {
   };
 }
 
-interface AdminServer {
-  listen(host: string, port: number): Promise<string>;
-  /** Takes no more connections, and answers on those that are open. */
-  stopListening(): void;
-  close(): Promise<void>;
-}
-
 /** Bounds of requests for metrics and health, which are small. */
 const BOUNDS = { bodyLimit: 1_024, requestTimeout: 10_000, http: { headersTimeout: 5_000 } };
 
 /** Makes a server for health and metrics alone. It answers until the program ends, through a drain too. */
-function createAdminServer(metrics: Metrics, course: Course): AdminServer {
+function createAdminServer(metrics: Metrics, course: Course) {
   const app = fastify({ ...BOUNDS, forceCloseConnections: true });
   addOperatorRoutes(app, metrics, course);
   app.setNotFoundHandler(notFound);
   return {
-    listen: (host, port) => listenAt(app, host, port),
+    listen: (host: string, port: number) => listenAt(app, host, port),
+    /** Takes no more connections, and answers on those that are open. */
     stopListening: () => void TcpServer.prototype.close.call(app.server),
     close: () => app.close(),
   };
@@ -312,19 +300,8 @@ function createAdminServer(metrics: Metrics, course: Course): AdminServer {
 /** Milliseconds left to close connections to the service and to the store, once nobody is answered any more. */
 const STOP_TIMEOUT_MS = 2_000;
 
-/** Requests whose answers have not left yet. */
-interface OpenRequests {
-  readonly count: number;
-  /**
-   * Number of them that the gateway still works on: the others wait for their clients, to take an answer or to send a
-   * request.
-   */
-  readonly underWay: number;
-  /** Resolves once there is none. */
-  none(): Promise<void>;
-}
-
-function watchOpenRequests(app: FastifyInstance): OpenRequests {
+/** Counts the requests whose answers have not left yet. */
+function watchOpenRequests(app: FastifyInstance) {
   const open = new Set<FastifyReply>();
   let lastClosed = () => {};
   app.addHook('onRequest', (_request, reply, done) => {
@@ -339,12 +316,14 @@ function watchOpenRequests(app: FastifyInstance): OpenRequests {
     get count() {
       return open.size;
     },
+    /** Number of them that the gateway still works on: the others wait for their clients to take or to send. */
     get underWay() {
       let count = 0;
       for (const reply of open) count += Number(!waitsForClient(reply));
       return count;
     },
-    none() {
+    /** Resolves once there is none. */
+    none(): Promise<void> {
       if (open.size === 0) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();
       lastClosed = resolve;
@@ -367,17 +346,14 @@ function waitsForClient({ request, raw }: FastifyReply): boolean {
 interface RunningServer {
   readonly app: FastifyInstance;
   readonly course: Course;
-  readonly open: OpenRequests;
+  readonly open: ReturnType<typeof watchOpenRequests>;
   /** The server for operators; null if they ask at the same port. */
-  readonly admin: AdminServer | null;
+  readonly admin: ReturnType<typeof createAdminServer> | null;
   /** The ways of subscriptions. */
   readonly transports: readonly LiveTransport[];
 }
 
-/**
- * Drains as `Server.drain` says.
- * @returns the number of requests that the gateway was at when they were cut
- */
+/** Drains as `Server.drain` says. */
 async function drain(
   { app, course, open, admin, transports }: RunningServer,
   { config, gateway, log }: ServerParts,

@@ -435,19 +435,21 @@ function tokenOf({ headers, query }: FastifyRequest): string | null {
   return typeof given === 'string' && given !== '' ? given : null;
 }
 
-function refusal(status: number, code: FailureCode | 'BAD_REQUEST', message: string): StreamResponse {
-  return [
-    errorBody(code, message, {}),
-    { status, statusText: '', headers: { 'content-type': 'application/json; charset=utf-8' } },
-  ];
+function refusal(
+  status: number,
+  code: FailureCode | 'BAD_REQUEST',
+  message: string,
+  fields: { readonly retryAfterSeconds?: number } = {},
+): StreamResponse {
+  const { retryAfterSeconds } = fields;
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  };
+  return [errorBody(code, message, fields), { status, statusText: '', headers }];
 }
 
 function tooMany(words: string): StreamResponse {
-  const headers = {
-    'content-type': 'application/json; charset=utf-8',
-    'retry-after': String(RESERVE_AGAIN_SECONDS),
-  };
   const message = `${words} Read those first, or come again later.`;
-  const body = errorBody('OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS });
-  return [body, { status: 503, statusText: '', headers }];
+  return refusal(503, 'OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS });
 }

@@ -6,6 +6,7 @@ import {
   type ExecutionResult,
   execute,
   GraphQLError,
+  type GraphQLErrorOptions,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -507,16 +508,19 @@ function told(
   const formatted = errors.map((error) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'subscription', requestId)),
   );
-  return toldErrors(formatted, requestId).map(({ message, path, extensions }, i) => {
-    const { nodes, source, positions } = errors[i] ?? {};
-    return new GraphQLError(message, {
-      nodes: nodes ?? null,
-      source: source ?? null,
-      positions: positions ?? null,
-      path: path ?? null,
-      extensions: extensions ?? null,
-    });
-  });
+  return toldErrors(formatted, requestId).map(({ message, path, extensions }, i) =>
+    reworded(errors[i], message, { path: path ?? null, extensions: extensions ?? null }),
+  );
+}
+
+/** Makes an error at the same place of a document. */
+function reworded(
+  error: GraphQLError | undefined,
+  message: string,
+  options: GraphQLErrorOptions,
+): GraphQLError {
+  const { nodes = null, source = null, positions = null } = error ?? {};
+  return new GraphQLError(message, { nodes, source, positions, ...options });
 }
 
 function asGraphql(error: unknown): GraphQLError {
@@ -527,15 +531,11 @@ function asGraphql(error: unknown): GraphQLError {
 
 /** Makes an error of a document, with its code, and without its suggestions if the schema is not told. */
 function withCode(error: unknown, code: string, tellsSchema = true): GraphQLError {
-  const { message, originalError, nodes, source, positions } = asGraphql(error);
-  if (originalError instanceof Failure) return asGraphql(error);
+  const known = asGraphql(error);
+  if (known.originalError instanceof Failure) return known;
+  const { message } = known;
   const text = tellsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
-  return new GraphQLError(text, {
-    nodes: nodes ?? null,
-    source: source ?? null,
-    positions: positions ?? null,
-    extensions: { code },
-  });
+  return reworded(known, text, { extensions: { code } });
 }
 
 function refused(code: string, message: string): { readonly errors: readonly GraphQLError[] } {
