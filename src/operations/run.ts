@@ -311,7 +311,7 @@ export function describeOperation(
 
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(
-  { config, tenantCache, learned, fieldTraces, now, steadyNow }: OperationsParts,
+  { config, tenantCache, learned, fieldTraces, now }: OperationsParts,
   service: {
     readonly ask: LoadersParts['ask'];
     readonly tickersLearned: LoadersParts['tickersLearned'];
