@@ -595,16 +595,19 @@ export class Scheduler {
   /** Goes on once none of the values is a promise any longer; errors stand for rejected ones. */
   waitForAll(values: unknown[], goOn: (values: unknown[]) => void): void {
     let missing = 0;
-    for (let slot = 0; slot < values.length; slot += 1) {
-      const value = values[slot];
-      if (!isPromise(value)) continue;
-      missing += 1;
-      this.wait(value, (settled) => {
+    // Outside of the loop, which would else make a scope for each value, and hardly any is a promise.
+    const waitFor = (promise: PromiseLike<unknown>, slot: number) =>
+      this.wait(promise, (settled) => {
         values[slot] = settled;
         missing -= 1;
         if (missing === 0) goOn(values);
         else handleRejections(settled);
       });
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = values[slot];
+      if (!isPromise(value)) continue;
+      missing += 1;
+      waitFor(value, slot);
     }
     if (missing === 0) goOn(values);
     else for (const value of values) handleRejections(value);

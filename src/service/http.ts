@@ -96,6 +96,7 @@ export function createHttp(
   }
 
   async function answered(call: Call, sending: Sending): Promise<Answer> {
+    sending.signal.throwIfAborted();
     const { status, headers, body } = await exchanged(call, sending);
     sending.onStatus?.(status);
     if (status === 200) {
@@ -115,14 +116,10 @@ export function createHttp(
     throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], now()) : {});
   }
 
-  const send: Send = async (call, sending) => {
-    sending.signal.throwIfAborted();
-    try {
-      return await answered(call, sending);
-    } catch (error) {
+  const send: Send = (call, sending) =>
+    answered(call, sending).catch((error) => {
       throw failureIn(error, call);
-    }
-  };
+    });
 
   return { send, close: connections.close };
 }

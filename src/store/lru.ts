@@ -26,7 +26,7 @@ interface ObjectMemo<Value> {
 }
 
 /**
- * Remembers on the object itself, out of sight of JSON. A WeakMap would do the same, but until the next full collection
+ * Remembers on the object itself, out of sight of JSON and of copies. A WeakMap would do the same, but until the next full collection
  * the engine keeps all that a WeakMap leads to, even of objects that nobody holds any longer: here, all that each call
  * brought.
  */
@@ -36,7 +36,8 @@ export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
   return {
     of: (owner) => (owner as Owner)[key],
     put(owner, value) {
-      (owner as Owner)[key] = value;
+      if (key in owner) (owner as Owner)[key] = value;
+      else Object.defineProperty(owner, key, { value, writable: true });
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Failure } from '../../errors.ts';
+import { createObjectMemo } from '../../store/lru.ts';
 import {
   eachFound,
   eachOf,
@@ -73,8 +74,13 @@ export function decodeCountries(body: unknown, route: string): CountryRecord[] {
   return eachFound(wholeListIn(body, route), decodeCountry);
 }
 
+/** Countries by the row that was sent: most rows are those of the last body, and are not decoded again. */
+const decoded = createObjectMemo<CountryRecord>('country');
+
 function decodeCountry(row: JsonObject, place: Place): CountryRecord {
-  return {
+  const known = decoded.of(row);
+  if (known !== undefined) return known;
+  const country = {
     code: alpha2In(row, ...ANY_CODE_NAMES) ?? missingCode(row, place),
     name: textIn(row, ...NAME_NAMES),
     iso3: textIn(row, ...ALPHA_3_NAMES)?.toUpperCase() ?? null,
@@ -84,6 +90,8 @@ function decodeCountry(row: JsonObject, place: Place): CountryRecord {
     subregion: textIn(row, 'subregion'),
     record: row,
   };
+  decoded.put(row, country);
+  return country;
 }
 
 /** Takes a code of another length: the list is worth more than the one odd entry. */
@@ -97,8 +105,8 @@ function missingCode(row: JsonObject, place: Place): string {
  */
 export function alpha2In(row: JsonObject, ...names: readonly string[]): string | null {
   let byAlpha3: string | null = null;
-  for (const name of names) {
-    const text = textIn(row, name);
+  for (let i = 0; i < names.length; i += 1) {
+    const text = textIn(row, names[i] as string);
     const code = text === null ? null : alpha2Of(text);
     if (code !== null && text?.length === 2) return code;
     byAlpha3 ??= code;

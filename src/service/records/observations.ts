@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
 import { asNumber } from '../../exact-json.ts';
 import { periodOf } from '../../periods.ts';
+import { createObjectMemo } from '../../store/lru.ts';
 import { timeIn } from '../../times.ts';
 import { UnreadItem } from '../json.ts';
 import { alpha2In, alpha2Of, type CountryNamed, checkCountry, countryNamedIn } from './countries.ts';
@@ -161,9 +162,8 @@ function isSound(row: JsonObject): boolean {
 
 /** Makes a row with the specified code of its country, if it has another, and with its numbers as near as can be. */
 function asSpecified(row: unknown): unknown {
-  const code = isObject(row) ? textIn(row, 'country_code') : null;
-  const alpha2 = code === null ? null : alpha2Of(code);
   if (!isObject(row)) return row;
+  const alpha2 = alpha2Of(textIn(row, 'country_code') ?? '');
   const plain = withNumbers(row);
   return alpha2 === null ? plain : { ...plain, country_code: alpha2 };
 }
@@ -181,6 +181,9 @@ function unknownIn(row: unknown, place: Place): UnknownRow | null {
   return { countryCode, metricKey: textIn(row as JsonObject, 'metric_key'), detail };
 }
 
+/** Figures by the row that was sent: most rows are those of the last body, and are sound for good. */
+const decoded = createObjectMemo<ObservationRecord>('figure');
+
 /**
  * Reads the figures of a body. A row that breaks the specification becomes a fault and leaves the others standing. A
  * row without a value is no figure, and one of an unknown country is nobody's: both stand apart.
@@ -197,10 +200,11 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   for (const row of sent) {
     index += 1;
     const isRow = isObject(row);
-    if (isRow && holdsNoFigure(row)) {
-      blanks.push(blankIn(row, index));
-      continue;
-    }
+    const known = isRow ? decoded.of(row) : undefined;
+    const isBlank = isRow && holdsNoFigure(row);
+    if (known !== undefined) rows.push({ ...known, fetchedAtMs: receivedAt });
+    else if (isBlank) blanks.push(blankIn(row, index));
+    if (known !== undefined || isBlank) continue;
     const isSpecified = isRow && isSound(row);
     const isUnread = row instanceof UnreadItem;
     const legible = isUnread ? row.legible : row;
@@ -217,7 +221,9 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       const fields = parsed?.data ?? (row as z.infer<typeof observation>);
       const { country_code, country_name, metric_name } = fields;
       const code = country_code.toUpperCase();
-      rows.push(recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt));
+      const found = recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt);
+      decoded.put(found.record, found);
+      rows.push(found);
     }
   }
   return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
