@@ -35,8 +35,7 @@ export function parseExactly(text: string): unknown {
 function hasManyDigits(text: string): boolean {
   for (let at = SURE_DIGITS; at < text.length; at += SURE_DIGITS + 1) {
     if (!isOfNumber(text, at)) continue;
-    let from = at;
-    let to = at;
+    let [from, to] = [at, at];
     while (isOfNumber(text, from - 1)) from -= 1;
     while (isOfNumber(text, to + 1)) to += 1;
     if (to - from >= SURE_DIGITS) return true;

@@ -63,7 +63,7 @@ const stepsFor = (target: string): readonly Step[] => {
     ['nesting', ({ body }) => isDeep(body)],
     ['told failure', ({ body }) => toldFailure(body)],
     ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
-    ['envelope and records', ({ body }) => decode(body)],
+    ['envelope and records, of known rows', ({ body }) => decode(body)],
     ['entries (common texts)', ({ body }) => common(decode(body) as never)],
     [
       'all of it, in a row',

@@ -126,22 +126,15 @@ export function createHttp(
 
 /** Words the failure of a request. An error that is no failure of the service stays as it is. */
 function failureIn(error: unknown, call: Call): unknown {
-  if (error instanceof Late) {
-    return new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', {
-      route: call.route,
-    });
-  }
+  const { route } = call;
+  if (error instanceof Late)
+    return new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', { route });
   if (error instanceof Unreadable) return invalid(call, error.message, error);
   if (!(error instanceof Broken)) return error;
   const cause = error instanceof Forgotten ? error : error.cause;
   if (cause instanceof errors.ResponseExceededMaxSizeError)
     return invalid(call, 'the body is too large', cause);
-  return new Failure(
-    'UPSTREAM_UNAVAILABLE',
-    'The connection to the service broke.',
-    { route: call.route },
-    { cause },
-  );
+  return new Failure('UPSTREAM_UNAVAILABLE', 'The connection to the service broke.', { route }, { cause });
 }
 
 /** Makes headers as an answer has them: one value a name. */
@@ -160,8 +153,8 @@ function invalid(call: Call, detail: string, cause?: unknown): Failure {
   );
 }
 
-function failureOf(status: number, text: string, call: Call): Failure {
-  const fields = { route: call.route, detail: detailIn(text) };
+function failureOf(status: number, text: string, call: Call, detail = detailIn(text)): Failure {
+  const fields = { route: call.route, detail };
   switch (status) {
     case 401:
       return new Failure('UNAUTHENTICATED', 'The service does not accept this key.', fields);
@@ -183,12 +176,7 @@ function failureOf(status: number, text: string, call: Call): Failure {
 
 /** Makes the failure that a body tells of although its status says otherwise. */
 function failureTold(words: string | undefined, call: Call): Failure {
-  if (words !== undefined && isAboutLimit(words)) {
-    return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', {
-      route: call.route,
-      detail: words,
-    });
-  }
+  if (words !== undefined && isAboutLimit(words)) return failureOf(429, '', call, words);
   return new Failure('UPSTREAM_INVALID_RESPONSE', 'The service sent a failure as if it were an answer.', {
     route: call.route,
     ...(words === undefined ? {} : { detail: words }),

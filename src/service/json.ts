@@ -227,17 +227,17 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   const known = last.rows;
   const start = known === null ? null : listStart(bytes);
   if (known === null || start === null || start.name !== known.name) return undefined;
-  // Those of the last body as far as they are the same.
-  const items = known.items.slice();
-  const places = known.places.slice();
+  const items: unknown[] = [];
+  const places: number[] = [];
   let changed = 0;
   let stepEnd = STEP_BYTES;
-  let row = 0;
   let at = afterSpace(bytes, start.at);
-  while (bytes[at] === OPEN_OBJECT) {
+  for (let row = 0; bytes[at] === OPEN_OBJECT; row += 1) {
     const { [2 * row]: from = 0, [2 * row + 1]: to = 0 } = known.places;
     let end = at + to - from;
-    if (to === 0 || end >= bytes.length || bytes.compare(last.bytes, from, to, at, end) !== 0) {
+    if (to > 0 && end < bytes.length && bytes.compare(last.bytes, from, to, at, end) === 0) {
+      items.push(known.items[row]);
+    } else {
       changed += 1;
       if (changed > CHANGED_FIRST + row / 2) return undefined;
       // Mostly it is as long as it was. If that isn't so, it is no JSON up to there.
@@ -247,11 +247,9 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
         item = end < 0 ? undefined : parsedRow(bytes, at, end);
       }
       if (item === undefined) return undefined;
-      items[row] = item;
+      items.push(item);
     }
-    places[2 * row] = at;
-    places[2 * row + 1] = end;
-    row += 1;
+    places.push(at, end);
     at = afterSpace(bytes, end);
     if (bytes[at] !== COMMA) break;
     at = afterSpace(bytes, at + 1);
@@ -260,8 +258,6 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
     if (bytes[at] !== OPEN_OBJECT) return undefined;
   }
   if (bytes[at] !== CLOSE_LIST) return undefined;
-  items.length = row;
-  places.length = 2 * row;
   const body = bodyAround(bytes, start, at, items);
   return body === undefined ? undefined : { bytes, body, rows: { name: start.name, items, places } };
 }

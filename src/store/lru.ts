@@ -22,13 +22,12 @@ export function shrinkTo<Value extends object | string>(cache: LRUCache<string, 
 /** A value that is remembered of an object for as long as the object lives. */
 interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
-  put(owner: object, value: Value): void;
+  put(owner: object, value: Value): Value;
 }
 
 /**
- * Remembers on the object itself, out of sight of JSON and of copies. A WeakMap would do the same, but until the next full collection
- * the engine keeps all that a WeakMap leads to, even of objects that nobody holds any longer: here, all that each call
- * brought.
+ * Remembers on the object itself, out of sight of JSON and of copies. A WeakMap would do the same, but until the next
+ * full collection the engine keeps all that a WeakMap leads to, even of objects that nobody holds any longer.
  */
 export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
   const key = Symbol(what);
@@ -38,6 +37,7 @@ export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
     put(owner, value) {
       if (key in owner) (owner as Owner)[key] = value;
       else Object.defineProperty(owner, key, { value, writable: true });
+      return value;
     },
   };
 }

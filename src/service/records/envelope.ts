@@ -59,10 +59,9 @@ export function objectAt(value: unknown, place: Place): JsonObject {
  */
 
 export function textIn(row: JsonObject, ...names: readonly string[]): string | null {
-  for (let i = 0; i < names.length; i += 1) {
-    const value = row[names[i] as string];
-    const text = typeof value === 'string' ? value.trim() : '';
-    if (text !== '') return text;
+  for (const name of names) {
+    const value = row[name];
+    if (typeof value === 'string' && value.trim() !== '') return value.trim();
   }
   return null;
 }
