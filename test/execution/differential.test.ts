@@ -16,6 +16,7 @@ import { runPlan } from '../../src/execution/run.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { batches, resolvers } from '../../src/resolvers/generated.ts';
 import { entities } from '../../src/resolvers/nodes.ts';
+import { draws } from '../support/draws.ts';
 import { createArchive } from './archive.ts';
 import { createCase, drawCase, explainDifference, planOf, runOurs, runTheirs } from './cases.ts';
 import { mix } from './dice.ts';
@@ -23,8 +24,7 @@ import { differenceOf, type Outcome } from './outcomes.ts';
 import { resolveByDraws } from './resolvers.ts';
 
 const SEED = 20_260_724;
-/** Operations that are drawn: fewer than in CI (.ci/run), which draws the same ones first. */
-const OPERATIONS = Number(process.env.DIFFERENTIAL_OPERATIONS ?? 2_000);
+const OPERATIONS = draws(10_000);
 /** One operation in as many runs by a clock that ends every turn at once. */
 const HASTY = 8;
 
