@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
 import { asNumber } from '../../exact-json.ts';
-import { periodOf } from '../../periods.ts';
-import { timeIn } from '../../times.ts';
+import { periodOf, timeIn } from '../../periods.ts';
 import { UnreadItem } from '../json.ts';
 import { alpha2In, alpha2Of, type CountryNamed, checkCountry, countryNamedIn } from './countries.ts';
 import {
