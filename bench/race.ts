@@ -11,7 +11,7 @@ import { delayedTable, raceDelayed } from './race/delayed.ts';
 import { raceRow } from './race/heats.ts';
 import { hourTable, measureHour } from './race/hour.ts';
 import { installPeers } from './race/install.ts';
-import { writeReport } from './race/report.ts';
+import { writeBrief, writeReport } from './race/report.ts';
 import { ROWS } from './race/rows.ts';
 import { measureScale, scaleTable } from './race/scale.ts';
 import { SERVERS } from './race/servers.ts';
@@ -32,6 +32,7 @@ interface Wanted {
   readonly hour?: true;
   readonly operations?: string;
   readonly report?: true;
+  readonly brief?: true;
 }
 
 /** Many short rounds by turns: the rates of a machine that is shared change by half within a minute, for some programs more than for others. */
@@ -69,7 +70,8 @@ if (import.meta.main) {
     .option('--skewed', 'only print what 5,000 operations of 100 keys come to, from a cold start')
     .option('--hour', "only print the memory that an hour's worth of operations leaves")
     .option('--operations <n>', 'operations of --skewed or --hour, where they are to be others')
-    .option('--report', 'run everything and write bench/REPORT.md');
+    .option('--report', 'run everything and write bench/REPORT.md')
+    .option('--brief', 'run the rows at 32 connections and write bench/REPORT.md of them');
   const wanted = command.parse().opts<Wanted>();
   refuseUnknown('servers', wanted.servers, ['ours', ...OTHERS]);
   refuseUnknown('modes', wanted.modes, MODES);
@@ -79,7 +81,8 @@ if (import.meta.main) {
     ROWS.map(({ letter }) => letter),
   );
   installPeers();
-  if (wanted.report) process.exitCode = (await race(wanted)) ? 0 : 1;
+  if (wanted.brief) await writeBrief(Number(wanted.seconds), Number(wanted.rounds));
+  else if (wanted.report) process.exitCode = (await race(wanted)) ? 0 : 1;
   else if (wanted.scale) console.log(scaleTable(await measureScale()));
   else if (wanted.delayed) await printDelayed(wanted);
   else if (wanted.skewed) console.log(skewedTable(await measureSkewed(operationsOf(wanted))));

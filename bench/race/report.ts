@@ -12,7 +12,7 @@ import { runsOf } from './runs.ts';
 import { measureScale, scaleTable } from './scale.ts';
 import { SERVERS } from './servers.ts';
 import { measureSkewed, skewedSection } from './skewed.ts';
-import { measureStarts } from './starts.ts';
+import { measureStarts, type StartResult } from './starts.ts';
 import { heatTable, short, table } from './table.ts';
 import { tailcallMissing } from './tailcall.ts';
 import { measureWorkers, workersSection } from './workers.ts';
@@ -20,6 +20,9 @@ import { measureWorkers, workersSection } from './workers.ts';
 const FILE = 'bench/REPORT.md';
 const RUNS = 'bench/REPORT.json';
 const CONNECTIONS = [32, 1];
+
+/** Servers that the brief form leaves out: in every row others are twice as fast. */
+const FAR_BEHIND: readonly string[] = ['apollo-naive', 'yoga-dataloader', 'mesh'];
 
 /** Runs everything, prints the report and writes it to `bench/REPORT.md`. @returns whether all thresholds are kept */
 export async function writeReport(seconds: number, rounds: number): Promise<boolean> {
@@ -44,23 +47,13 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
 
   const report = [
     preface(seconds, rounds, minutes),
-    ...rows.map(rowSection),
+    ...rows.map((row) => rowSection(row, CONNECTIONS)),
     halfLoadSection(rows),
     delayedSection(delayed),
     skewedSection(skewed),
     hourSection(hour),
     workersSection(workers),
-    [
-      '## Start',
-      'From the start of the process to the line that tells its address; median of three, after one that was ended by SIGTERM.',
-      table(
-        ['server', 'ms'],
-        starts.map(({ server, medianMs }) => [
-          server.kind === 'ours' ? 'ours' : server.name,
-          short(medianMs),
-        ]),
-      ),
-    ].join('\n\n'),
+    startSection(starts),
     [
       '## Ours and the size of an answer',
       'Cold, one operation at a time, each size in a process of its own; "first" is its first answer, "then" the median of those after it. A block is the longest time that the event loop stood still, the first answer included.',
@@ -81,6 +74,38 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
   writeFileSync(RUNS, runsOf(raced));
   return gate.every(({ isKept }) => isKept);
 }
+
+/** Runs the rows at 32 connections, against peers that come close and the floors, and writes that in place of the report. */
+export async function writeBrief(seconds: number, rounds: number): Promise<void> {
+  const startedAt = performance.now();
+  const starts = await measureStarts();
+  const servers = SERVERS.filter(({ name }) => !FAR_BEHIND.includes(name));
+  const [connections = 32] = CONNECTIONS;
+  const rows: RowResult[] = [];
+  for (const row of ROWS) {
+    console.error(`Row ${row.letter}: ${row.what}`);
+    rows.push(await raceRow(row, { servers, connections: [connections], seconds, rounds, halfLoad: false }));
+  }
+  const minutes = (performance.now() - startedAt) / 60_000;
+  const report = [
+    preface(seconds, rounds, minutes),
+    `This is the brief form (\`npm run bench:race -- --brief\`): ${connections} connections alone, without ${FAR_BEHIND.join(', ')}, and without the sections of one connection, half load, a slow service, 100 keys, an hour's memory and the thresholds, which \`npm run bench\` has.`,
+    ...rows.map((row) => rowSection(row, [connections])),
+    startSection(starts),
+  ].join('\n\n');
+  writeFileSync(FILE, `${report}\n`);
+  writeFileSync(RUNS, runsOf({ rows, starts }));
+}
+
+const startSection = (starts: readonly StartResult[]): string =>
+  [
+    '## Start',
+    'From the start of the process to the line that tells its address; median of three, after one that was ended by SIGTERM.',
+    table(
+      ['server', 'ms'],
+      starts.map(({ server, medianMs }) => [server.kind === 'ours' ? 'ours' : server.name, short(medianMs)]),
+    ),
+  ].join('\n\n');
 
 function preface(seconds: number, rounds: number, minutes: number): string {
   const pinning = isPinned
@@ -119,12 +144,12 @@ process held over all its runs of the row.
 - *bare-proxy*: the work of row c by hand, without GraphQL. *static-bytes*: row c's answer from memory.`;
 }
 
-function rowSection(result: RowResult): string {
+function rowSection(result: RowResult, connections: readonly number[]): string {
   const { row } = result;
   return [
     `## Row ${row.letter}: ${row.what}`,
     `\`\`\`graphql\n${row.query}\n\`\`\``,
-    ...CONNECTIONS.flatMap((count) => [
+    ...connections.flatMap((count) => [
       `${count} connection${count === 1 ? '' : 's'}:`,
       heatTable(result, count),
       sharedWork(result, count),

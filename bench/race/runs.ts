@@ -2,8 +2,8 @@ import type { Raced } from './gate.ts';
 import type { RowResult } from './heats.ts';
 
 /** Every run that the report's medians are of, as JSON. */
-export function runsOf(raced: Raced): string {
-  const { rows, delayed, starts, skewed, hour, workers, gateways, scale } = raced;
+export function runsOf(raced: Pick<Raced, 'rows' | 'starts'> & Partial<Raced>): string {
+  const { rows, delayed = [], starts, skewed = [], hour = [], workers, gateways, scale = [] } = raced;
   const named = <Result extends { readonly server: { readonly name: string } }>(results: readonly Result[]) =>
     results.map(({ server, ...rest }) => ({ server: server.name, ...rest }));
   const told = {

@@ -248,10 +248,13 @@ class YearSearch {
     const rest = direction > 0 ? { ...range, from: last } : { ...range, to: last };
     const before = direction > 0 ? { ...range, to: last - 1 } : { ...range, from: last + 1 };
     if (total === null || isWider) {
-      // Nothing vouches for an order: the missing rows may be of any year.
-      const earlier = await this.#fetch(before);
+      // Nothing vouches for an order: the missing rows may be of any year. The part ends with a year that came, since beside
+      // another end a further year is named: where that is the last, the same answer would come again.
+      const end = yearOf(kept.at(-1) as SentRow);
+      const earlier = await this.#fetch(direction > 0 ? { ...range, to: end } : { ...range, from: end });
       if (earlier !== null && earlier.length > kept.length) this.#mayBeInOrder = false;
-      return joined([earlier, earlier && (await this.#fetch(rest))]);
+      const others = direction > 0 ? { ...range, from: end + 1 } : { ...range, to: end - 1 };
+      return joined([earlier, earlier && (await this.#fetch(others))]);
     }
     const further = await this.#fetch(rest);
     if (further === null || kept.length + further.length === total) return joined([kept, further]);

@@ -30,6 +30,9 @@ const JITTER_MS = 100;
 /** Milliseconds after which a reply is late: many times what one takes within a data centre. */
 const LATE_MS = 40;
 
+/** Connections that are asked while a reply is late, so many that hardly ever all of them wait for one. */
+const FURTHER_CONNECTIONS = 3;
+
 /**
  * Creates a client that queues nothing while its Redis is away, so that commands fail at once, and that comes back by
  * itself.
@@ -50,30 +53,36 @@ const expiresIn = (atMs: number) =>
 
 type Connection = ReturnType<typeof createConnection>;
 
-/** Sends what may be sent twice. */
-type AskEither = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
+/** Sends what may be sent several times. */
+type AskAny = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
 
 /**
- * Asks over either of two connections. A reply that is late holds back all that come behind it; so the same is asked over the
- * other connection, which has what follows too. The reply that comes first counts.
+ * Asks over one of several connections. A reply that is late holds back all that come behind it; so the same is asked over the
+ * next connection, which later questions take first, and so it is if one fails. The reply that comes first counts.
  */
-function askingEither(pair: readonly [Connection, Connection]): AskEither {
-  let [first, second] = pair;
+function askingAny(connections: readonly Connection[]): AskAny {
+  let inTurn = connections;
   return async (question) => {
-    const [asked, other] = [first, second];
-    const reply = question(asked);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-      // After a pause of this process itself, the reply may lie there.
-      timer = setTimeout(() => setImmediate(resolve, null), LATE_MS);
-    });
-    const inTime = await Promise.race([reply.then((value) => ({ value })), late]).finally(() =>
-      clearTimeout(timer),
-    );
-    if (inTime !== null) return inTime.value;
-    if (first === asked) [first, second] = [other, asked];
-    return Promise.any([reply, question(other)]).catch(() => reply);
+    const replies: ReturnType<typeof question>[] = [];
+    for (const connection of inTurn) {
+      replies.push(question(connection));
+      const reply = await inTime(Promise.any(replies)).catch(() => null);
+      if (reply !== null) return reply.value;
+      inTurn = [...inTurn.filter((other) => other !== connection), connection];
+    }
+    // The error of one tells more than that of all.
+    return Promise.any(replies).catch(() => replies[0] as Promise<never>);
   };
+}
+
+/** @returns null if the value isn't there in time */
+async function inTime<Value>(promise: Promise<Value>): Promise<{ readonly value: Value } | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    // After a pause of this process itself, the reply may lie there.
+    timer = setTimeout(() => setImmediate(resolve, null), LATE_MS);
+  });
+  return Promise.race([promise.then((value) => ({ value })), late]).finally(() => clearTimeout(timer));
 }
 
 /**
@@ -81,14 +90,14 @@ function askingEither(pair: readonly [Connection, Connection]): AskEither {
  * @param namespace prefix of the names of the shared counters
  */
 export async function openRedis(url: string, namespace: string): Promise<Backing> {
-  // Writes keep their order on the first one.
-  const pair = [createConnection(url), createConnection(url)] as const;
-  const [client] = pair;
-  const ask = askingEither(pair);
+  // Writes keep their order on this one.
+  const client = createConnection(url);
+  const all = [client, ...Array.from({ length: FURTHER_CONNECTIONS }, () => createConnection(url))];
+  const ask = askingAny(all);
   // Each command that fails for it says so; without a listener the client would end the process.
-  for (const connection of pair) connection.on('error', () => {});
+  for (const connection of all) connection.on('error', () => {});
   await Promise.race([
-    Promise.all(pair.map((connection) => connection.connect().catch(() => {}))),
+    Promise.all(all.map((connection) => connection.connect().catch(() => {}))),
     new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS).unref()),
   ]);
 
@@ -121,7 +130,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
     },
     onReturn: (listener) => void client.on('ready', listener),
     async close() {
-      for (const connection of pair) connection.destroy();
+      for (const connection of all) connection.destroy();
     },
   };
 }
@@ -156,7 +165,7 @@ return {1, calls, callsInMonth, text}
 `;
 
 /** Counts in a Redis. The braces keep an account's keys together in a cluster. */
-function countersIn(client: Connection, ask: AskEither, namespace: string): SharedCounters {
+function countersIn(client: Connection, ask: AskAny, namespace: string): SharedCounters {
   const keyOf = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
 
   async function run(
@@ -215,7 +224,7 @@ end
 /** Names that one script looks at, so that none keeps others waiting. */
 const NAMES_A_SCRIPT = 500;
 
-function leasesIn(client: Connection, ask: AskEither, namespace: string): Leases {
+function leasesIn(client: Connection, ask: AskAny, namespace: string): Leases {
   const keysOf = (group: string, names: readonly string[]) =>
     names.map((name) => `${namespace}lease:{${group}}:${name}`);
   /** Runs by parts: all are sent at once, and are one round trip. */

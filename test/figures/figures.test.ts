@@ -406,6 +406,28 @@ describe('what a set of demands costs', () => {
     },
   );
 
+  it('three calls for a series of every other year that is as long as an answer may be', async () => {
+    const rows = Array.from({ length: 54 }, (_, i) => ({
+      countryCode: 'AA',
+      metricKey: 'm',
+      year: 1950 + 2 * i,
+      locationName: null,
+      value: i,
+    }));
+    const table = { countryCodes: ['AA'], metricKeys: ['m'], rows };
+    const habits = {
+      order: 'pair',
+      defaultRows: 27,
+      maxRows: 54,
+      total: 'true',
+      overLimit: 'lower',
+    } as const;
+    const demand = demandFor('series', 'AA', 'm');
+    const { targets, valuesOf } = await open(table, habits).fetch([demand]);
+    expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    expect(targets).toHaveLength(3);
+  });
+
   test('an answer as long as a limit, and as the service counts, has its pairs without rows asked for together', async () => {
     const table = tableOf(3, 1, (c) => (c === 2 ? 5 : 0));
     const habits = {
