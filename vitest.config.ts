@@ -32,7 +32,9 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // As long as a busy machine may take: what comes at once is seen at once all the same.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 15_000, interval: 5 } },
+    // Tests that do little but wait run beside each other, where they say so.
+    maxConcurrency: 10,
     maxWorkers: 2,
     // To load the program takes a second: most suites share a few processes. They come last and are short, so that neither
     // processor waits for the other at the end.

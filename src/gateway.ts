@@ -106,6 +106,8 @@ export interface GatewayParts {
   readonly link?: HubLink | undefined;
   /** The destination of spans; left out if nobody traces. */
   readonly tracer?: Tracer | undefined;
+  /** The schema, if it is open already: gateways of the same settings may share one. */
+  readonly opened?: Awaited<ReturnType<typeof openSchema>> | undefined;
   /** Returns the share of its memory that the process takes; left out if the process is not the gateway's alone. */
   readonly takenMemory?: () => number;
 }
@@ -115,7 +117,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, observer } = parts;
   const { maxConcurrentOperations } = config;
   const subgraph = await subgraphIn(config);
-  const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, subgraph);
+  const { schema, optionalEndpoints } = parts.opened ?? (await openSchema(config.extraRoutes, subgraph));
   const held = await openHeld(parts);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
   const service = openService(parts, held, optionalEndpoints);
@@ -207,20 +209,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
 }
 
-interface OpenedSchema {
-  readonly schema: GraphQLSchema;
-  /** Further endpoints that its optional parts call. */
-  readonly optionalEndpoints: readonly Endpoint[];
-}
-
 /**
- * The executable schema, with the parts of `schema/extra` of some names; nothing of the others is loaded.
+ * The executable schema, with the parts of `schema/extra` of some names, and the endpoints that those call; nothing of
+ * the others is loaded.
  * @throws TypeError naming a field that nothing provides
  */
-export async function openSchema(
-  names: readonly (keyof typeof extras)[],
-  subgraph: Subgraph | null = null,
-): Promise<OpenedSchema> {
+export async function openSchema(names: readonly (keyof typeof extras)[], subgraph: Subgraph | null = null) {
   const opened = await Promise.all(names.map((name) => extras[name]()));
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { openProgram } from '../support/program.ts';
+import { movingClock } from '../support/moving-clock.ts';
+import { openProgram, type ProgramOptions } from '../support/program.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
 
 /*
@@ -19,7 +20,11 @@ interface Sent {
 type Answering = (request: IncomingMessage, url: URL) => Sent | null;
 
 /** The whole program over a service that sends what the test says; null is left to the test. */
-async function open(answering: Answering, env: Record<string, string> = {}) {
+async function open(
+  answering: Answering,
+  env: Record<string, string> = {},
+  options: Pick<ProgramOptions, 'clock'> = {},
+) {
   const requests: string[] = [];
   const server: Server = createServer((request, response) => {
     requests.push(request.url ?? '');
@@ -35,6 +40,7 @@ async function open(answering: Answering, env: Record<string, string> = {}) {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const upstreamUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const program = await openProgram({
+    ...options,
     upstreamUrl,
     env: { CACHE_URL: 'memory:', UPSTREAM_RETRIES: '0', ...env },
   });
@@ -344,9 +350,10 @@ describe('a 404', () => {
 
   it('that names nothing does not show that a key is accepted', async () => {
     let sent: Sent = { body: { data: [{ id: 'ke', name: 'Kenya' }] } };
-    await using service = await open(() => sent, { AUTH_TTL_SECONDS: '1' });
+    const { clock, pass } = movingClock(Date.now());
+    await using service = await open(() => sent, { AUTH_TTL_SECONDS: '1' }, { clock });
     await service.ask('{ countries { code } }');
-    await new Promise((passed) => setTimeout(passed, 1_100));
+    pass(1.1);
     sent = { status: 404, body: { detail: 'Not Found' } };
     await service.ask('{ country(code: "KE") { profile { record } } }');
     expect((await service.ask('{ countries { code } }')).upstream.calls).toBe(1);

@@ -16,6 +16,7 @@ import { runPlan } from '../../src/execution/run.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { batches, resolvers } from '../../src/resolvers/generated.ts';
 import { entities } from '../../src/resolvers/nodes.ts';
+import { draws } from '../support/draws.ts';
 import { createArchive } from './archive.ts';
 import { createCase, drawCase, explainDifference, planOf, runOurs, runTheirs } from './cases.ts';
 import { mix } from './dice.ts';
@@ -23,7 +24,7 @@ import { differenceOf, type Outcome } from './outcomes.ts';
 import { resolveByDraws } from './resolvers.ts';
 
 const SEED = 20_260_724;
-const OPERATIONS = 10_000;
+const OPERATIONS = draws(10_000);
 /** One operation in as many runs by a clock that ends every turn at once. */
 const HASTY = 8;
 
@@ -89,10 +90,10 @@ describe('a corpus of operations', () => {
     }
     await new Promise((resolve) => setImmediate(resolve));
     expect(unheard).toEqual([]);
-    expect(seen.errors).toBeGreaterThan(1000);
-    expect(seen.lost).toBeGreaterThan(100);
-    expect(seen.long).toBeGreaterThan(10);
-    expect(seen.pauses).toBeGreaterThan(1000);
+    expect(seen.errors).toBeGreaterThan(OPERATIONS / 10);
+    expect(seen.lost).toBeGreaterThan(OPERATIONS / 100);
+    expect(seen.long).toBeGreaterThan(OPERATIONS / 1000);
+    expect(seen.pauses).toBeGreaterThan(OPERATIONS / 10);
   });
 
   test('has them when a plan runs again', { timeout: 100_000 }, async () => {
@@ -115,7 +116,7 @@ describe('a corpus of operations', () => {
 
 test('resolvers are told where they are, as by graphql-js', { timeout: 60_000 }, async () => {
   const told = { paths: 0, indices: 0 };
-  for (let number = 0; number < OPERATIONS / 25; number += 1) {
+  for (let number = 0; number < 400; number += 1) {
     const drawn = drawCase(schemas[number % schemas.length] as GraphQLSchema, mix(SEED, -1 - number));
     // Where an object is lost, the two differ in which of its other fields they come to.
     const sound = { ...drawn, draws: { ...drawn.draws, faultRate: 0 } };

@@ -10,6 +10,7 @@ import {
 import { completed } from '../../src/figures/repair.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../service/sending.ts';
+import { draws } from '../support/draws.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } from './data-route.ts';
 import { partsWith } from './parts.ts';
@@ -180,7 +181,7 @@ describe('a single series of many rows a year', () => {
           expect(data.length).toBeLessThanOrEqual((isTold ? 3 : 5) * piecesOf(counts) + 8);
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: draws(1500) },
     ));
 
   /** Ranges of years that it takes at the least, each of no more rows than come. */

@@ -18,6 +18,7 @@ import {
 import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { sendingFor } from '../service/sending.ts';
+import { draws } from '../support/draws.ts';
 import { tenantOf } from '../support/tenants.ts';
 import {
   codeAt,
@@ -300,7 +301,7 @@ describe('whatever the service does where its specification is silent', () => {
           [...kept.values()].some(({ demand: one }) => isPartOf(demand, one));
         expect(fetched.filter((demand) => !isKept(demand))).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: draws(1000) },
     ));
 
   test('a service that says what it refuses is asked for nothing twice', () =>
@@ -315,7 +316,7 @@ describe('whatever the service does where its specification is silent', () => {
           expect(targets).toEqual([...new Set(targets)]);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: draws(1000) },
     ));
 
   test.each(['latest', 'series'] as const)(
@@ -342,7 +343,7 @@ describe('whatever the service does where its specification is silent', () => {
           const atBest = callsFor(demands, rowsOf) + callsFor(further, lengthOf);
           expect(targets.length).toBeLessThanOrEqual(atBest * 2 + 4);
         }),
-        { numRuns: 1000 },
+        { numRuns: draws(1000) },
       ),
   );
 
@@ -362,7 +363,7 @@ describe('whatever the service does where its specification is silent', () => {
         if (isPlain && first.targets.length > 1) expect(second.targets).toHaveLength(plan.length);
         for (const demand of demands) expect(second.valuesOf(demand)).toEqual(rightAnswer(table, demand));
       }),
-      { numRuns: 300 },
+      { numRuns: draws(300) },
     ));
 });
 

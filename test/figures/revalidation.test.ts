@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { draws } from '../support/draws.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
@@ -245,7 +246,7 @@ describe('a newer figure from another source of the metric', () => {
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: draws(15, 6) },
     );
   });
 });

@@ -42,7 +42,7 @@ const FAULTS: Record<string, { fault: FaultKind; code: string }> = {
   'half a body': { fault: { kind: 'cut' }, code: 'UPSTREAM_UNAVAILABLE' },
   'no answer': { fault: { kind: 'hang' }, code: 'UPSTREAM_TIMEOUT' },
   'a body that drips': { fault: { kind: 'drip', ms: 100, bytes: 1 }, code: 'UPSTREAM_TIMEOUT' },
-  'latency beyond the timeout': { fault: { kind: 'latency', ms: 1000 }, code: 'UPSTREAM_TIMEOUT' },
+  'latency beyond the timeout': { fault: { kind: 'latency', ms: 1600 }, code: 'UPSTREAM_TIMEOUT' },
   'a page of HTML': { fault: { kind: 'garbage' }, code: 'UPSTREAM_INVALID_RESPONSE' },
   'a body of another shape': {
     fault: { kind: 'shape', patch: () => ({ data: 'none' }) },
@@ -50,9 +50,19 @@ const FAULTS: Record<string, { fault: FaultKind; code: string }> = {
   },
 };
 
-describe.for(Object.entries(FAULTS))('with %s', ([, { fault, code }]) => {
+const isTimed = ({ code }: (typeof FAULTS)[string]) => code === 'UPSTREAM_TIMEOUT';
+const together = (isWanted: boolean) =>
+  Object.entries(FAULTS).filter(([, kind]) => isTimed(kind) === isWanted);
+
+describe.for(together(false))('with %s', ([, kind]) => checkServedStale(kind));
+// Those are waited out, and each needs time enough beside the others.
+describe.concurrent.for(together(true))('with %s', ([, kind]) =>
+  checkServedStale(kind, { UPSTREAM_TIMEOUT_MS: '1000' }),
+);
+
+function checkServedStale({ fault, code }: (typeof FAULTS)[string], env: Record<string, string> = {}) {
   it('what is held past its time is served, and said to be', async () => {
-    await using program = await open();
+    await using program = await open({ env });
     const fresh = await program.ask(QUERY);
     expect(fresh.errors).toEqual([]);
     program.pass(1000);
@@ -81,7 +91,7 @@ describe.for(Object.entries(FAULTS))('with %s', ([, { fault, code }]) => {
   });
 
   it('and nothing held, the errors are typed', async () => {
-    await using program = await open();
+    await using program = await open({ env });
     program.sandbox.faults.set(fault);
     const { errors, upstream } = await program.ask(QUERY);
     expect(errors.map(({ extensions }) => extensions.code).sort()).toEqual([code, code, code]);
@@ -89,7 +99,7 @@ describe.for(Object.entries(FAULTS))('with %s', ([, { fault, code }]) => {
   });
 
   it('what is held is not served past STALE_IF_ERROR_SECONDS, nor to a field that insists', async () => {
-    await using program = await open({ env: { STALE_IF_ERROR_SECONDS: '600' } });
+    await using program = await open({ env: { ...env, STALE_IF_ERROR_SECONDS: '600' } });
     await program.ask(QUERY);
     program.pass(890);
     program.sandbox.faults.set(fault);
@@ -102,7 +112,7 @@ describe.for(Object.entries(FAULTS))('with %s', ([, { fault, code }]) => {
     const late = await program.ask(QUERY);
     expect(late.errors.map(({ extensions }) => extensions.code)).toEqual([code, code, code]);
   });
-});
+}
 
 describe('a spent minute', () => {
   it('serves the old for as long as it lasts, says until when, and asks no more', async () => {

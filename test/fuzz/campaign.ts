@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { draws } from '../support/draws.ts';
 import { heapBytes } from '../support/heap.ts';
 
 /**
@@ -7,7 +8,7 @@ import { heapBytes } from '../support/heap.ts';
  * `FUZZ_SEED` repeats a campaign by the seed that it printed.
  */
 const CAMPAIGNS = 6;
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? 12);
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? draws(12, 6));
 const RUNS = process.env.FUZZ_RUNS === undefined ? null : Number(process.env.FUZZ_RUNS);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 

@@ -78,7 +78,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   'connections broken': { faults: [{ kind: 'reset' }] },
   'no answer in time': {
     faults: [{ kind: 'hang' }],
-    options: { env: { UPSTREAM_TIMEOUT_MS: '200' } },
+    options: { env: { UPSTREAM_TIMEOUT_MS: '50' } },
     mayBeCut: true,
   },
   'answers that are no JSON': { faults: [{ kind: 'garbage' }] },

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { draws } from '../support/draws.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 interface Figure {
@@ -205,7 +206,7 @@ describe('several figures of a country, metric and period', () => {
         expect(latest.size).toBeLessThanOrEqual(1);
         for (const [row, values] of derived) expect([row, ...values]).toHaveLength(2);
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: draws(12, 4), endOnFailure: true },
     );
   });
 

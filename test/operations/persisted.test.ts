@@ -40,7 +40,8 @@ const NAMED: Readonly<Record<string, Sent>> = {
   'documentId with the name of its digest by GET': { method: 'GET', body: { documentId: `sha256:${HASH}` } },
 };
 
-describe('an operation that a client has had kept', () => {
+// Each opens a program of its own, and one waits for looks at files: they run beside each other.
+describe.concurrent('an operation that a client has had kept', () => {
   it.for(Object.entries(NAMED))('runs by %s', async ([, named]) => {
     await using program = await open();
     expect(codesOf(await program.send(named))).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
@@ -144,7 +145,7 @@ function manifests(texts: Readonly<Record<string, string>>): string {
   return path;
 }
 
-describe.for(Object.entries(MANIFESTS))('with TRUSTED_DOCUMENTS %s', ([, manifest]) => {
+describe.concurrent.for(Object.entries(MANIFESTS))('with TRUSTED_DOCUMENTS %s', ([, manifest]) => {
   const env = { TRUSTED_DOCUMENTS: file(JSON.stringify(manifest)) };
 
   it.for([
@@ -191,7 +192,7 @@ describe.for(Object.entries(MANIFESTS))('with TRUSTED_DOCUMENTS %s', ([, manifes
   });
 });
 
-it.for([
+it.concurrent.for([
   ['any', {}, false, []],
   [
     'those of a list alone',
@@ -206,7 +207,7 @@ it.for([
   expect(await told('documents')).toEqual(documents);
 });
 
-describe('names of other kinds', () => {
+describe.concurrent('names of other kinds', () => {
   it.for(['figure', 'app:figure', 'md5:0123'])('such as %s name what is listed', async (id) => {
     const env = { TRUSTED_DOCUMENTS: file(JSON.stringify({ [id]: FIGURE })) };
     await using program = await open({ env });
@@ -219,8 +220,10 @@ describe('names of other kinds', () => {
   });
 });
 
-describe('a folder of TRUSTED_DOCUMENTS', () => {
-  it('holds manifests of several kinds, and is read again when one changes, comes or goes', async () => {
+describe.concurrent('a folder of TRUSTED_DOCUMENTS', () => {
+  it('holds manifests of several kinds, and is read again when one changes, comes or goes', async ({
+    expect,
+  }) => {
     const OTHER = 'query Other { platformVersion { version } }';
     const apollo = JSON.stringify({ operations: [{ id: 'other', body: OTHER }] });
     const path = manifests({ codegen: JSON.stringify({ [HASH]: FIGURE }), 'readme.txt': 'no manifest' });
@@ -245,7 +248,7 @@ describe('a folder of TRUSTED_DOCUMENTS', () => {
   });
 });
 
-describe('a file of TRUSTED_DOCUMENTS', () => {
+describe.concurrent('a file of TRUSTED_DOCUMENTS', () => {
   const FAULTY: Readonly<Record<string, string>> = {
     'that is not there': join(folder, 'nowhere.json'),
     'that is a folder without any': mkdtempSync(join(folder, 'empty-')),

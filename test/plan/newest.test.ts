@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareAge, type Dated, newestOf } from '../../src/plan/newest.ts';
+import { draws } from '../support/draws.ts';
 
 function row(given: Partial<Dated> = {}): Dated {
   return {
@@ -59,7 +60,7 @@ describe('the newest figure', () => {
           expect(newestOf(shuffled)).toEqual(newestOf(some));
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: draws(3_000) },
     );
   });
 
@@ -71,7 +72,7 @@ describe('the newest figure', () => {
         if (compareAge(a, b) > 0 && compareAge(b, c) > 0) expect(compareAge(a, c)).toBeGreaterThan(0);
         if (JSON.stringify(a.record) !== JSON.stringify(b.record)) expect(compareAge(a, b)).not.toBe(0);
       }),
-      { numRuns: 3_000 },
+      { numRuns: draws(3_000) },
     );
   });
 

@@ -68,12 +68,12 @@ describe('the plan of an operation', () => {
     await using program = await openProgram();
     const bytesOf = async (headers: Record<string, string>) => {
       const samples: number[] = [];
-      for (let i = 0; i < 25; i += 1) {
+      for (let i = 0; i < 11; i += 1) {
         const before = heapBytes();
         await program.ask(`query N${i} { __typename } # ${Object.keys(headers)}`, { headers });
         samples.push(process.memoryUsage().heapUsed - before);
       }
-      return samples.sort((a, b) => a - b)[12] ?? 0;
+      return samples.sort((a, b) => a - b)[5] ?? 0;
     };
     const [plain, explained] = [await bytesOf({}), await bytesOf({ 'x-explain': '1' })];
     expect(explained - plain).toBeLessThan(300_000);

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareTimes, httpDateIn, timeIn } from '../../src/periods.ts';
+import { draws } from '../support/draws.ts';
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
@@ -63,7 +64,7 @@ describe('times', () => {
         expect({ text, ...timeIn(text) }).toEqual({ text: utc, firstMs, lastMs: firstMs + lengthMs - 1 });
         expect(timeIn(utc)?.text).toBe(utc);
       }),
-      { numRuns: 10_000 },
+      { numRuns: draws(10_000) },
     );
   });
 
@@ -120,7 +121,7 @@ describe('times', () => {
         const time = timeIn(text);
         if (time !== null) expect(timeIn(time.text)?.firstMs).toBe(time.firstMs);
       }),
-      { numRuns: 5_000 },
+      { numRuns: draws(5_000) },
     );
   });
 

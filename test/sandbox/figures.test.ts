@@ -5,6 +5,7 @@ import { indicatorByKey, indicators } from '../../src/sandbox/catalogue/indicato
 import { sourceByKey } from '../../src/sandbox/catalogue/sources.ts';
 import { tickers } from '../../src/sandbox/catalogue/tickers.ts';
 import { newestOf, type Observation, runsOf, seriesOf } from '../../src/sandbox/series.ts';
+import { draws } from '../support/draws.ts';
 
 const anyCountry = fc.constantFrom(...countries);
 const anyIndicator = fc.constantFrom(...indicators);
@@ -51,7 +52,7 @@ describe('figures', () => {
         }
         expect(seen.size).toBe(rows.length);
       }),
-      { numRuns: 150 },
+      { numRuns: draws(150) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { taken } from '../../src/async/turns.ts';
 import { parsedLeniently, UnreadItem } from '../../src/service/json.ts';
+import { draws } from '../support/draws.ts';
 
 const read = (text: string): unknown => taken(parsedLeniently(text));
 
@@ -94,7 +95,7 @@ describe('a body with something that is no JSON', () => {
           expect(sound.length === others.length ? sound : sound.toSpliced(index, 1)).toEqual(others);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: draws(3_000) },
     );
     expect(recovered).toBeGreaterThan(100);
   });

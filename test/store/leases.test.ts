@@ -80,7 +80,8 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
   },
 );
 
-describe('what is in flight', () => {
+// They wait, and do little else.
+describe.concurrent('what is in flight', () => {
   const inFlightOver = (leases: Leases, maxWaitMs = 5_000) =>
     createInFlight({ leases, cache: NO_TENANT_CACHE, clock: systemClock, maxWaitMs });
 

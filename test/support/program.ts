@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
-import { createGateway, type OperationEvent } from '../../src/gateway.ts';
+import { createGateway, type OperationEvent, openSchema } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createServer } from '../../src/server/server.ts';
 import type { StaleAnswers } from '../../src/service/call.ts';
@@ -48,6 +48,18 @@ export interface ProgramOptions {
   readonly upstreamUrl?: string;
 }
 
+type Opened = ReturnType<typeof openSchema>;
+
+/** Schemas by the extra routes of their settings: to build one takes longer than all the rest of a program. */
+const schemas = new Map<string, Opened>();
+
+function schemaOf({ extraRoutes }: ReturnType<typeof readConfig>): Opened {
+  const name = extraRoutes.join();
+  const opened = schemas.get(name) ?? openSchema(extraRoutes);
+  schemas.set(name, opened);
+  return opened;
+}
+
 /** The whole program over a sandbox of its own, on free ports. */
 export async function openProgram({ sandbox: options, env = {}, clock, upstreamUrl }: ProgramOptions = {}) {
   const sandbox = createSandbox(options);
@@ -73,6 +85,10 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
     upstreamUrl: upstreamUrl ?? service.url,
     observer,
     clock: { ...systemClock, ...clock },
+    // Those of a subgraph are built of its settings.
+    opened: Object.keys(env).some((name) => name.startsWith('SUBGRAPH_'))
+      ? undefined
+      : await schemaOf(config),
   });
   const server = createServer({
     config,

@@ -9,6 +9,7 @@ import { WrittenBody } from '../../src/operations/messages.ts';
 import { csvLine } from '../../src/wings/tables/cells.ts';
 import { tabled } from '../../src/wings/tables/tabled.ts';
 import { parsedInSteps, tableFormatFor } from '../../src/wings/tables/writers.ts';
+import { draws } from '../support/draws.ts';
 import { threadMs } from '../support/thread-ms.ts';
 
 /** Takes all steps at once, and counts them. */
@@ -31,7 +32,7 @@ describe('JSON in steps', () => {
         const text = JSON.stringify(value);
         expect(parsed(text).value).toEqual(JSON.parse(text));
       }),
-      { numRuns: 60 },
+      { numRuns: draws(60, 20) },
     );
   });
 
