@@ -77,3 +77,57 @@ export function numberOf(text: string): number | null {
   const number = DECIMAL.test(spelt) ? Number(spelt) : Number.NaN;
   return Number.isFinite(number) ? number : null;
 }
+
+/** Levels that lists and objects may stand in each other. A recursive walk of much deeper ones runs out of stack. */
+export const MAX_NESTING = 500;
+
+/**
+ * Tells if a value nests deeper than that. It works without closures and lists of keys: each answer is looked at, and
+ * most of its values are plain.
+ */
+export function isDeep(value: unknown, levels = MAX_NESTING): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) {
+      const item: unknown = value[i];
+      if (typeof item === 'object' && isDeep(item, levels - 1)) return true;
+    }
+    return false;
+  }
+  for (const key in value) {
+    const item = (value as Record<string, unknown>)[key];
+    if (typeof item === 'object' && isDeep(item, levels - 1)) return true;
+  }
+  return false;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+/** The bit by which brackets differ from braces. */
+const BRACE_BIT = 0x20;
+
+/** Tells if a JSON text nests deeper than a request may, before it is parsed: a parser takes long for such a text. */
+export function isDeepJson(text: string): boolean {
+  let levels = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = endOfString(text, i);
+    else if ((code | BRACE_BIT) === BRACE_OPEN) levels += 1;
+    else if ((code | BRACE_BIT) === BRACE_CLOSE) levels -= 1;
+    if (levels > MAX_NESTING) return true;
+  }
+  return false;
+}
+
+function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  while (i < text.length && text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
+  return i;
+}
+
+/** Refuses a request in words. */
+export const TOO_DEEP = `The request is nested more than ${MAX_NESTING} levels deep.`;

@@ -14,14 +14,14 @@ import { AnswersTable } from './operations/answers.ts';
 import { openRunning } from './operations/apollo.ts';
 import { createPersisted, PreparedOperations, type TrustedDocument } from './operations/documents.ts';
 import { received } from './operations/forms.ts';
+import type { GatewayResponse } from './operations/messages.ts';
 import {
   type CallerHeaders,
   createCallers,
   type GatewayRequest,
   type HandleRequest,
   PlainRequests,
-} from './operations/requests.ts';
-import type { GatewayResponse } from './operations/responses.ts';
+} from './operations/messages.ts';
 import {
   createOpenRun,
   Execution,

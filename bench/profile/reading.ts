@@ -5,9 +5,8 @@
  */
 
 import { taken } from '../../src/async/turns.ts';
-import { parseExactly } from '../../src/exact-json.ts';
+import { isDeep, parseExactly } from '../../src/exact-json.ts';
 import { createCommonTexts } from '../../src/figures/entries.ts';
-import { isDeep } from '../../src/nesting.ts';
 import { toldFailure } from '../../src/service/failures.ts';
 import { parsedByRows, type Read, ReceivedBody, textOf } from '../../src/service/json.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';

@@ -83,6 +83,8 @@ const NAMING: Readonly<Record<string, string>> = {
 const TYPES = /^(TSInterface|TSTypeAlias|Class)Declaration$/;
 const TAKING = /^(TSMethodSignature|TSFunctionType|TSDeclareFunction)$/;
 const MEMOS = new Set(['WeakMap', 'WeakSet', 'LRUCache', 'once', 'onceEach', ...KEEPERS]);
+/** An import of the `once` that waits for an event, which remembers nothing. */
+const EVENT_ONCE = /^import [^;]*\bonce\b[^;]* from 'node:events'/m;
 const DIGEST = /^(key)?digest$/i;
 
 export function look({ path, text }: SourceFile): Looked {
@@ -96,6 +98,7 @@ export function look({ path, text }: SourceFile): Looked {
   let casts = 0;
   let narrowings = 0;
   let takesDigest = false;
+  const isOfEvents = EVENT_ONCE.test(text);
 
   function visit(node: Node, givenName: string, depth: number): void {
     // A name of ours is none that is said of another package's types.
@@ -126,7 +129,7 @@ export function look({ path, text }: SourceFile): Looked {
     if (node.type === 'TSNonNullExpression') casts += 1;
     if (node.type === 'TSAsExpression' && !isConst(node.typeAnnotation)) casts += 1;
     if (/^(New|Call)Expression$/.test(node.type) && MEMOS.has(nameOf(node.callee)))
-      memos.push(`${nameOf(node.callee)} in ${path}`);
+      if (nameOf(node.callee) !== 'once' || !isOfEvents) memos.push(`${nameOf(node.callee)} in ${path}`);
     if (depth === 0 && node.type === 'VariableDeclarator' && isFilledMap(node))
       memos.push(`${nameOf(node.id)} in ${path}`);
     const naming = NAMING[node.type];

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Config, ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { excerpt } from '../errors.ts';
-import { httpDateIn } from '../times.ts';
+import { httpDateIn } from '../periods.ts';
 import { reasonOf } from './query.ts';
 
 const Manifest = z.object({

@@ -1,6 +1,6 @@
 import { readConfig } from '../config.ts';
 import { createGateway } from '../gateway.ts';
-import { wholeBody } from '../operations/responses.ts';
+import { wholeBody } from '../operations/messages.ts';
 import { CommandError } from './formats.ts';
 
 /**

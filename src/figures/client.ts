@@ -168,7 +168,7 @@ export function covered(next: FetchTask, parts: FiguresParts): FetchPairs {
     const ahead = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
     const fetched: FetchedRows[] = [];
     for (const task of ahead) fetched.push(await fetch(task));
-    if (ahead.length > 0 && wanted.years !== null && !mayNameYears(learned)) {
+    if (ahead.length > 0 && wanted.years !== null && !mayNameYears(learned.facts())) {
       const rest = tasks.flatMap((task) => task.pairs);
       fetched.push(await fetchPairs({ ...wanted, ...inWhole(rest, parts), pairs: rest }, sending));
     } else {
@@ -179,8 +179,9 @@ export function covered(next: FetchTask, parts: FiguresParts): FetchPairs {
 }
 
 function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
-  const isLimitKnown = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
-  return isLimitKnown && (years === null || learned.yearsParam !== 'unknown');
+  const { limitParam, yearsParam } = learned.facts();
+  const isLimitKnown = limitParam === 'accepted' || limitParam === 'refused';
+  return isLimitKnown && (years === null || yearsParam !== 'unknown');
 }
 
 /** Gives each pair to the first rectangle that holds it; in steps, since thousands of pairs take long. */

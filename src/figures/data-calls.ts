@@ -7,7 +7,6 @@ import {
   DEFAULT_MAX_ROWS,
   type Dimension,
   type Facts,
-  isCut,
   type Learned,
   mayNameYears,
   type Span,
@@ -73,6 +72,8 @@ export interface Rows {
   readonly stray: Failure | null;
   /** The limit that was asked for. */
   readonly limit: number | undefined;
+  /** The facts of the service as this answer has left them. */
+  readonly facts: Readonly<Facts>;
   /** The years of all rows, if the call named any; null if it asked for whole series. */
   readonly years: YearRange | null;
   readonly receivedAt: number;
@@ -138,7 +139,10 @@ interface DataCalls {
    * @param mayTry true if the call may find out if the service takes `limit`
    */
   askFor(asked: Asked, sending: Sending, mayTry?: boolean): Promise<Reply>;
-  /** True if an answer has to be taken as cut short. Asks once if the service heeds limits, if that decides. */
+  /**
+   * True if an answer has to be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
+   * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
+   */
   isCutShort(asked: QueryScope, rows: Rows, sending: Sending): Promise<boolean>;
 }
 
@@ -162,10 +166,10 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
       const list = tracing(sending.trace, 'decode', () =>
         observations.decode(answer.body, params, receivedAt),
       );
-      learned.learn(limitFacts(list, limit, learned.facts()));
+      const facts = learned.noteAnswer(rectangle, limit, list);
       const groups = groupRows(list, rectangle);
       const stray = strayIn(list, groups.figures.values(), rectangle);
-      return { isRefused: false, list, groups, stray, limit, years: null, receivedAt };
+      return { isRefused: false, list, groups, stray, limit, facts, years: null, receivedAt };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
       return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
@@ -204,8 +208,9 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
     if (!mayTry || limitParam === 'refused') return undefined;
     const isKnown = (code: string, key: string) =>
       years === null ? learned.knowsSeries(code, key) : learned.knowsWithin(code, key, widened(years));
-    const mayBeLong =
-      expectedRows(rectangle, rowsOf) >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
+    // The latest figure of a pair is one row.
+    const rows = mode === 'latest' ? cellsOf(rectangle) : expectedRows(rectangle, rowsOf);
+    const mayBeLong = rows >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
     return mayBeLong ? maxRows : undefined;
   }
 
@@ -225,27 +230,22 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
    */
   function mayBeForLimit({ outcome, detail }: Refusal): boolean {
     if (!(outcome instanceof Error)) return false;
-    return isAboutLimit(detail) || learned.limitParam !== 'accepted';
+    return isAboutLimit(detail) || learned.facts().limitParam !== 'accepted';
   }
 
   const isCutShort: DataCalls['isCutShort'] = async (
     { mode, rectangle },
-    { list, groups, limit },
+    { list, groups, limit, facts },
     sending,
   ) => {
     const { received, meta } = list;
-    const looksCut = ({ totals, limitEffect }: Facts) =>
-      isCut({
-        received,
-        total: meta.total,
-        limit: meta.limit,
-        askedLimit: limit,
-        isEveryPairPresent: () =>
-          mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
-        isTotalTrue: totals === 'true',
-        limitEffect,
-      });
-    const facts = learned.facts();
+    const isEveryPairPresent = () =>
+      mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m));
+    const looksCut = ({ totals, limitEffect }: Facts) => {
+      if (meta.total !== null && meta.total > received) return true;
+      if (meta.total !== null && totals === 'true') return false;
+      return isAtLimit(received, meta.limit, limit, limitEffect) && !isEveryPairPresent();
+    };
     if (!looksCut(facts)) return false;
     const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
     if (isTold || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
@@ -258,27 +258,20 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
   return { ask, askFor, isCutShort };
 }
 
-/** The facts that an answer shows of how the service treats `limit`. */
-function limitFacts(
-  { received, meta }: ObservationList,
+/**
+ * True if an answer is exactly as long as a limit that applied.
+ * @param told the limit that the service says it applied
+ */
+function isAtLimit(
+  received: number,
+  told: number | null,
   asked: number | undefined,
-  { maxRows, defaultRows, limitParam }: Facts,
-): Partial<Facts> {
-  const shown: Partial<Facts> = {};
-  if (meta.limit !== null) {
-    if (limitParam === 'unknown') shown.limitParam = 'told';
-    if (asked === undefined) shown.defaultRows = meta.limit;
-    const isCap = asked !== undefined && meta.limit < asked;
-    if (isCap || limitParam === 'refused' || meta.limit > maxRows) shown.maxRows = meta.limit;
-  }
-  if (asked !== undefined) shown.limitParam = 'accepted';
-  if (asked !== undefined && received > asked) shown.limitEffect = 'ignored';
-  else if (asked !== undefined && received > defaultRows) shown.limitEffect = 'heeded';
-  // More rows came than the known maximum: the next answer of as many rows must not look as if a limit had cut it.
-  if (received > (shown.maxRows ?? maxRows)) shown.maxRows = received + 1;
-  if (meta.total === null) shown.totals = 'untold';
-  else if (meta.total > received) shown.totals = 'true';
-  return shown;
+  effect: Facts['limitEffect'],
+): boolean {
+  if (told !== null) return received >= told;
+  if (asked !== undefined && effect === 'heeded') return received >= asked;
+  const isAsLong = effect === 'unknown' && received === asked;
+  return received > 0 && (isAsLong || received === DEFAULT_MAX_ROWS);
 }
 
 function everyPair(
@@ -533,7 +526,7 @@ export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask
     calls,
     fetch: (task, sending) =>
       settlingFailures(task, async () => {
-        if (task.years !== null && !mayNameYears(learned)) return askInWhole(task, parts);
+        if (task.years !== null && !mayNameYears(learned.facts())) return askInWhole(task, parts);
         const reply = await calls.askFor(task, sending);
         task.search.isAnswered ||= !reply.isRefused;
         if (isLong(task, reply)) await yieldToEventLoop(sending.caller);
@@ -543,7 +536,6 @@ export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask
       }),
     receive: (task, answer, sending) =>
       settlingFailures(task, async () => {
-        learned.noteAnswer(task.rectangle, answer.list.rows);
         if (!(await calls.isCutShort(task, answer, sending))) return handOut(task, answer, sending, parts);
         return task.pairs.length === 0 ? NOT_WHOLE : cut(task, answer, sending, means);
       }),
@@ -583,7 +575,7 @@ export function askInWhole(task: Task, planning: Planning): Promise<FetchedRows>
 function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   const { list } = answer;
   const isHeeded = list.rows.every(({ year }) => isWithin(widened(years), year));
-  const isTold = wouldTellOfCut(answer, learned);
+  const isTold = wouldTellOfCut(answer, learned.facts());
   if (!isHeeded || !isTold) learned.learn({ yearsParam: 'ignored' });
   else if (list.rows.length > 0) learned.learn({ yearsParam: 'accepted' });
   return isTold;
@@ -592,7 +584,7 @@ function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
 /**
  * True if an answer would tell that the service had cut it: by a total that has proved true, or a limit that applied.
  */
-function wouldTellOfCut({ list, limit }: Rows, { totals }: Learned): boolean {
+function wouldTellOfCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boolean {
   const { received, meta } = list;
   if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
   return meta.total !== null && (totals === 'true' || meta.total > received);
@@ -615,7 +607,7 @@ function handOut(
   }
   const faulty = faultsIn(list.faults, groups);
   const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
-  const asked = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
+  const asked = pairs.length === cellsOf(rectangle) ? pairs : pairsOf(rectangle);
   const all = stray === null ? asked : asked.filter((pair) => isProven(nameOf(pair)));
   if (mode === 'series') {
     for (const pair of all) {
@@ -665,9 +657,8 @@ function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean 
   return mode === 'latest' && blanks.has(key) && !figures.has(key);
 }
 
-/** True if pairs of a rectangle, none twice, are all that it has. */
-function isAll(pairs: readonly Pair[], { countryCodes, metricKeys }: Rectangle): boolean {
-  return pairs.length === countryCodes.length * metricKeys.length;
+function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
+  return countryCodes.length * metricKeys.length;
 }
 
 /** @throws Failure if the pair of a row that breaks the specification can't be told */

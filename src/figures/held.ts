@@ -487,7 +487,8 @@ function goingAlong(
   if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
   const alone = estimate(demands, planning);
   // Stays short of the limit, so that a figure more than was expected doesn't cut the answer.
-  const limitRows = learned.limitParam === 'accepted' ? learned.maxRows : learned.defaultRows;
+  const { limitParam, maxRows, defaultRows } = learned.facts();
+  const limitRows = limitParam === 'accepted' ? maxRows : defaultRows;
   const most = {
     calls: alone.calls,
     rows: Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9),

@@ -1,5 +1,5 @@
-import { untilAborted } from '../async/promises.ts';
 import type { Trace } from '../async/trace.ts';
+import { untilAborted } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
@@ -29,6 +29,8 @@ interface Batch {
   /** The request whose operation is billed if nobody else pays. */
   readonly first: Request;
   readonly requests: Set<Request>;
+  /** Payers of the requests that still wait for a demand, first come first: calls are billed to them alone. */
+  readonly payers: Map<Request, Payer>;
   /** Its span, which all operations that share it are linked with. */
   readonly trace: Trace | undefined;
 }
@@ -130,6 +132,7 @@ function createQueue(onBatch?: (size: BatchSize) => void): Queue {
       request.missing = 0;
       for (const batch of request.batches) {
         batch.requests.delete(request);
+        batch.payers.delete(request);
         if (batch.requests.size === 0) giveUp(batch);
       }
       return missing;
@@ -199,7 +202,7 @@ function onceForEach(
 
 function openBatch(first: Request): Batch {
   const trace = first.sending.trace?.begin('batch');
-  return { ends: new AbortController(), first, requests: new Set(), trace };
+  return { ends: new AbortController(), first, requests: new Set(), payers: new Map(), trace };
 }
 
 function faultOf(error: unknown): Error {
@@ -210,6 +213,7 @@ function join(batch: Batch, request: Request): void {
   if (batch.requests.has(request)) return;
   request.batches.add(batch);
   batch.requests.add(request);
+  batch.payers.set(request, request.sending.payer);
   if (batch.trace !== undefined && request.sending.trace !== undefined)
     batch.trace.link(request.sending.trace);
 }
@@ -223,7 +227,9 @@ function rename(request: Request, demand: Demand): void {
 function answer(request: Request, demand: Demand, outcome: Outcome): void {
   request.missing -= 1;
   request.settle(request.renamed?.get(demand.key) ?? demand, outcome);
-  if (request.missing === 0) request.onDone();
+  if (request.missing > 0) return;
+  for (const { payers } of request.batches) payers.delete(request);
+  request.onDone();
 }
 
 /** Sends on behalf of all requests of a batch. */
@@ -232,19 +238,14 @@ function sendingOf(batch: Batch): Sending {
   return {
     caller: first.sending.caller,
     bill: first.sending.bill,
-    payer: sharedPayer(() => payersOf(batch)),
     signal: ends.signal,
     trace: batch.trace,
     waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
+    payer: sharedPayer(batch.payers),
     onLeftOut(rows) {
       for (const { sending } of requests) sending.onLeftOut?.(rows);
     },
   };
-}
-
-/** The requests that still wait for a demand of a batch, first come first: its calls are billed to them alone. */
-function payersOf({ requests }: Batch): Payer[] {
-  return [...requests].filter(({ missing }) => missing > 0).map(({ sending }) => sending.payer);
 }
 
 /**

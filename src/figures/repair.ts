@@ -404,7 +404,7 @@ export const completed: Repair['cut'] = async (task, answer, sending, parts) => 
   if (answer.years === null) return complete(cut, parts);
   const inWholeAgain = () => task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0 });
   // Nothing tells how much longer whole series are than their years.
-  if (!mayNameYears(parts.learned) && totalBeyond(answer) === null) return inWholeAgain();
+  if (!mayNameYears(parts.learned.facts()) && totalBeyond(answer) === null) return inWholeAgain();
   try {
     return await complete(cut, parts);
   } catch (error) {
@@ -433,7 +433,7 @@ async function complete(cut: CutAnswer, parts: RepairMeans): Promise<FetchedRows
   const kept = keptOf(task, whole);
   const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : pairs;
   // An answer with other years than the call named is one of whole series, and so is the rest.
-  const years = mayNameYears(parts.learned) ? answer.years : null;
+  const years = mayNameYears(parts.learned.facts()) ? answer.years : null;
   const replanned = {
     years,
     rowsOf: total === null || mode === 'series' ? scaled(task, answer, whole, parts.learned) : rowsOf,
@@ -444,7 +444,7 @@ async function complete(cut: CutAnswer, parts: RepairMeans): Promise<FetchedRows
 
   const rows = rest.rows + rowsIn(kept);
   // If the service turned out to take no years, the rest was counted otherwise.
-  const isCountedAlike = years === null || mayNameYears(parts.learned);
+  const isCountedAlike = years === null || mayNameYears(parts.learned.facts());
   if (rest.isWhole && rows === total && isCountedAlike) {
     settleKept(cut, kept, parts);
     return { rows, isWhole: true };
@@ -462,12 +462,12 @@ function learnCut(answer: Rows, learned: Learned): boolean {
   const { received, meta } = list;
   const total = totalBeyond(answer);
   if (limit === undefined && total !== null) {
-    learned.learn({ defaultRows: Math.min(learned.defaultRows, received) });
+    learned.learn({ defaultRows: Math.min(learned.facts().defaultRows, received) });
   }
-  const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
-  const isLimitTold = total !== null || meta.limit !== null || learned.limitEffect === 'ignored';
+  const mayAskForMore = limit === undefined && learned.facts().limitParam !== 'refused';
+  const isLimitTold = total !== null || meta.limit !== null || learned.facts().limitEffect === 'ignored';
   if (!mayAskForMore && isLimitTold) {
-    learned.learn({ maxRows: Math.min(learned.maxRows, meta.limit ?? received) });
+    learned.learn({ maxRows: Math.min(learned.facts().maxRows, meta.limit ?? received) });
   }
   return mayAskForMore;
 }
@@ -493,7 +493,7 @@ function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: L
   const total = totalBeyond(answer);
   // An answer as long as a limit, of as many rows as the service counts, is whole unless the total counts only sent
   // rows.
-  const unknown = answer.list.meta.total === null ? learned.maxRows * 2 : learned.maxRows + 1;
+  const unknown = answer.list.meta.total === null ? learned.facts().maxRows * 2 : learned.facts().maxRows + 1;
   const rowsLeft = total === null ? unknown : total - rowsIn(whole);
   // At least one row each: the total shows that some of these are longer than was thought.
   const { years } = answer;
@@ -564,7 +564,7 @@ async function completePair(cut: CutAnswer, parts: RepairMeans): Promise<Fetched
 function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: RepairMeans): AskYears {
   const { mode, rectangle } = task;
   const all = namedBy(answer);
-  const limit = learned.limitParam === 'accepted' ? learned.maxRows : undefined;
+  const limit = learned.facts().limitParam === 'accepted' ? learned.facts().maxRows : undefined;
   return async (from, to) => {
     const named = { from: from ?? all?.from ?? null, to: to ?? all?.to ?? null };
     const part = await calls.ask({ mode, rectangle, limit, named }, sending);
@@ -584,7 +584,7 @@ async function askForTotal(
   total: number | null,
   { calls, learned }: RepairMeans,
 ): Promise<readonly SentRow[] | null> {
-  const { limitParam, refusedLimit } = learned;
+  const { limitParam, refusedLimit } = learned.facts();
   const isRefusing = limitParam === 'refused' || refusedLimit < Number.POSITIVE_INFINITY;
   if (total === null || !isRefusing || total >= refusedLimit) return null;
   const { mode, rectangle } = task;

@@ -1,3 +1,4 @@
+import { timeIn } from '../periods.ts';
 import { makeCall, type Sending } from '../service/call.ts';
 import { etlStatus, indicators } from '../service/endpoints.ts';
 import { heldRecords } from '../service/lists.ts';
@@ -5,7 +6,6 @@ import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue
 import { leftOutOf } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant, Traffic } from '../tenants/tenant.ts';
-import { timeIn } from '../times.ts';
 import type { ObservationEntry } from './entries.ts';
 import type { FiguresParts } from './fetch.ts';
 

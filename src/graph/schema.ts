@@ -34,8 +34,8 @@ import {
 } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
+import { timeIn } from '../periods.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { timeIn } from '../times.ts';
 import type { Subgraph } from '../wings/federation/subgraph.ts';
 import type { GraphContext } from './context.ts';
 import type { Resolvers } from './generated.ts';

@@ -89,7 +89,7 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
     const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
     folded.put(list, all);
     const has = (name: string) => all.has(name.toUpperCase());
-    if (!figured[dimension].every(has)) return null;
+    for (const name of figured[dimension]) if (!has(name)) return null;
     return { freshUntilMs: found.freshUntilMs, names, has };
   }
 

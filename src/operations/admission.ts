@@ -2,8 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { inSlice, type Job, mayBeginAtOnce } from '../async/turns.ts';
 import { errorBody } from '../errors.ts';
 import { openBill } from '../service/call.ts';
-import { type Handle, UNPROVEN } from './requests.ts';
-import { type GatewayResponse, isModern } from './responses.ts';
+import { type GatewayResponse, type Handle, isModern, UNPROVEN } from './messages.ts';
 import { onceOver } from './run.ts';
 
 /** The operations under way and waiting, as metrics show them. */

@@ -8,13 +8,18 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { readsSchemaAlone } from './documents.ts';
 import {
   ChangedRequest,
+  dataIn,
+  entityTag,
   type GatewayRequest,
+  type GatewayResponse,
   type Handle,
   type Incoming,
   type PlainRequest,
   provenBy,
-} from './requests.ts';
-import { dataIn, entityTag, type GatewayResponse, tagged, toldErrors, writeBody } from './responses.ts';
+  tagged,
+  toldErrors,
+  writeBody,
+} from './messages.ts';
 import {
   describeOperation,
   eventOf,

@@ -21,13 +21,14 @@ import {
 import { yieldToEventLoop } from '../async/turns.ts';
 import type { Config } from '../config.ts';
 import { errorBody, Failure, type FailureCode } from '../errors.ts';
+import { TOO_DEEP } from '../exact-json.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { formatError } from '../graph/errors.ts';
-import { limitRules, listRefusal } from '../graph/limits.ts';
-import { TOO_DEEP } from '../nesting.ts';
 import type { AnswersTable } from './answers.ts';
 import {
   type Explanation,
+  limitRules,
+  listRefusal,
   type PlannedOperation,
   type PreparedOperations,
   readsSchemaAlone,
@@ -36,28 +37,26 @@ import {
 } from './documents.ts';
 import {
   bringsUnlisted,
+  entityTag,
   forApollo,
   type GatewayRequest,
+  type GatewayResponse,
   hasText,
   type Incoming,
   isDeepRequest,
   isExplained,
+  isModern,
+  mayAccept,
   mayReadSchema,
   type PlainRequest,
   type PlainRequests,
   PREFLIGHTED_HEADERS,
-  UNPROVEN,
-} from './requests.ts';
-import {
-  entityTag,
-  type GatewayResponse,
-  isModern,
-  mayAccept,
   statusOf,
   tagged,
   toldErrors,
+  UNPROVEN,
   writeBody,
-} from './responses.ts';
+} from './messages.ts';
 import {
   type Execution,
   extensionsOf,

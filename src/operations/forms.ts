@@ -10,12 +10,13 @@ import {
   type CallerHeaders,
   ChangedRequest,
   type GatewayRequest,
+  type GatewayResponse,
   type Handle,
   type HandleRequest,
   type PlainRequests,
   textIn,
-} from './requests.ts';
-import { type GatewayResponse, VARIES } from './responses.ts';
+  VARIES,
+} from './messages.ts';
 import type { OperationsParts } from './run.ts';
 
 /** Matches an `Accept` header that has the name of a format of tables. */
@@ -39,10 +40,11 @@ export async function received(
   const { callerOf, plainRequests, names, ledger } = service;
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
+    const delivery = deliveryOf(request);
     const caller = callerOf(request.headers);
     const plain = plainRequests.read(request, caller);
     const told = (response: GatewayResponse) => withLimits(response, ledger.limits(caller.tenant));
-    const response = handle({ request, caller, plain, delivery: deliveryOf(request) });
+    const response = handle({ request, caller, plain, delivery });
     return response instanceof Promise ? response.then(told) : told(response);
   }
 

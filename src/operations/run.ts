@@ -16,6 +16,7 @@ import type { GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/errors.ts';
 import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
+import { timeIn } from '../periods.ts';
 import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
@@ -35,12 +36,11 @@ import type { CallGate } from '../service/gate.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
-import { timeIn } from '../times.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
 import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
-import type { GatewayRequest, Handle } from './requests.ts';
+import type { GatewayRequest, Handle } from './messages.ts';
 import {
   type Extensions,
   type GatewayResponse,
@@ -48,7 +48,7 @@ import {
   toldErrors,
   VARIES,
   writeBody,
-} from './responses.ts';
+} from './messages.ts';
 
 /** The settings, the schema and the means that all stages of an operation have. */
 export interface OperationsParts {
@@ -418,7 +418,7 @@ export class Execution {
     const { schema, learned, config } = this.#parts;
     const fault = delivery?.refusalOf(schema, document, variables) ?? null;
     if (fault !== null) return fault;
-    if (mostCalls(bound, learned.maxRows) <= config.maxUpstreamCalls) return null;
+    if (mostCalls(bound, learned.facts().maxRows) <= config.maxUpstreamCalls) return null;
     const priced = { document, operation, variables, caller, plan };
     const { refusal } = await this.#price(priced, 'expected', false);
     return refusal && refused(refusal);

@@ -4,49 +4,6 @@ import { type Mode, nameOfYears, pairKey, type YearRange, yearsWithin } from './
 /** Rows after which the data route is seen to end when no `limit` is given. */
 export const DEFAULT_MAX_ROWS = 100;
 
-/** The known extent of an answer. */
-interface Extent {
-  /** Rows in the body. */
-  readonly received: number;
-  /** Matching rows as the service counts them; null if it doesn't say. */
-  readonly total: number | null;
-  /** The limit that the service says it applied; null if it names none. */
-  readonly limit: number | null;
-  /** The limit that was asked for. */
-  readonly askedLimit: number | undefined;
-  /** True if a row came for every pair of a call for latest figures, so that none can be missing. */
-  readonly isEveryPairPresent: () => boolean;
-  /** True if the service's totals have proved to count rows beyond those sent. */
-  readonly isTotalTrue: boolean;
-  /** Effect of the limit in the call: `heeded` once it has proved to make a difference. */
-  readonly limitEffect: 'unknown' | 'heeded' | 'ignored';
-}
-
-/**
- * True if an answer must be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
- * that applied and nothing proves it whole.
- */
-export function isCut({
-  received,
-  total,
-  limit,
-  askedLimit,
-  isEveryPairPresent,
-  isTotalTrue,
-  limitEffect,
-}: Extent): boolean {
-  if (total !== null && total > received) return true;
-  if (total !== null && isTotalTrue) return false;
-  return isAtLimit() && !isEveryPairPresent();
-
-  function isAtLimit(): boolean {
-    if (limit !== null) return received >= limit;
-    if (askedLimit !== undefined && limitEffect === 'heeded') return received >= askedLimit;
-    const isAsLong = limitEffect === 'unknown' && received === askedLimit;
-    return received > 0 && (isAsLong || received === DEFAULT_MAX_ROWS);
-  }
-}
-
 /**
  * The pairs of a cut answer that look whole: rows come in one run a pair, so that the cut can only have hit the last
  * run. (If latest figures come one a pair, it has hit none.) None if a pair comes in several runs. This is evidence,
@@ -138,14 +95,22 @@ export type Dimension = 'countries' | 'metrics';
 
 /** Facts, as long as they hold. */
 interface KnownFacts {
-  /** Returns all facts as of now: for those who look at several of them. */
+  /** Returns all facts as of now. */
   facts(): Readonly<Facts>;
   /** Takes facts over, until they are contradicted or have had no new evidence for ten minutes. */
   learn(facts: Partial<Facts>): void;
 }
 
+/** An answer to a data call, as far as it tells how the service behaves. */
+interface NotedAnswer {
+  readonly received: number;
+  readonly meta: { readonly total: number | null; readonly limit: number | null };
+  /** The figures that came. */
+  readonly rows: readonly Pair[];
+}
+
 /** Knowledge of the service from its answers. Shared by all callers: none of it is a figure. */
-export interface Learned extends Readonly<Facts>, KnownFacts {
+export interface Learned extends KnownFacts {
   /** Names that the service has answered for: they don't make it refuse a call. In the spelling of the call. */
   readonly answered: Readonly<Record<Dimension, NameSet>>;
   /** Names in the service's own lists. */
@@ -153,8 +118,12 @@ export interface Learned extends Readonly<Facts>, KnownFacts {
   /** Codes of the last list of countries, in its order; none before one came. The list may be another by now. */
   readonly countryCodes: readonly string[];
   learnCountryCodes(codes: readonly string[]): void;
-  /** Notes that a call was answered, and the countries and metrics of the figures that came. */
-  noteAnswer(asked: Rectangle, figures: readonly Pair[]): void;
+  /**
+   * Learns from an answer: the treatment of `limit`, the names of the call, and those of the figures that came.
+   * @param limit the limit that was asked for
+   * @returns all facts, as of now
+   */
+  noteAnswer(asked: Rectangle, limit: number | undefined, answer: NotedAnswer): Readonly<Facts>;
   /** Names that figures have come for: codes in upper case, keys as the service spells them. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
   /** Expected rows of a series. */
@@ -174,12 +143,18 @@ export interface Learned extends Readonly<Facts>, KnownFacts {
   learnWithin(countryCode: string, metricKey: string, years: YearRange, rows: number): void;
 }
 
-/** A bounded set of names. */
-export interface NameSet {
+/** Names of one kind. */
+interface NameSet extends Iterable<string> {
   readonly size: number;
   has(name: string): boolean;
-  add(name: string): void;
-  every(test: (name: string) => boolean): boolean;
+  add(name: string): unknown;
+}
+
+/** As many names as are remembered: further ones are not. */
+class BoundedNames extends Set<string> {
+  override add(name: string): this {
+    return this.size < MAX_NAMES ? super.add(name) : this;
+  }
 }
 
 /** Keeps facts until they are contradicted, or have had no new evidence for as long as they live. */
@@ -221,8 +196,8 @@ export function createLearned(now: () => number): Learned {
   const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
 
   let countryCodes: readonly string[] = [];
-  const answered = { countries: createNameSet(), metrics: createNameSet() };
-  const figured = { countries: createNameSet(), metrics: createNameSet() };
+  const answered = { countries: new BoundedNames(), metrics: new BoundedNames() };
+  const figured = { countries: new BoundedNames(), metrics: new BoundedNames() };
 
   const seriesRows: RowsOf = (countryCode, metricKey) => {
     const known = byPair.get(pairKey(countryCode, metricKey));
@@ -234,38 +209,20 @@ export function createLearned(now: () => number): Learned {
   };
 
   return {
-    get maxRows() {
-      return facts().maxRows;
-    },
-    get defaultRows() {
-      return facts().defaultRows;
-    },
-    get limitParam() {
-      return facts().limitParam;
-    },
-    get refusedLimit() {
-      return facts().refusedLimit;
-    },
-    get limitEffect() {
-      return facts().limitEffect;
-    },
-    get yearsParam() {
-      return facts().yearsParam;
-    },
-    get totals() {
-      return facts().totals;
-    },
     facts,
     learn,
     answered,
-    noteAnswer({ countryCodes, metricKeys }, figures) {
+    noteAnswer({ countryCodes, metricKeys }, limit, answer) {
+      const { rows } = answer;
+      learn(limitFacts(answer, limit, facts()));
       for (const code of countryCodes) answered.countries.add(code.toUpperCase());
       for (const key of metricKeys) answered.metrics.add(key);
-      for (const code of new Set(figures.map((row) => row.countryCode)))
+      for (const code of new Set(rows.map((row) => row.countryCode)))
         figured.countries.add(code.toUpperCase());
-      for (const key of new Set(figures.map((row) => row.metricKey))) figured.metrics.add(key);
+      for (const key of new Set(rows.map((row) => row.metricKey))) figured.metrics.add(key);
+      return facts();
     },
-    listed: { countries: createNameSet(), metrics: createNameSet() },
+    listed: { countries: new BoundedNames(), metrics: new BoundedNames() },
     get countryCodes() {
       return countryCodes;
     },
@@ -314,26 +271,32 @@ export function createLearned(now: () => number): Learned {
   };
 }
 
+/** The facts that an answer shows of how the service treats `limit`. */
+function limitFacts(
+  { received, meta }: NotedAnswer,
+  asked: number | undefined,
+  { maxRows, defaultRows, limitParam }: Facts,
+): Partial<Facts> {
+  const shown: Partial<Facts> = {};
+  if (meta.limit !== null) {
+    if (limitParam === 'unknown') shown.limitParam = 'told';
+    if (asked === undefined) shown.defaultRows = meta.limit;
+    const isCap = asked !== undefined && meta.limit < asked;
+    if (isCap || limitParam === 'refused' || meta.limit > maxRows) shown.maxRows = meta.limit;
+  }
+  if (asked !== undefined) shown.limitParam = 'accepted';
+  if (asked !== undefined && received > asked) shown.limitEffect = 'ignored';
+  else if (asked !== undefined && received > defaultRows) shown.limitEffect = 'heeded';
+  // More rows came than the known maximum: the next answer of as many rows must not look as if a limit had cut it.
+  if (received > (shown.maxRows ?? maxRows)) shown.maxRows = received + 1;
+  if (meta.total === null) shown.totals = 'untold';
+  else if (meta.total > received) shown.totals = 'true';
+  return shown;
+}
+
 /** True if a call may name years: nothing has shown lately that the service takes none. */
 export function mayNameYears({ yearsParam }: Readonly<Facts>): boolean {
   return yearsParam !== 'refused' && yearsParam !== 'ignored';
-}
-
-function createNameSet(): NameSet {
-  const names = new Set<string>();
-  return {
-    get size() {
-      return names.size;
-    },
-    has: (name) => names.has(name),
-    add(name) {
-      if (names.size < MAX_NAMES) names.add(name);
-    },
-    every(test) {
-      for (const name of names) if (!test(name)) return false;
-      return true;
-    },
-  };
 }
 
 /**
@@ -346,21 +309,20 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     size: names.size,
     has: (name) => names.has(name),
     add() {},
-    every: (test) => names.every(test),
+    [Symbol.iterator]: () => names[Symbol.iterator](),
   });
   const fixedNames = ({ countries, metrics }: Learned['answered']) => ({
     countries: fixed(countries),
     metrics: fixed(metrics),
   });
   return {
-    ...facts,
     facts: () => facts,
     learn() {},
     answered: fixedNames(learned.answered),
     listed: fixedNames(learned.listed),
     countryCodes: learned.countryCodes,
     learnCountryCodes() {},
-    noteAnswer() {},
+    noteAnswer: () => facts,
     figured: fixedNames(learned.figured),
     seriesRows: learned.seriesRows,
     knowsSeries: learned.knowsSeries,

@@ -20,7 +20,7 @@ import {
   widened,
   type YearRange,
 } from './demand.ts';
-import { type Learned, mayNameYears } from './learned.ts';
+import { type Facts, type Learned, mayNameYears } from './learned.ts';
 
 interface ModePlan {
   /** Pairs to ask for with `latest=true`. */
@@ -290,7 +290,7 @@ export interface Planning extends CallBounds {
 const MAX_ADDRESS = 6_000;
 
 export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
-  return { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
+  return { maxRows: learned.facts().maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
 }
 
 /**
@@ -305,7 +305,9 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   const { learned } = planning;
   const { seriesRows } = learned;
   const limits = { ...limitsOf(planning), overfetchRows: planning.overfetchRows };
-  const rowsWithin: RowsWithin = mayNameYears(learned) ? (years) => learned.rowsWithin(widened(years)) : null;
+  const rowsWithin: RowsWithin = mayNameYears(learned.facts())
+    ? (years) => learned.rowsWithin(widened(years))
+    : null;
   const wanted = wantedOf(demands);
   const all = new Map([
     ...wanted.series,
@@ -407,7 +409,7 @@ function add(
  * been known, while a guess is paid for either way. A guess is needed only if the service gives no totals.
  */
 export function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
-  return hopeful(wanted, learned, learned.seriesRows, learned.knowsSeries);
+  return hopeful(wanted, learned.facts(), learned.seriesRows, learned.knowsSeries);
 }
 
 /** The years and rows to plan by if whole series are asked for in place of some years. */
@@ -420,12 +422,14 @@ export function inWhole(
 
 function hopefulRowsWithin(years: YearRange, wanted: readonly Pair[], learned: Learned): RowsOf {
   const asked = widened(years);
-  return hopeful(wanted, learned, learned.rowsWithin(asked), (c, m) => learned.knowsWithin(c, m, asked));
+  return hopeful(wanted, learned.facts(), learned.rowsWithin(asked), (c, m) =>
+    learned.knowsWithin(c, m, asked),
+  );
 }
 
 function hopeful(
   wanted: readonly Pair[],
-  { totals }: Learned,
+  { totals }: Readonly<Facts>,
   expected: RowsOf,
   knows: (countryCode: string, metricKey: string) => boolean,
 ): RowsOf {

@@ -1,6 +1,5 @@
-import { type Period, periodIn, periodOf } from '../periods.ts';
+import { compareTimes, type Period, periodIn, periodOf } from '../periods.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import { compareTimes } from '../times.ts';
 
 /** The fields that decide which of several rows is the newest. */
 export interface Dated {

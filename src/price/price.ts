@@ -503,7 +503,7 @@ function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tall
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
     years === null &&
-    learned.totals === 'true' &&
+    learned.facts().totals === 'true' &&
     learned.knowsSeries(countryCode, metricKey);
   return async (demands, sending, settle) => {
     // If several figures go with another one, the service is asked for the latest.

@@ -27,8 +27,7 @@ import type { ObservationLoader } from '../loaders/observations.ts';
 import { type Demand, demandFor, type Mode, type YearRange, yearRange } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
 import { COVERED_COUNTRIES } from '../service/records/countries.ts';
-import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
-import { doubtKeys } from './warned.ts';
+import { checkMetricKey, doubtKeys, maxAgeMsOf } from './warned.ts';
 
 /**
  * The text of the operation tells which figures others are compared with, before they are there. So these are asked for

@@ -15,11 +15,14 @@ import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../service/reco
 import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import { derivedOf, latestFigures, withFiguresAhead } from './ahead.ts';
-import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } from './arguments.ts';
+import { plainFields, recordFields } from './fields.ts';
 import { byCode, byName, createListing } from './lists.ts';
 import { observationList, observationPage } from './observations.ts';
 import {
+  checkMetricKey,
+  checkTexts,
   knownNames,
+  maxAgeMsOf,
   warned,
   warnedFigures,
   warnedOfPeriods,

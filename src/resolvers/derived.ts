@@ -17,8 +17,8 @@ import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { checkSince } from './ahead.ts';
-import { checkMetricKey, plainFields } from './arguments.ts';
-import { knownNames, warnedOfPeriods, warnOfSeveral } from './warned.ts';
+import { plainFields } from './fields.ts';
+import { checkMetricKey, knownNames, warnedOfPeriods, warnOfSeveral } from './warned.ts';
 
 /** A reason for which a number made of two figures would be misread; the words go into a warning. */
 export class Misfit {

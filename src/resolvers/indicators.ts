@@ -22,12 +22,15 @@ import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue
 import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { derivedOf, latestFigures } from './ahead.ts';
-import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } from './arguments.ts';
+import { plainFields, recordFields } from './fields.ts';
 import { byCode, byName, createListing } from './lists.ts';
 import { type ObservationFilter, observationList, observationPage, observationRows } from './observations.ts';
 import {
+  checkMetricKey,
+  checkTexts,
   doubtKeys,
   knownNames,
+  maxAgeMsOf,
   warned,
   warnedFigures,
   warnedOnceLoaded,

@@ -5,12 +5,11 @@ import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
 import { decodeId, type GlobalId } from '../graph/ids.ts';
 import { CountryCode, type Representation } from '../graph/schema.ts';
 import { gatesBatch, marksAskedAhead } from '../graph/selection.ts';
-import { checkMetricKey } from './arguments.ts';
 import { countryByCode, countryByIso3 } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { observationOf } from './observations.ts';
 import { officeById, tickerBySymbol } from './reference.ts';
-import { warnedOfPeriods } from './warned.ts';
+import { checkMetricKey, warnedOfPeriods } from './warned.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 

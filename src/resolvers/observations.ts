@@ -11,9 +11,17 @@ import type { Dimension } from '../plan/learned.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { askAhead, derivedOf, firstYearFor } from './ahead.ts';
-import { checkMetricKey, maxAgeMsOf, plainFields } from './arguments.ts';
+import { plainFields } from './fields.ts';
 import { byCode, byNumber, createListing } from './lists.ts';
-import { knownNames, warnedFigures, warnedOfPeriods, warnedOnceLoaded, warnOfCountries } from './warned.ts';
+import {
+  checkMetricKey,
+  knownNames,
+  maxAgeMsOf,
+  warnedFigures,
+  warnedOfPeriods,
+  warnedOnceLoaded,
+  warnOfCountries,
+} from './warned.ts';
 
 /** Number of rows of the same name that stand before a row in its series; not there for the first. */
 const ordinals = createObjectMemo<number>('ordinal');

@@ -5,9 +5,9 @@ import { encodeId } from '../graph/ids.ts';
 import { governmentStructure, health, platformVersion } from '../service/endpoints.ts';
 import { notFoundIn } from '../service/records/envelope.ts';
 import type { OfficeRecord, TickerRecord } from '../service/records/reference.ts';
-import { checkTexts, plainFields } from './arguments.ts';
+import { plainFields } from './fields.ts';
 import { byCode, byName, byNumber, createListing } from './lists.ts';
-import { warned, warnedOnceLoaded } from './warned.ts';
+import { checkTexts, warned, warnedOnceLoaded } from './warned.ts';
 
 function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
   const further = ordinal === 0 ? [] : [String(ordinal)];

@@ -5,8 +5,8 @@ import type { Resolvers, SubscriptionObservationsChangedArgs } from '../graph/ge
 import { type Demand, demandFor } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
 import type { SourceRecord } from '../service/records/catalogue.ts';
-import { checkMetricKey, checkTexts, plainFields } from './arguments.ts';
-import { warnedOfPeriods } from './warned.ts';
+import { plainFields } from './fields.ts';
+import { checkMetricKey, checkTexts, warnedOfPeriods } from './warned.ts';
 
 /**
  * Demands for every country with every metric.

@@ -2,15 +2,56 @@ import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
-import { excerpt } from '../errors.ts';
+import { excerpt, Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { SeveralTold } from '../loaders/observations.ts';
-import { periodOf } from '../periods.ts';
-import type { Dimension, NameSet } from '../plan/learned.ts';
+import { periodOf, timeIn } from '../periods.ts';
+import type { Dimension } from '../plan/learned.ts';
 import type { IndicatorRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../service/records/observations.ts';
-import { timeIn } from '../times.ts';
+
+/** Most characters of a text that goes into an address. */
+const MAX_CHARACTERS = 200;
+
+/**
+ * Refuses texts that no address can carry: those with half of a surrogate pair, and those longer than any name.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function checkTexts(texts: Readonly<Record<string, unknown>>): void {
+  for (const [name, text] of Object.entries(texts)) {
+    if (typeof text !== 'string' || (text.length <= MAX_CHARACTERS && text.isWellFormed())) continue;
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `\`${name}\` is text of up to ${MAX_CHARACTERS} characters; this is ${JSON.stringify(text.slice(0, 20))}.`,
+    );
+  }
+}
+
+/**
+ * Refuses a key with a comma or a blank: commas separate keys in a call and blanks stand in none, so such a key would
+ * ask for something else.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function checkMetricKey(key: string): void {
+  if (!/^[^\s,]{1,200}$/.test(key) || !key.isWellFormed()) {
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `An indicator key is one word, such as population_total; this is ${JSON.stringify(key)}.`,
+    );
+  }
+}
+
+/**
+ * The oldest age that a held figure may have, in milliseconds; infinite if none is given.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function maxAgeMsOf(maxAge: number | null | undefined): number {
+  if (maxAge == null) return Number.POSITIVE_INFINITY;
+  if (maxAge < 0)
+    throw new Failure('BAD_USER_INPUT', `maxAge is in seconds and not below 0; this is ${maxAge}.`);
+  return maxAge * 1000;
+}
 
 type Path = GraphQLResolveInfo['path'];
 
@@ -76,7 +117,7 @@ function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphC
   let compared = 0;
   for (const [name, path] of doubts.absent()) {
     warnings.addOf(code, name, () => {
-      known ??= namesIn(listed.metrics, figured.metrics);
+      known ??= [...new Set([...listed.metrics, ...figured.metrics])];
       compared += known.length;
       const alike = compared > MAX_COMPARED ? [] : suggestionList(name, known);
       const didYouMean = alike.slice(0, MAX_SUGGESTIONS);
@@ -84,12 +125,6 @@ function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphC
       return { code, message, path: responsePathAsArray(path), name, didYouMean };
     });
   }
-}
-
-function namesIn(...sets: readonly NameSet[]): readonly string[] {
-  const names = new Set<string>();
-  for (const set of sets) set.every((name) => names.add(name) !== null);
-  return [...names];
 }
 
 /** Returns a list, and warns of the parts of the service's answer that it lacks. */

@@ -1,9 +1,9 @@
 import { pipeline, Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody, excerpt } from '../errors.ts';
+import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
-import { isDeepJson, TOO_DEEP } from '../nesting.ts';
-import { isModern, WrittenBody } from '../operations/responses.ts';
+import { isModern, WrittenBody } from '../operations/messages.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
 import { compressionFor, isCompressible } from './compression.ts';
 import { hijacked, keyFault } from './http.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isHeld } from '../operations/responses.ts';
+import { entityTag, isHeld } from '../operations/messages.ts';
 
 const AUTHORIZATION = 'authorization';
 /** Characters that no key reaches. */

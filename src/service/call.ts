@@ -357,11 +357,10 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Operation
  *
  * @param waiting the payers that wait at the moment, first come first
  */
-export function sharedPayer(waiting: readonly Payer[] | (() => readonly Payer[])): Payer {
-  const payers = () => (typeof waiting === 'function' ? waiting() : waiting);
+export function sharedPayer(waiting: { values(): Iterable<Payer> }): Payer {
   function reserve(route: string): Reservation {
     let refusal: unknown;
-    for (const payer of payers()) {
+    for (const payer of waiting.values()) {
       try {
         return payer.reserve(route);
       } catch (error) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.ts';
-import { untilAborted } from '../async/promises.ts';
 import type { Trace } from '../async/trace.ts';
+import { untilAborted } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
 import { type Lookups, TransientMap } from '../store/lru.ts';
@@ -17,10 +17,9 @@ import {
   type Sending,
   sharedPayer,
 } from './call.ts';
-import { absentRoutes, CallGate } from './gate.ts';
+import { absentRoutes, CallGate, rateLimited } from './gate.ts';
 import { createHttp, isForgotten, isUnanswered } from './http.ts';
 import { type Ask, cached, type ListCache } from './lists.ts';
-import { rateLimited } from './pacing.ts';
 
 /** A call under way that several operations may wait for. */
 interface SharedCall {

@@ -12,10 +12,9 @@ import {
 import { LRUCache } from 'lru-cache';
 import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } from 'undici';
 import { Failure, type FailureFields } from '../errors.ts';
-import { numberOf } from '../exact-json.ts';
-import { isDeep } from '../nesting.ts';
+import { isDeep, numberOf } from '../exact-json.ts';
+import { httpDateIn } from '../periods.ts';
 import { isAboutLimit } from '../tenants/ledger.ts';
-import { httpDateIn } from '../times.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { health } from './endpoints.ts';
 import { toldFailure, wordsOf } from './failures.ts';

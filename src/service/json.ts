@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
-import { parseExactly } from '../exact-json.ts';
-import { isDeep, MAX_NESTING } from '../nesting.ts';
+import { isDeep, MAX_NESTING, parseExactly } from '../exact-json.ts';
 
 /** A fault of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}

@@ -11,7 +11,7 @@ import {
   type Window,
 } from './backing.ts';
 import type { Shrinkable } from './lru.ts';
-import { createTexts } from './memory.ts';
+import { createTexts } from './lru.ts';
 
 /** Questions that the process at the other end may ask, by name. */
 type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;

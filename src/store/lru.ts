@@ -90,3 +90,28 @@ export class TransientMap<Value> {
     this.#boxes.delete(name);
   }
 }
+
+/** Bytes that one held entry takes beside its parts: its key, its place in the order of use. */
+export const OVERHEAD_BYTES = 200;
+
+/** Holds texts in this process; the least recently used go first. */
+export function createTexts(maxBytes: number) {
+  const held = new LRUCache<string, { readonly text: string; readonly expires: number | undefined }>({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ text }, key) => OVERHEAD_BYTES + key.length + text.length,
+  });
+  return {
+    /** Returns a text; undefined if there is none, or its time is over. */
+    get(key: string): string | undefined {
+      const entry = held.get(key);
+      return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
+    },
+    /** @param expires in milliseconds since the epoch */
+    set: (key: string, text: string, expires: number | undefined) => void held.set(key, { text, expires }),
+    delete: (key: string) => held.delete(key),
+    shrink: (share: number) => shrinkTo(held, share),
+    clear(prefix: string) {
+      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
+    },
+  };
+}

@@ -20,7 +20,7 @@ import {
   statesOf,
   type Window,
 } from './backing.ts';
-import { createTexts } from './memory.ts';
+import { createTexts } from './lru.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 100;

@@ -9,14 +9,13 @@ import {
   timeout,
   wrap,
 } from 'cockatiel';
-import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
+import type { KeyvStorageAdapter, KeyvStorageEntry, KeyvValue } from 'keyv';
 import Keyv from 'keyv';
 import { LRUCache } from 'lru-cache';
 import { parseExactly } from '../exact-json.ts';
 import type { Adapter, Backing, Fault, Leases, SharedCounters, StoreEntry } from './backing.ts';
 import { type HubLink, openHubBacking } from './hub.ts';
-import { type Shrinkable, shrinkTo } from './lru.ts';
-import { openMemory, roughBytes } from './memory.ts';
+import { OVERHEAD_BYTES, type Shrinkable, shrinkTo } from './lru.ts';
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;
@@ -465,4 +464,55 @@ async function openBacking({ url, maxBytes, onFault }: StoreOptions): Promise<Ba
   }
   const { openRedis } = await import('./redis.ts');
   return openRedis(url, NAMESPACE);
+}
+
+/** Bytes of a figure or a reference. */
+const WORD_BYTES = 8;
+
+/** Opens a store of values in this process, as they are; the least recently used go first. */
+export function openMemory(maxBytes: number): Backing {
+  const held = new LRUCache<string, KeyvValue<unknown>>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
+  });
+  const adapter: Adapter = {
+    async getMany(keys) {
+      return keys.map((key) => held.get(key));
+    },
+    async setMany(entries) {
+      for (const { key, value } of entries) held.set(key, value as KeyvValue<unknown>);
+      return entries.map(() => true);
+    },
+  };
+  return {
+    adapter,
+    // Calls that this process spends stand in its own ledger.
+    sharedCounters: null,
+    leases: null,
+    holdsObjects: true,
+    peek(key) {
+      const envelope = held.get(key);
+      const isExpired = envelope?.expires !== undefined && envelope.expires < Date.now();
+      return isExpired ? undefined : envelope?.value;
+    },
+    async clear(prefix) {
+      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
+    },
+    // Nobody shares this store, so the giver of a value holds the first one.
+    first: async (_name, value) => value,
+    async close() {
+      held.clear();
+    },
+    shrink: (share) => shrinkTo(held, share),
+  };
+}
+
+/** Estimates the bytes of a value: of a list, the first row is taken to be like the others. */
+function roughBytes(value: unknown): number {
+  if (typeof value === 'string') return 2 * WORD_BYTES + value.length;
+  if (typeof value !== 'object' || value === null) return WORD_BYTES;
+  if (Array.isArray(value)) return 2 * WORD_BYTES + value.length * roughBytes(value[0]);
+  let bytes = 2 * WORD_BYTES;
+  for (const part of Object.values(value)) bytes += WORD_BYTES + roughBytes(part);
+  return bytes;
 }

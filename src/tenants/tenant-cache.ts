@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../async/clock.ts';
-import { untilAborted } from '../async/promises.ts';
+import { untilAborted } from '../async/turns.ts';
 import type { Config } from '../config.ts';
 import type { Failure } from '../errors.ts';
 import { heldBounds } from '../memory-budget.ts';
@@ -53,8 +53,8 @@ export interface TenantCache {
   isAccepted(tenant: Tenant): boolean;
   /** Returns the failure for which the service refuses the key; null if it doesn't, or nobody has asked. */
   refusal(tenant: Tenant): Failure | null;
-  /** Notes that the service has accepted the key. */
-  accept(tenant: Tenant): void;
+  /** Notes that the service has accepted the key, at an instant. */
+  accept(tenant: Tenant, atMs?: number): void;
   /**
    * Notes that the service has refused the key, and purges all that is held for it.
    * @returns a promise that settles once all who share the store can know of it
@@ -120,12 +120,11 @@ function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts) 
     },
     refusal: ({ acceptedAtMs, refusedAtMs, refusal }: Tenant) =>
       refusedAtMs >= acceptedAtMs ? refusal : null,
-    accept(tenant: Tenant) {
+    accept(tenant: Tenant, atMs = now()) {
       const isNews = tenant.acceptedAtMs <= tenant.refusedAtMs;
-      tenant.acceptedAtMs = Math.max(now(), tenant.refusedAtMs + 1);
+      tenant.acceptedAtMs = Math.max(atMs, tenant.refusedAtMs + 1);
       tenant.refusal = null;
-      tenant.prove();
-      if (isNews || now() - tenant.writtenAtMs >= authTtlMs * WRITING_SHARE) void write(tenant);
+      if (isNews || atMs - tenant.writtenAtMs >= authTtlMs * WRITING_SHARE) void write(tenant);
     },
     /** Refuses the key. `isStored` settles once the store has the refusal, and others have heard of it. */
     refuse(tenant: Tenant, refusal: Failure) {
@@ -199,8 +198,9 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
         : await store.getMany([statuses.nameOf(tenant), ...keys]);
     const oldestMs = Math.max(statuses.learn(tenant, status), now() - holdMs);
     for (const [i, name] of names.entries()) {
-      const held = writing.get(keys[i] ?? '') ?? values[i];
-      if (isCacheEntry<Value>(held) && held.atMs > oldestMs) found.set(name, held);
+      // The value was put there under its name, so that it has the type that this name always has.
+      const held = (writing.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
+      if (held != null && held.atMs > oldestMs) found.set(name, held);
     }
     return found;
   }
@@ -208,8 +208,9 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
   function peek<Value>(tenant: Tenant, name: string): CacheEntry<Value> | undefined {
     const key = keyOf(tenant, name);
     const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek?.(key);
-    if (!isCacheEntry<Value>(held)) return undefined;
-    return held.atMs > Math.max(tenant.refusedAtMs, now() - holdMs) ? held : undefined;
+    const entry = held as CacheEntry<Value> | null | undefined;
+    // Anything else than an entry has no instant, which is later than none.
+    return entry != null && entry.atMs > Math.max(tenant.refusedAtMs, now() - holdMs) ? entry : undefined;
   }
 
   return {
@@ -283,12 +284,6 @@ export const NO_TENANT_CACHE: TenantCache = {
   accept() {},
   refuse: () => undefined,
 };
-
-/** Recognizes an entry. It was put there under its name, so that its value has the type that this name always has. */
-function isCacheEntry<Value>(held: unknown): held is CacheEntry<Value> {
-  if (typeof held !== 'object' || held === null || !('value' in held)) return false;
-  return 'atMs' in held && typeof held.atMs === 'number';
-}
 
 /** Has one of those who share a store fetch the names that several ask for at the same time. */
 export interface InFlight {

@@ -203,9 +203,9 @@ export class Tenant implements AccountHolder {
     this.generation = generations;
   }
 
-  /** Notes that the service has accepted the key. */
-  accept(): void {
-    this.#provenUntilMs = this.#table.now() + PROVEN_MS;
+  /** Notes that the service has accepted the key, at an instant. */
+  accept(atMs = this.#table.now()): void {
+    this.#provenUntilMs = atMs + PROVEN_MS;
     this.prove();
   }
 

@@ -13,8 +13,6 @@ const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/warnings.ts', "import './errors.ts';", 'noRestrictedImports'],
   ['src/exact-json.ts', "import './config.ts';", 'noRestrictedImports'],
   ['src/periods.ts', "import './errors.ts';", 'noRestrictedImports'],
-  ['src/times.ts', "import './errors.ts';", 'noRestrictedImports'],
-  ['src/times.ts', "import './periods.ts';", null],
   ['src/wings/tables/cells.ts', "import '../../graph/schema.ts';", 'noRestrictedImports'],
   ['src/wings/tables/writers.ts', "import '../../exact-json.ts';", null],
   ['src/operations/d.ts', "import '../tables/cells.ts';", null],

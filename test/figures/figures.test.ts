@@ -642,7 +642,7 @@ describe('what is learned of `limit`', () => {
       const own = first.outcomeOf(demand) === undefined ? second : first;
       expect(own.valuesOf(demand)).toEqual(rightAnswer(table, demand));
     }
-    expect([learned.limitParam, learned.maxRows]).toEqual(['accepted', 250]);
+    expect([learned.facts().limitParam, learned.facts().maxRows]).toEqual(['accepted', 250]);
   });
 
   it('is forgotten after a while, and found out anew', () => {
@@ -651,9 +651,9 @@ describe('what is learned of `limit`', () => {
     learned.learn({ limitParam: 'refused' });
     learned.learn({ maxRows: 100 });
     now = 9 * 60_000;
-    expect([learned.limitParam, learned.maxRows]).toEqual(['refused', 100]);
+    expect([learned.facts().limitParam, learned.facts().maxRows]).toEqual(['refused', 100]);
     now = 10 * 60_000;
-    expect([learned.limitParam, learned.maxRows]).toEqual(['unknown', 1000]);
+    expect([learned.facts().limitParam, learned.facts().maxRows]).toEqual(['unknown', 1000]);
   });
 
   it('whole answers of just a default page are told from cut ones by one probe, once', async () => {

@@ -76,7 +76,7 @@ describe('some years of many series', () => {
     expect([...kept.values()]).toEqual(
       TABLE.countryCodes.flatMap(() => [0, 1].map(() => ({ years: RANGE, rows: 35 }))),
     );
-    expect(learned.yearsParam).toBe('accepted');
+    expect(learned.facts().yearsParam).toBe('accepted');
     expect(learned.knowsSeries('AA', 'metric_0')).toBe(false);
   });
 
@@ -88,7 +88,7 @@ describe('some years of many series', () => {
   it('take one more call from a service that refuses years, once in ten minutes', async () => {
     const { ask, kept, learned, pass } = open({ years: 'refuse' });
     expect(await ask(of(RANGE))).toEqual(['end_year=2025', 'whole', 'whole']);
-    expect(learned.yearsParam).toBe('refused');
+    expect(learned.facts().yearsParam).toBe('refused');
     expect([...kept.values()].every(({ years, rows }) => years === null && rows === 76)).toBe(true);
     expect(await ask(of(RANGE))).toEqual(['whole', 'whole']);
     pass(601_000);
@@ -98,7 +98,7 @@ describe('some years of many series', () => {
   it('take no further call from a service that ignores years', async () => {
     const { ask, learned } = open({ years: 'ignore' });
     expect(await ask(of(RANGE))).toEqual(['end_year=2025', 'whole']);
-    expect(learned.yearsParam).toBe('ignored');
+    expect(learned.facts().yearsParam).toBe('ignored');
     expect(await ask(of(RANGE))).toEqual(['whole', 'whole']);
   });
 
@@ -106,7 +106,7 @@ describe('some years of many series', () => {
     const { ask, learned } = open({ limit: 'refuse', defaultRows: 1000 });
     const targets = await ask(of(RANGE));
     expect(targets).toEqual(['end_year=2025', 'end_year=2025']);
-    expect([learned.limitParam, learned.yearsParam]).toEqual(['refused', 'accepted']);
+    expect([learned.facts().limitParam, learned.facts().yearsParam]).toEqual(['refused', 'accepted']);
   });
 
   it('are completed where they are cut, and proved by their own total', async () => {
@@ -136,7 +136,7 @@ describe('some years of many series', () => {
     for (const name of TABLE.countryCodes) learned.listed.countries.add(name);
     for (const name of TABLE.metricKeys) learned.listed.metrics.add(name);
     await ask(of({ from: 2030, to: 2040 }));
-    expect(learned.yearsParam).toBe('unknown');
+    expect(learned.facts().yearsParam).toBe('unknown');
   });
 
   it.each([
@@ -153,7 +153,7 @@ describe('some years of many series', () => {
       learned.learn({ limitParam: 'refused' });
       const targets = await ask(of({ from: 2016, to: null }, table));
       expect(targets).toEqual(['start_year=2015', 'whole', 'whole', 'whole', 'whole', 'whole']);
-      expect(learned.yearsParam).not.toBe('accepted');
+      expect(learned.facts().yearsParam).not.toBe('accepted');
     },
   );
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { AnswersTable } from '../../src/operations/answers.ts';
 import { createPersisted } from '../../src/operations/documents.ts';
-import type { Incoming } from '../../src/operations/requests.ts';
+import type { Incoming } from '../../src/operations/messages.ts';
 import type { RanOperation } from '../../src/operations/run.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';

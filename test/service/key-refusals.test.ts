@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, type FailureCode } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { rateLimited } from '../../src/service/pacing.ts';
+import { rateLimited } from '../../src/service/gate.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
 import { openProgram } from '../support/program.ts';
 import { tenantOf } from '../support/tenants.ts';

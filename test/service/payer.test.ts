@@ -45,16 +45,14 @@ describe('the payer of one operation', () => {
 describe('the payer of a request that several wait for', () => {
   it('bills the first that has room', () => {
     const [full, roomy] = [open(0), open()];
-    sharedPayer(() => [full.payer, roomy.payer])
-      .reserve(ROUTE)
-      .charge();
+    sharedPayer([full.payer, roomy.payer]).reserve(ROUTE).charge();
     expect([full.bill.calls, roomy.bill.calls]).toEqual([0, 1]);
   });
 
   it('bills another where the one that reserved it has left', () => {
     const [first, second] = [open(), open()];
     const waiting = [first.payer, second.payer];
-    const reservation = sharedPayer(() => waiting).reserve(ROUTE);
+    const reservation = sharedPayer(waiting).reserve(ROUTE);
     waiting.shift();
     reservation.charge();
     expect([first.bill.calls, second.bill.calls]).toEqual([0, 1]);
@@ -64,7 +62,7 @@ describe('the payer of a request that several wait for', () => {
 
   it('bills another where the operation that reserved it is over', () => {
     const [first, second] = [open(), open()];
-    const reservation = sharedPayer(() => [first.payer, second.payer]).reserve(ROUTE);
+    const reservation = sharedPayer([first.payer, second.payer]).reserve(ROUTE);
     first.payer.close();
     reservation.charge();
     expect([first.bill.calls, second.bill.calls]).toEqual([0, 1]);
@@ -72,15 +70,13 @@ describe('the payer of a request that several wait for', () => {
 
   it('sends nothing where all that wait are over', () => {
     const { bill, payer } = open();
-    const reservation = sharedPayer(() => [payer]).reserve(ROUTE);
+    const reservation = sharedPayer([payer]).reserve(ROUTE);
     payer.close();
     expect(() => reservation.charge()).toThrow(expect.objectContaining({ name: 'AbortError' }));
     expect(bill.calls).toBe(0);
   });
 
   it('sends nothing where nobody waits', () => {
-    expect(() => sharedPayer(() => []).reserve(ROUTE)).toThrow(
-      expect.objectContaining({ name: 'AbortError' }),
-    );
+    expect(() => sharedPayer([]).reserve(ROUTE)).toThrow(expect.objectContaining({ name: 'AbortError' }));
   });
 });

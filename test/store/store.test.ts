@@ -19,8 +19,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
 import type { Backing } from '../../src/store/backing.ts';
-import { openMemory } from '../../src/store/memory.ts';
-import { guarded, openStore, packing, type Store } from '../../src/store/store.ts';
+import { guarded, openMemory, openStore, packing, type Store } from '../../src/store/store.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));

@@ -5,7 +5,7 @@ import { parseExactly } from '../../src/exact-json.ts';
 import type { GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { csvOf } from '../../src/graphiql/chart/csv.ts';
 import { createPersisted } from '../../src/operations/documents.ts';
-import { WrittenBody } from '../../src/operations/responses.ts';
+import { WrittenBody } from '../../src/operations/messages.ts';
 import { csvLine } from '../../src/wings/tables/cells.ts';
 import { tabled } from '../../src/wings/tables/tabled.ts';
 import { parsedInSteps, tableFormatFor } from '../../src/wings/tables/writers.ts';

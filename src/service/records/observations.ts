@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
 import { asNumber } from '../../exact-json.ts';
-import { periodOf } from '../../periods.ts';
+import { periodOf, timeIn } from '../../periods.ts';
 import { createObjectMemo } from '../../store/lru.ts';
-import { timeIn } from '../../times.ts';
 import { UnreadItem } from '../json.ts';
 import { alpha2In, alpha2Of, type CountryNamed, checkCountry, countryNamedIn } from './countries.ts';
 import {

@@ -6,7 +6,8 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GraphContext } from '../../graph/context.ts';
 import type { CountryTradeFlowsArgs, Resolvers } from '../../graph/generated.ts';
-import { checkTexts, plainFields } from '../../resolvers/arguments.ts';
+import { plainFields } from '../../resolvers/fields.ts';
+import { checkTexts } from '../../resolvers/warned.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
 import type { RowList } from '../../service/records/envelope.ts';

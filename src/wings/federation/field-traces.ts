@@ -4,7 +4,7 @@ import type { FieldHolder, ObjectColumn } from '../../execution/columns.ts';
 import type { FieldPlan } from '../../execution/plan.ts';
 import type { RunObserver } from '../../execution/run.ts';
 import { isPromise } from '../../execution/run.ts';
-import type { GatewayRequest } from '../../operations/requests.ts';
+import type { GatewayRequest } from '../../operations/messages.ts';
 import { inverted, type PrefixedNames } from './subgraph.ts';
 
 /** Fields of objects that one trace may have. A longer answer has no trace, since it would take long to write. */

@@ -1,8 +1,13 @@
 import { Kind, type NameNode, parse, visit } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { sha256Of } from '../../operations/documents.ts';
-import { ChangedRequest, type GatewayRequest, type HandleRequest } from '../../operations/requests.ts';
-import { type GatewayResponse, WrittenBody } from '../../operations/responses.ts';
+import {
+  ChangedRequest,
+  type GatewayRequest,
+  type GatewayResponse,
+  type HandleRequest,
+  WrittenBody,
+} from '../../operations/messages.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { LiveResults, Subscriptions } from '../live/subscriptions.ts';
 import { inverted, type PrefixedNames } from './subgraph.ts';

@@ -2,6 +2,7 @@ import { Mutex } from 'async-mutex';
 import { Failure } from '../../errors.ts';
 import { namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
 import type { LiveSources, ObservationChangesRecord } from '../../graph/context.ts';
+import { timeIn } from '../../periods.ts';
 import { estimate } from '../../plan/modes.ts';
 import { type Caller, makeCall, openBill } from '../../service/call.ts';
 import { etlStatus, indicators } from '../../service/endpoints.ts';
@@ -10,7 +11,6 @@ import type { SourceRecord } from '../../service/records/catalogue.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import type { QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
-import { timeIn } from '../../times.ts';
 import type { LiveWarning } from '../../warnings.ts';
 import { FigureWatch } from './figures.ts';
 import {

@@ -5,6 +5,7 @@ import type { ObservationEntries } from '../../figures/entries.ts';
 import type { Figures } from '../../figures/fetch.ts';
 import { CLOCK_SKEW_MS } from '../../figures/revalidation.ts';
 import type { LiveEvent } from '../../graph/context.ts';
+import { timeIn } from '../../periods.ts';
 import type { Planning } from '../../plan/modes.ts';
 import { type Bill, type Caller, Deadline, openBill, payerOf, type Sending } from '../../service/call.ts';
 import type { Ask } from '../../service/lists.ts';
@@ -13,7 +14,6 @@ import { leftOutOf } from '../../service/records/envelope.ts';
 import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import type { TenantCache } from '../../tenants/tenant-cache.ts';
-import { timeIn } from '../../times.ts';
 import type { LiveWarning } from '../../warnings.ts';
 
 /** Adds the calls of one bill to another, as far as events tell them. */

@@ -17,14 +17,12 @@ import {
 } from 'graphql';
 import type { Config } from '../../config.ts';
 import { Failure } from '../../errors.ts';
+import { isDeep } from '../../exact-json.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import { formatError } from '../../graph/errors.ts';
-import { limitRules, listRefusal } from '../../graph/limits.ts';
-import { isDeep } from '../../nesting.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
-import { type PersistedTexts, unlisted } from '../../operations/documents.ts';
-import { type GatewayRequest, provenBy } from '../../operations/requests.ts';
-import { toldErrors } from '../../operations/responses.ts';
+import { limitRules, listRefusal, type PersistedTexts, unlisted } from '../../operations/documents.ts';
+import { type GatewayRequest, provenBy, toldErrors } from '../../operations/messages.ts';
 import {
   eventOf,
   extensionsOf,

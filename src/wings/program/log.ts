@@ -3,7 +3,7 @@ import { type DestinationStream, pino, stdSerializers } from 'pino';
 import type { Config } from '../../config.ts';
 import { excerpt } from '../../errors.ts';
 import type { Observer } from '../../gateway.ts';
-import { countsOf } from '../../operations/responses.ts';
+import { countsOf } from '../../operations/messages.ts';
 
 /**
  * Characters of one fault in the log: enough for whole stacks with their causes, but not for an answer of a service,

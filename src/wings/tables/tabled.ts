@@ -6,16 +6,19 @@ import {
   acceptingInstead,
   ChangedRequest,
   type GatewayRequest,
+  type GatewayResponse,
   type HandleRequest,
   isExplained,
+  isNothing,
   textIn,
-} from '../../operations/requests.ts';
-import { type GatewayResponse, isNothing, VARIES, WrittenBody } from '../../operations/responses.ts';
+  VARIES,
+  WrittenBody,
+} from '../../operations/messages.ts';
 import { openBill } from '../../service/call.ts';
 import { type AnswerTable, isJsonObject, TooManyFields, tablesBySchema } from './answer-tables.ts';
 import { parsedInSteps, type TableFormat, type TableWriter, tableFormatFor } from './writers.ts';
 
-export interface TabledParts {
+interface TabledParts {
   readonly schema: GraphQLSchema;
   readonly persisted: PersistedTexts;
   readonly maxTokens: number;

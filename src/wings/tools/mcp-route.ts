@@ -2,7 +2,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
-import { acceptsJson } from '../../operations/responses.ts';
+import { acceptsJson } from '../../operations/messages.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { keyFault } from '../../server/http.ts';
 import { ownBuild } from '../../server/own-version.ts';

@@ -35,7 +35,7 @@ import { excerpt, FAILURES, type FailureCode, type FailureFields } from '../../e
 import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
-import { wholeBody } from '../../operations/responses.ts';
+import { wholeBody } from '../../operations/messages.ts';
 import { type Bill, openBill } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
 
