@@ -200,7 +200,7 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
     for (const [i, name] of names.entries()) {
       // The value was put there under its name, so that it has the type that this name always has.
       const held = (writing.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
-      if (held != null && held.atMs > oldestMs) found.set(name, held);
+      if (held?.value !== undefined && held.atMs > oldestMs) found.set(name, held);
     }
     return found;
   }
