@@ -194,11 +194,13 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const blanks: BlankRow[] = [];
   const faults: ObservationFault[] = [];
   const unknown: UnknownRow[] = [];
+  // A single row is read as soon as it is looked up.
+  const isRemembered = sent.length > 1;
   let index = -1;
   for (const row of sent) {
     index += 1;
     const isRow = isObject(row);
-    const known = isRow ? decoded.of(row) : undefined;
+    const known = isRow && isRemembered ? decoded.of(row) : undefined;
     const isBlank = isRow && holdsNoFigure(row);
     if (known !== undefined) rows.push({ ...known, fetchedAtMs: receivedAt });
     else if (isBlank) blanks.push(blankIn(row, index));
@@ -220,7 +222,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       const { country_code, country_name, metric_name } = fields;
       const code = country_code.toUpperCase();
       const found = recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt);
-      rows.push(decoded.put(found.record, found));
+      rows.push(isRemembered ? decoded.put(found.record, found) : found);
     }
   }
   return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
