@@ -15,6 +15,9 @@ const hasReaders = process.env.CI === 'true' || existsSync('test/readers/node_mo
 if (!hasReaders) console.warn('Left out: test/readers, which `npm run readers` installs.');
 const OTHERS = [...(hasRouters ? [FEDERATION] : []), ...(hasReaders ? [READERS] : [])];
 
+/** Polls look often where a look costs next to nothing: not where it asks a browser or another program. */
+const QUICK = { poll: { timeout: 15_000, interval: 5 } };
+
 export default defineConfig({
   // The generation that Node finds, and the libraries with it: two generations of one schema's classes work with neither.
   resolve: {
@@ -32,7 +35,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // As long as a busy machine may take: what comes at once is seen at once all the same.
-    expect: { poll: { timeout: 15_000, interval: 5 } },
+    expect: { poll: { timeout: 15_000 } },
     // Tests that do little but wait run beside each other, where they say so.
     maxConcurrency: 10,
     maxWorkers: 2,
@@ -41,11 +44,12 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'others', include: OTHERS } },
       { extends: true, test: { name: 'programs', include: PROGRAMS, isolate: false } },
-      { extends: true, test: { name: 'alone', include: ALONE } },
+      { extends: true, test: { name: 'alone', include: ALONE, expect: QUICK } },
       {
         extends: true,
         test: {
           name: 'together',
+          expect: QUICK,
           include: [ALL],
           exclude: [...ALONE, ...PROGRAMS, FEDERATION, READERS, '**/node_modules/**'],
           isolate: false,
