@@ -230,7 +230,7 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function refuse(
+export function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,

@@ -5,14 +5,14 @@ import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { errorBody, excerpt } from '../errors.ts';
+import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { printSdl } from '../graph/schema.ts';
 import { waitingBounds } from '../memory-budget.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
 import type { Log } from '../wings/program/log.ts';
 import type { Metrics } from '../wings/program/metrics.ts';
-import { graphqlRoute } from './graphql-route.ts';
+import { graphqlRoute, refuse } from './graphql-route.ts';
 import { requestIdOf, taggedText } from './http.ts';
 import { createOutgoing, type Outgoing, WriteQueue } from './outgoing.ts';
 
@@ -220,19 +220,18 @@ function allowOrigins(
 ): void {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   app.addHook('onRequest', (request, reply, done) => {
+    if (request.method !== 'OPTIONS') return done();
     const { origin, 'access-control-request-method': asked } = request.headers;
-    const isRefused =
-      request.method === 'OPTIONS' &&
-      asked !== undefined &&
-      origin !== undefined &&
-      !origins.includes(origin);
-    if (!isRefused || origins.includes('*')) return done();
+    if (asked === undefined || origin === undefined) return done();
+    if (origins.includes(origin) || origins.includes('*')) return done();
     const message = `Pages of ${excerpt(origin)} may not ask here: CORS_ORIGINS doesn't list that origin.`;
     // The browser shows none of it to the page.
-    if (performance.now() - toldAtMs >= TELLING_INTERVAL_MS) note(message);
-    toldAtMs = performance.now();
-    reply.code(403).type('application/json');
-    reply.send(errorBody('BAD_REQUEST', message, { requestId: request.id }));
+    const nowMs = performance.now();
+    if (nowMs - toldAtMs >= TELLING_INTERVAL_MS) {
+      note(message);
+      toldAtMs = nowMs;
+    }
+    refuse(request, reply, 403, 'BAD_REQUEST', message);
   });
   if (origins.length === 0) return;
   app.register(cors, {
