@@ -106,13 +106,11 @@ export function createObservationClient(parts: FiguresParts): ObservationClient 
   const pool = createObservationPool(leased(createDataFetch(parts), parts), parts);
   const prefetch = parts.maxAskedLately === 0 ? NO_PREFETCH : createPrefetch(parts);
   const holding = { ...parts, prefetch, revalidation: createRevalidation(parts) };
-  const atOnce = heldAtOnce(holding);
+  const shared = { held: heldAtOnce(holding), several: parts.entries.several };
   return {
     join(caller) {
       const participant = pool.join(caller);
-      const fetch: Fetch = (demands, sending, settle) =>
-        held(participant.fetch, holding)(demands, sending, settle);
-      return { participant, figures: { held: atOnce, fetch, several: parts.entries.several } };
+      return { participant, figures: { ...shared, fetch: held(participant.fetch, holding) } };
     },
   };
 }

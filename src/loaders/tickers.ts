@@ -5,7 +5,7 @@ import type { Ask } from '../service/lists.ts';
 import { type LeftOut, leftOutOf, notFoundIn, sumOf, withLeftOut } from '../service/records/envelope.ts';
 import { type TickerList, type TickerRecord, unreadIn } from '../service/records/reference.ts';
 
-export interface TickerFilter {
+interface TickerFilter {
   readonly exchangeCode?: string | null | undefined;
   readonly countryCode?: string | null | undefined;
   readonly instrumentType?: string | null | undefined;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createTickerLoader, createTickersLearned, type TickerFilter } from '../../src/loaders/tickers.ts';
+import { createTickerLoader, createTickersLearned } from '../../src/loaders/tickers.ts';
 import { type Call, makeCall } from '../../src/service/call.ts';
 import type { Ask } from '../../src/service/lists.ts';
 import { sendingFor } from '../service/sending.ts';
@@ -84,6 +84,8 @@ function open(rows: readonly Row[], habits: Partial<Habits> = {}) {
   const learned = createTickersLearned(() => 0);
   return { targets, operation: () => createTickerLoader(ask, sendingFor(), learned) };
 }
+
+type TickerFilter = Parameters<ReturnType<typeof createTickerLoader>['where']>[0];
 
 const expected = (rows: readonly Row[], { exchangeCode, countryCode, instrumentType }: TickerFilter) =>
   rows.filter(
