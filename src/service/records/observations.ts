@@ -201,10 +201,14 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
     index += 1;
     const isRow = isObject(row);
     const known = isRow && isRemembered ? decoded.of(row) : undefined;
-    const isBlank = isRow && holdsNoFigure(row);
-    if (known !== undefined) rows.push({ ...known, fetchedAtMs: receivedAt });
-    else if (isBlank) blanks.push(blankIn(row, index));
-    if (known !== undefined || isBlank) continue;
+    if (known !== undefined) {
+      rows.push({ ...known, fetchedAtMs: receivedAt });
+      continue;
+    }
+    if (isRow && holdsNoFigure(row)) {
+      blanks.push(blankIn(row, index));
+      continue;
+    }
     const isSpecified = isRow && isSound(row);
     const isUnread = row instanceof UnreadItem;
     const legible = isUnread ? row.legible : row;
