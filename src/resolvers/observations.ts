@@ -23,7 +23,7 @@ import {
   warnOfCountries,
 } from './warned.ts';
 
-/** Number of rows of the same name that stand before a row in its series; not there for the first. */
+/** Number of rows of the same name that stand before a row in its series, by its record, which its copies share. */
 const ordinals = createObjectMemo<number>('ordinal');
 
 /** The parts that tell a row from all others of its country and metric, but for those that are alike in all of them. */
@@ -44,13 +44,13 @@ const LASTING_PARTS = 7;
 export function observationIds(rows: readonly ObservationRecord[]): string[] {
   const owners = new Map<string, object>();
   return rows.map((row) => {
-    let ordinal = ordinals.of(row) ?? 0;
+    let ordinal = ordinals.of(row.record) ?? 0;
     let id = encodeId('Observation', ...keyOf(row, ordinal));
     // A row may be there twice, as copies of one another: both have the same record object then.
     while ((owners.get(id) ?? row.record) !== row.record) {
       ordinal += 1;
       id = encodeId('Observation', ...keyOf(row, ordinal));
-      ordinals.put(row, ordinal);
+      ordinals.put(row.record, ordinal);
     }
     owners.set(id, row.record);
     return id;
