@@ -90,9 +90,12 @@ async function startGraphiql() {
   };
 }
 
+/** A place in an editor that no pane below it covers, however tall its text is. */
+const FIRST_LINE = { x: 20, y: 8 };
+
 /** Puts an operation in place of what the editor holds. */
 export async function write(page: Page, text: string) {
-  await page.locator('.graphiql-query-editor .view-lines').click();
+  await page.locator('.graphiql-query-editor .view-lines').click({ position: FIRST_LINE });
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.insertText(text);
   // Brackets that the editor has closed of its own accord.
