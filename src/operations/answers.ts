@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
-import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/lru.ts';
+import { createHeld, type Lookups, type Shrinkable, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { readsSchemaAlone } from './documents.ts';
 import {
@@ -105,9 +104,9 @@ interface KeptAnswer {
   readonly generation: number;
 }
 
-/** Share of the body that compressed forms take; below it, the bytes of an entry beside its body and its question. */
+/** Share of the body that compressed forms take; below it, the bytes of an answer beside its body and its question. */
 const ENCODED_SHARE = 0.5;
-const OVERHEAD_BYTES = 1_000;
+const ANSWER_BYTES = 800;
 
 /**
  * Bytes of answers to questions about the schema: they are the same for every key, and anybody can ask. The
@@ -115,13 +114,11 @@ const OVERHEAD_BYTES = 1_000;
  */
 const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 
-function createTable(maxBytes: number): LRUCache<string, KeptAnswer> {
-  return new LRUCache({
-    // None that is kept has no bytes at all.
-    maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ answer: { body } }, name) =>
-      OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
-  });
+function createTable(maxBytes: number) {
+  return createHeld<KeptAnswer>(
+    maxBytes,
+    ({ answer: { body } }, name) => ANSWER_BYTES + name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
+  );
 }
 
 /**
@@ -143,8 +140,8 @@ export class AnswersTable implements Shrinkable {
   /** Counts hits and misses among the answers that are kept. */
   readonly #lookups: Lookups;
   readonly #maxBytes: number;
-  readonly #kept: LRUCache<string, KeptAnswer>;
-  readonly #ofSchema: LRUCache<string, KeptAnswer>;
+  readonly #kept: ReturnType<typeof createTable>;
+  readonly #ofSchema: ReturnType<typeof createTable>;
   readonly #inFlight = new TransientMap<SharedRun>();
 
   constructor(parts: OperationsParts, lookups: Lookups) {
@@ -211,7 +208,7 @@ export class AnswersTable implements Shrinkable {
   }
 
   shrink(share: number): void {
-    shrinkTo(this.#kept, share);
+    this.#kept.shrink(share);
   }
 
   /** Finds a kept answer; at once, if nobody else can know more of the key. */

@@ -24,6 +24,7 @@ import { errorBody, Failure, type FailureCode } from '../errors.ts';
 import { TOO_DEEP } from '../exact-json.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { formatError } from '../graph/errors.ts';
+import { createObjectMemo } from '../store/lru.ts';
 import type { AnswersTable } from './answers.ts';
 import {
   type Explanation,
@@ -194,14 +195,15 @@ export async function openRunning(
   };
 }
 
+/** Identifiers of requests on errors that are about to be worded: a fault of ours is logged with its request. */
+const requestIds = createObjectMemo<string | undefined>('request id');
+
 /**
  * Opens Apollo Server. It reads GraphQL over HTTP in all its forms, parses and validates, and words the faults of a
  * request.
  */
 async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>> {
   const { config, persisted, onFault } = parts;
-  /** Identifiers of requests by errors that are about to be worded: a fault of ours is logged with its request. */
-  const requestIds = new WeakMap<object, string | undefined>();
   const apollo = new ApolloServer<ApolloContext>({
     gateway: executorSeam(parts),
     introspection: config.introspection,
@@ -222,7 +224,7 @@ async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>>
     validationRules: [...limitRules(config), ...(config.introspection ? [] : [noSdl])],
     formatError(formatted, error) {
       const told = formatError(formatted, error, (fault) =>
-        onFault(fault, 'operation', requestIds.get(error as object)),
+        onFault(fault, 'operation', requestIds.of(error as object)),
       );
       return config.introspection ? told : { ...told, message: withoutSuggestion(told.message) };
     },
@@ -232,7 +234,7 @@ async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>>
       // It would wrap every resolver of the schema for good, at the first request with a header that anyone can send.
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      runningPlugin(parts, requestIds),
+      runningPlugin(parts),
     ],
   });
   await apollo.start();
@@ -272,10 +274,7 @@ function executorSeam({
 }
 
 /** Does the work on an operation beside reading and validating it. */
-function runningPlugin(
-  parts: RunMeans,
-  requestIds: WeakMap<object, string | undefined>,
-): ApolloServerPlugin<ApolloContext> {
+function runningPlugin(parts: RunMeans): ApolloServerPlugin<ApolloContext> {
   return {
     async requestDidStart({ contextValue: { passed } }) {
       const { run } = passed;
@@ -300,7 +299,7 @@ function runningPlugin(
           else passed.planned = await plannedFor(valid, run, parts);
         },
         async didEncounterErrors({ errors }) {
-          for (const error of errors) requestIds.set(error, run.requestId);
+          for (const error of errors) requestIds.put(error, run.requestId);
         },
         async responseForOperation() {
           if (explained === null) return null;

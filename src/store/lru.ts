@@ -14,11 +14,6 @@ export interface Shrinkable {
   shrink(share: number): void;
 }
 
-/** Shrinks a cache that is bounded by bytes: see {@link Shrinkable}. */
-export function shrinkTo<Value extends object | string>(cache: LRUCache<string, Value>, share: number): void {
-  while (cache.calculatedSize > share * cache.maxSize) cache.pop();
-}
-
 /** A value that is remembered of an object for as long as the object lives. */
 interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
@@ -91,25 +86,35 @@ export class TransientMap<Value> {
   }
 }
 
-/** Bytes that one held entry takes beside its parts: its key, its place in the order of use. */
-export const OVERHEAD_BYTES = 200;
+/** Bytes that a held entry takes beside its value and its key: those of its place in the order of use. */
+const OVERHEAD_BYTES = 200;
 
-/** Holds texts in this process; the least recently used go first. */
-export function createTexts(maxBytes: number) {
-  const held = new LRUCache<string, { readonly text: string; readonly expires: number | undefined }>({
-    maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ text }, key) => OVERHEAD_BYTES + key.length + text.length,
+/** An entry that is none any more after a time, in milliseconds since the epoch, if it has one. */
+type Expiring = object & { readonly expires?: number | undefined };
+
+/**
+ * Holds entries in this process; the least recently used go first.
+ * @param bytesOf returns the bytes of an entry, roughly, and of what its key takes beside its characters
+ */
+export function createHeld<Entry extends Expiring>(
+  maxBytes: number,
+  bytesOf: (entry: Entry, key: string) => number,
+) {
+  const held = new LRUCache<string, Entry>({
+    maxSize: Math.max(1, Math.round(maxBytes)),
+    sizeCalculation: (entry, key) => OVERHEAD_BYTES + key.length + bytesOf(entry, key),
   });
   return {
-    /** Returns a text; undefined if there is none, or its time is over. */
-    get(key: string): string | undefined {
+    /** Returns an entry; undefined if there is none, or its time is over. */
+    get(key: string): Entry | undefined {
       const entry = held.get(key);
-      return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
+      return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry;
     },
-    /** @param expires in milliseconds since the epoch */
-    set: (key: string, text: string, expires: number | undefined) => void held.set(key, { text, expires }),
+    set: (key: string, entry: Entry) => void held.set(key, entry),
     delete: (key: string) => held.delete(key),
-    shrink: (share: number) => shrinkTo(held, share),
+    shrink(share: number) {
+      while (held.calculatedSize > share * held.maxSize) held.pop();
+    },
     clear(prefix: string) {
       for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
     },

@@ -11,11 +11,10 @@ import {
 } from 'cockatiel';
 import type { KeyvStorageAdapter, KeyvStorageEntry, KeyvValue } from 'keyv';
 import Keyv from 'keyv';
-import { LRUCache } from 'lru-cache';
 import { parseExactly } from '../exact-json.ts';
 import type { Adapter, Backing, Fault, Leases, SharedCounters, StoreEntry } from './backing.ts';
 import { type HubLink, openHubBacking } from './hub.ts';
-import { OVERHEAD_BYTES, type Shrinkable, shrinkTo } from './lru.ts';
+import { createHeld, type Shrinkable } from './lru.ts';
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;
@@ -167,6 +166,7 @@ function openBreaker() {
 interface Near {
   /** Undefined if the store had none. */
   readonly value: unknown;
+  readonly expires?: number;
 }
 
 /**
@@ -191,10 +191,7 @@ export function near<Far extends FarStore>(
   store: Far,
   link: HubLink,
 ): Far & Shrinkable & { peek: (key: string) => unknown } {
-  const held = new LRUCache<string, Near>({
-    maxSize: Math.max(1, link.nearBytes),
-    sizeCalculation: ({ value }, key) => key.length + roughBytes(value),
-  });
+  const held = createHeld<Near>(link.nearBytes, ({ value }) => roughBytes(value));
   /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
   let changes = 0;
 
@@ -204,16 +201,12 @@ export function near<Far extends FarStore>(
   });
   link.onCleared((prefix) => {
     changes += 1;
-    forget(prefix);
+    held.clear(prefix);
   });
-
-  function forget(prefix: string): void {
-    for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
-  }
 
   return {
     ...store,
-    shrink: (share) => shrinkTo(held, share),
+    shrink: held.shrink,
     peek: (key: string) => held.get(key)?.value,
     async getMany(keys: readonly string[]) {
       const known = keys.map((key) => held.get(key));
@@ -227,8 +220,8 @@ export function near<Far extends FarStore>(
         const value = read[next];
         next += 1;
         // A value that others have changed since may be newer, and so may one that was written here.
-        if (changes === before && !held.has(key))
-          held.set(key, { value }, value === undefined ? { ttl: NOTHING_MS } : {});
+        if (changes === before && held.get(key) === undefined)
+          held.set(key, value === undefined ? { value, expires: Date.now() + NOTHING_MS } : { value });
         return value;
       });
     },
@@ -237,7 +230,7 @@ export function near<Far extends FarStore>(
       await store.setMany(entries, ttlMs);
     },
     async clear(prefix: string) {
-      forget(prefix);
+      held.clear(prefix);
       await store.clear(prefix);
     },
   };
@@ -283,10 +276,7 @@ interface KnownText {
  * @param maxBytes bytes that may be kept at hand, roughly
  */
 export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts & Shrinkable {
-  const known = new LRUCache<string, KnownText>({
-    maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
-  });
+  const known = createHeld<KnownText>(maxBytes, ({ text, envelope }) => text.length + roughBytes(envelope));
 
   function envelopeOf(key: string, text: unknown): unknown {
     if (typeof text !== 'string') return undefined;
@@ -299,7 +289,7 @@ export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number):
 
   return {
     ...store,
-    shrink: (share) => shrinkTo(known, share),
+    shrink: known.shrink,
     async getMany(keys) {
       const found = await store.getMany(keys);
       return keys.map((key, i) => envelopeOf(key, found[i]));
@@ -471,13 +461,10 @@ const WORD_BYTES = 8;
 
 /** Opens a store of values in this process, as they are; the least recently used go first. */
 export function openMemory(maxBytes: number): Backing {
-  const held = new LRUCache<string, KeyvValue<unknown>>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
-  });
+  const held = createHeld<KeyvValue<unknown>>(maxBytes, ({ value }) => roughBytes(value));
   const adapter: Adapter = {
     async getMany(keys) {
-      return keys.map((key) => held.get(key));
+      return keys.map(held.get);
     },
     async setMany(entries) {
       for (const { key, value } of entries) held.set(key, value as KeyvValue<unknown>);
@@ -490,20 +477,12 @@ export function openMemory(maxBytes: number): Backing {
     sharedCounters: null,
     leases: null,
     holdsObjects: true,
-    peek(key) {
-      const envelope = held.get(key);
-      const isExpired = envelope?.expires !== undefined && envelope.expires < Date.now();
-      return isExpired ? undefined : envelope?.value;
-    },
-    async clear(prefix) {
-      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
-    },
+    peek: (key) => held.get(key)?.value,
+    clear: async (prefix) => held.clear(prefix),
     // Nobody shares this store, so the giver of a value holds the first one.
     first: async (_name, value) => value,
-    async close() {
-      held.clear();
-    },
-    shrink: (share) => shrinkTo(held, share),
+    close: async () => held.clear(''),
+    shrink: held.shrink,
   };
 }
 
