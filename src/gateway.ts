@@ -184,7 +184,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       ledger: service.upstream.ledger,
     }),
     refuseUnread(headers, requestId) {
-      if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
+      if (!admission.isAnyFull || !admission.isFull(callerOf(headers))) return null;
       admission.turnAway();
       return overloaded(headers.accept ?? '', requestId);
     },

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Trace } from '../async/trace.ts';
-import type { PromiseOrValue } from '../async/turns.ts';
+import { Flow, type PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING } from '../exact-json.ts';
 import { lengthOf, type TextPieces } from '../execution/columns.ts';
@@ -29,7 +29,7 @@ export interface CallerHeaders {
 }
 
 /** The flow of all callers whose keys the service has not accepted lately: they count as one. */
-export const UNPROVEN = 'unproven';
+export const UNPROVEN = new Flow();
 
 /** Tells who asks. Each request has a caller of its own, with a number that rises from request to request. */
 export function createCallers(tenants: Tenants): (headers: CallerHeaders) => Caller {
@@ -37,7 +37,7 @@ export function createCallers(tenants: Tenants): (headers: CallerHeaders) => Cal
   return ({ authorization = null }) => {
     const tenant = tenants.of(authorization);
     since += 1;
-    return { authorization, tenant, flow: tenant.isProven ? tenant.digest : UNPROVEN, since, slices: 0 };
+    return { authorization, tenant, flow: tenant.isProven ? tenant.flow : UNPROVEN, since, slices: 0 };
   };
 }
 
