@@ -28,7 +28,7 @@ const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.
  */
 export async function received(
   handle: Handle,
-  { schema, persisted, config }: OperationsParts,
+  stage: OperationsParts,
   service: {
     readonly callerOf: (headers: CallerHeaders) => Caller;
     readonly plainRequests: PlainRequests;
@@ -37,6 +37,7 @@ export async function received(
     readonly ledger: Ledger;
   },
 ): Promise<HandleRequest> {
+  const { persisted, config } = stage;
   const { callerOf, plainRequests, names, ledger } = service;
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
@@ -66,7 +67,7 @@ export async function received(
 
   async function answerWithTable(request: GatewayRequest): Promise<GatewayResponse> {
     const { tabled } = await import('../wings/tables/tabled.ts');
-    return tabled(answer, { schema, persisted, callerOf, ...config })(request);
+    return tabled(request, answer, stage, callerOf(request.headers));
   }
 
   return (request) => {
