@@ -88,14 +88,6 @@ export function yieldToEventLoop(job: Job): Promise<void> {
   return new Promise((resolve) => inSlice(job, resolve));
 }
 
-/** Does work that takes milliseconds in turns that it shares with nothing else. */
-export async function onItsOwn<Result>(job: Job, work: () => PromiseOrValue<Result>): Promise<Result> {
-  await yieldToEventLoop(job);
-  const result = await work();
-  await yieldToEventLoop(job);
-  return result;
-}
-
 /** Takes the steps of some work, at once if that doesn't take long; else others have their turns in between. */
 export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Promise<Result> {
   const pausesAtMs = performance.now() + TURN_MS;

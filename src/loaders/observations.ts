@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { eachInTurns, mapValue, onItsOwn, type PromiseOrValue } from '../async/turns.ts';
+import { eachInTurns, mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
 import type { Figures } from '../figures/fetch.ts';
@@ -390,9 +390,6 @@ interface FiguresMeans {
   readonly effort: Effort;
 }
 
-/** Demands that take milliseconds to make something of. */
-const MANY = 250;
-
 /** @param onOutcomes called with the outcomes of demands */
 export function createObservationLoader(
   parts: FiguresMeans,
@@ -608,9 +605,7 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
         let next = 0;
         return make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
       };
-      if (missing.length <= MANY) return load(missing).then(makeAll);
-      // The work that has settled the last of them took its time, and so does the result that is made of them.
-      return load(missing).then((loaded) => onItsOwn(sending.caller, () => makeAll(loaded)));
+      return load(missing).then(makeAll);
     };
     // Looks for them among the operation's outcomes and the held ones.
     const findHeld = figures.held(sending);

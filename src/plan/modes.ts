@@ -1,4 +1,4 @@
-import { type Job, onItsOwn, type Steps, taken, timeSliced } from '../async/turns.ts';
+import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import {
   type CoverLimits,
   cover,
@@ -350,10 +350,13 @@ export interface DemandPlan {
 /** Demands that take milliseconds to plan. */
 const LONG_PLAN = 1_000;
 
-/** Plans demands, many of them in turns. */
+/** Plans demands, many of them in turns that are shared with nothing else. */
 export async function planOf(job: Job, demands: readonly Demand[], planning: Planning): Promise<DemandPlan> {
-  const plan = () => timeSliced(job, planningParts(demands, planning));
-  return demands.length > LONG_PLAN ? onItsOwn(job, plan) : plan();
+  const isLong = demands.length > LONG_PLAN;
+  if (isLong) await yieldToEventLoop(job);
+  const plan = await timeSliced(job, planningParts(demands, planning));
+  if (isLong) await yieldToEventLoop(job);
+  return plan;
 }
 
 /** Plans demands in turns, and tells which years are asked for as such. */
