@@ -1,4 +1,3 @@
-import { eachInTurns } from '../async/turns.ts';
 import { excerpt, Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../plan/cover.ts';
@@ -568,15 +567,15 @@ function wouldTellOfCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boo
 }
 
 /**
- * Settles the pairs of a whole answer, many of them in turns.
+ * Settles the pairs of a whole answer.
  * @throws Failure if the pair of a faulty row can't be told
  */
-async function handOut(
+function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,
   sending: Sending,
   { learned, keep, onRows }: FiguresParts,
-): Promise<FetchedRows> {
+): FetchedRows {
   const { figures } = groups;
   const [unknown] = list.unknown;
   if (unknown !== undefined) {
@@ -599,12 +598,12 @@ async function handOut(
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
   let rows = ofNoPair;
-  await eachInTurns(sending.caller, pairs, (pair) => {
+  for (const pair of pairs) {
     const key = nameOf(pair);
     const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
     rows += sentOf(groups, key);
     settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
-  });
+  }
   onRows?.(list.received, list.received - rows + ofNoPair);
   return { rows, isWhole: true };
 }

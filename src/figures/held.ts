@@ -28,6 +28,9 @@ interface Holding extends FiguresParts {
 /** Share of a figure's time after which it is counted anew among the key's wanted figures, if it is asked for. */
 const RECOUNTING_SHARE = 0.1;
 
+/** Demands that are looked after in less than a turn. */
+const FEW = 250;
+
 function freshUntilMs(entry: ObservationEntry, demand: Demand, { freshness }: FiguresParts): number {
   return takenUntilMs(demand, entry.checkedAtMs, freshness.ttlMs);
 }
@@ -122,13 +125,15 @@ async function lookUp(
   const entryOf = await entriesOf(demands, sending, parts);
   const nowMs = parts.now();
   const others: HeldDemand[] = [];
-  await eachInTurns(sending.caller, demands, (demand) => {
+  const look = (demand: Demand) => {
     const entry = entryOf(demand);
     const isHeld = isFresh(demand, entry, nowMs, parts);
     const refused = isHeld ? undefined : refusedLately(demand, sending, nowMs, parts);
     if (refused === undefined) others.push(entry === undefined ? demand : { ...demand, entry });
     else settle(demand, refused);
-  });
+  };
+  if (demands.length <= FEW) for (const demand of demands) look(demand);
+  else await eachInTurns(sending.caller, demands, look);
   return { looked: others, nowMs };
 }
 
@@ -356,7 +361,7 @@ async function settleAll(
   { sending, parts }: Meeting,
 ): Promise<void> {
   const { caller } = sending;
-  await eachInTurns(caller, demands, (demand) => {
+  const settleOne = (demand: HeldDemand) => {
     const { entry } = demand;
     const own = fetched.get(demand.key);
     const isNew = own !== undefined && !(own instanceof Error);
@@ -366,7 +371,9 @@ async function settleAll(
     const outcome = own ?? refusal ?? doubt ?? (entry && serve(demand, entry, sending, parts)) ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
     settle(demand, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
-  });
+  };
+  if (demands.length <= FEW) for (const demand of demands) settleOne(demand);
+  else await eachInTurns(caller, demands, settleOne);
 }
 
 /** Returns rows past their time in place of a failure, if they may be served; else the failure. */

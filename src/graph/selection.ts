@@ -32,7 +32,6 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields.js';
-import { createObjectMemo } from '../store/lru.ts';
 import type { GraphContext } from './context.ts';
 import type { UpstreamTake } from './generated.ts';
 
@@ -246,8 +245,12 @@ export interface RowsField extends FieldScope {
 export function perSelection<Scope extends FieldScope, Found>(
   find: (field: Scope) => Found,
 ): (field: Scope) => Found {
-  const findings = createObjectMemo<Found>('finding');
-  return (field) => findings.of(field.fieldNodes) ?? findings.put(field.fieldNodes, find(field));
+  const finding = Symbol('finding');
+  return (field) => {
+    const nodes: Scope['fieldNodes'] & { [finding]?: Found } = field.fieldNodes;
+    nodes[finding] ??= find(field);
+    return nodes[finding];
+  };
 }
 
 const namesByType = perSelection(() => new Map<string, ReadonlySet<string>>());
@@ -457,13 +460,15 @@ function gated(
   };
 }
 
-const askedAhead = createObjectMemo<true>('asked ahead');
+const askedAhead = Symbol('asked ahead');
 
-export const isAskedAhead = (loading: Promise<unknown>): boolean => askedAhead.of(loading) !== undefined;
+type Loading<Result> = Promise<Result> & { [askedAhead]?: true };
+
+export const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
 
 /** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
-export function marksAskedAhead<Result>(loading: Promise<Result>): Promise<Result> {
-  askedAhead.put(loading, true);
+export function marksAskedAhead<Result>(loading: Loading<Result>): Promise<Result> {
+  loading[askedAhead] = true;
   return loading;
 }
 

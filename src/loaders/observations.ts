@@ -390,6 +390,9 @@ interface FiguresMeans {
   readonly effort: Effort;
 }
 
+/** Demands that are made, or looked for, in less than a turn. */
+const FEW = 250;
+
 /** @param onOutcomes called with the outcomes of demands */
 export function createObservationLoader(
   parts: FiguresMeans,
@@ -406,12 +409,13 @@ export function createObservationLoader(
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
   function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
-    const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
+    const { countryCodes, metricKeys } = wanted;
     effort.want(countryCodes.length * metricKeys.length);
+    if (countryCodes.length * metricKeys.length <= FEW)
+      return countryCodes.flatMap((code) => demandsOf(code, wanted));
     const demands: Demand[] = [];
-    const demanding = eachInTurns(sending.caller, countryCodes, (code) => {
-      for (const key of metricKeys) demands.push(demandFor(mode, code, key, maxAgeMs, years));
-    });
+    const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
+    const demanding = eachInTurns(sending.caller, countryCodes, demand);
     return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
   }
 
@@ -513,6 +517,10 @@ export function createObservationLoader(
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
+function demandsOf(countryCode: string, { mode, metricKeys, maxAgeMs, years }: WantedRows): Demand[] {
+  return metricKeys.map((key) => demandFor(mode, countryCode, key, maxAgeMs, years));
+}
+
 function nationalsName(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): string {
   return `${metricKey} of ${countryCodes.join()} within ${maxAgeMs} ms`;
 }
@@ -609,7 +617,12 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
     };
     // Looks for them among the operation's outcomes and the held ones.
     const findHeld = figures.held(sending);
-    const looking = eachInTurns(sending.caller, demands, (demand) => void found.push(find(demand, findHeld)));
+    const look = (demand: Demand) => void found.push(find(demand, findHeld));
+    if (demands.length <= FEW) {
+      for (const demand of demands) look(demand);
+      return finish();
+    }
+    const looking = eachInTurns(sending.caller, demands, look);
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
-import { createHeld, type Lookups, type Shrinkable, TransientMap } from '../store/lru.ts';
+import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { readsSchemaAlone } from './documents.ts';
 import {
@@ -106,7 +106,7 @@ interface KeptAnswer {
 
 /** Share of the body that compressed forms take; below it, the bytes of an answer beside its body and its question. */
 const ENCODED_SHARE = 0.5;
-const ANSWER_BYTES = 800;
+const ANSWER_BYTES = 1_000;
 
 /**
  * Bytes of answers to questions about the schema: they are the same for every key, and anybody can ask. The
@@ -114,10 +114,11 @@ const ANSWER_BYTES = 800;
  */
 const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 
-function createTable(maxBytes: number) {
-  return createHeld<KeptAnswer>(
+function createTable(maxBytes: number): BoundedCache<KeptAnswer> {
+  return new BoundedCache(
     maxBytes,
-    ({ answer: { body } }, name) => ANSWER_BYTES + name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
+    ({ answer: { body } }, name) =>
+      ANSWER_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
   );
 }
 
@@ -140,8 +141,8 @@ export class AnswersTable implements Shrinkable {
   /** Counts hits and misses among the answers that are kept. */
   readonly #lookups: Lookups;
   readonly #maxBytes: number;
-  readonly #kept: ReturnType<typeof createTable>;
-  readonly #ofSchema: ReturnType<typeof createTable>;
+  readonly #kept: BoundedCache<KeptAnswer>;
+  readonly #ofSchema: BoundedCache<KeptAnswer>;
   readonly #inFlight = new TransientMap<SharedRun>();
 
   constructor(parts: OperationsParts, lookups: Lookups) {

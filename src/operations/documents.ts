@@ -22,7 +22,7 @@ import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../executio
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
-import { createHeld, createLru, type Shrinkable } from '../store/lru.ts';
+import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from '../store/lru.ts';
 
 /** Texts of operations by the names that clients send in their place. */
 export interface PersistedTexts {
@@ -62,7 +62,10 @@ const MAX_NEW_BYTES = 2 * 1024 * 1024;
 /** Holds texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
 export function createPersisted(): PersistedTexts {
   const textsOf = (maxBytes: number) =>
-    createHeld<{ readonly text: string }>(maxBytes, ({ text }, name) => 2 * text.length + name.length);
+    new BoundedCache<{ readonly text: string }>(
+      maxBytes,
+      ({ text }, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
+    );
   const texts = textsOf(MAX_PERSISTED_BYTES);
   const newTexts = textsOf(MAX_NEW_BYTES);
   return {
@@ -72,7 +75,7 @@ export function createPersisted(): PersistedTexts {
       return entry?.text;
     },
     set(name, text) {
-      if (texts.get(name) === undefined) newTexts.set(name, { text });
+      if (!texts.has(name)) newTexts.set(name, { text });
     },
     allows: () => true,
     trusted: null,
@@ -256,7 +259,7 @@ type OperationsTable = ReturnType<typeof createTable>;
 function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
-    ready: createHeld<{ readonly prepared: Prepared; readonly bytes: number }>(
+    ready: new BoundedCache<{ readonly prepared: Prepared; readonly bytes: number }>(
       maxBytes,
       ({ bytes }) => bytes,
     ),

@@ -9,7 +9,7 @@ import {
   type SharedCounters,
   type Window,
 } from './backing.ts';
-import { createHeld, type Shrinkable } from './lru.ts';
+import { type Shrinkable, TextCache } from './lru.ts';
 
 /** Questions that the process at the other end may ask, by name. */
 type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -137,7 +137,7 @@ interface HubEntry {
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed: () => number = () => performance.now()): Hub {
-  const held = createHeld<HubEntry>(maxBytes, ({ text }) => text.length);
+  const held = new TextCache(maxBytes);
   const counters = createMemoryCounters();
   const leases = createLeases(elapsed);
   /** Values by the names under which they were given first; callers choose none of these. */
@@ -151,7 +151,7 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
 
   /** @param taken leases that the member has, by holder: they end with it */
   const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
-    'store.get': (keys: readonly string[]) => keys.map((key) => held.get(key)?.text),
+    'store.get': (keys: readonly string[]) => keys.map((key) => held.text(key)),
     'store.set'(entries: readonly HubEntry[]) {
       for (const entry of entries) held.set(entry.key, entry);
       void tellOthers(
@@ -161,7 +161,7 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
       );
     },
     'store.clear'(prefix: string) {
-      held.clear(prefix);
+      held.forget(prefix);
       return tellOthers(member, 'store.cleared', prefix).then(() => {});
     },
     'store.tell': (key: string, text: string) => tellOthers(member, 'store.told', key, text).then(() => {}),
@@ -186,7 +186,7 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
   });
 
   return {
-    shrink: held.shrink,
+    shrink: (share) => held.shrink(share),
     join(member) {
       const taken = new Map<string, Lease>();
       members.add(member);

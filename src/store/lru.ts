@@ -86,37 +86,41 @@ export class TransientMap<Value> {
   }
 }
 
-/** Bytes that a held entry takes beside its value and its key: those of its place in the order of use. */
-const OVERHEAD_BYTES = 200;
+/** Bytes that a held entry takes beside its parts: its key, its place in the order of use. */
+export const OVERHEAD_BYTES = 200;
 
-/** An entry that is none any more after a time, in milliseconds since the epoch, if it has one. */
-type Expiring = object & { readonly expires?: number | undefined };
+/** Entries that are held in this process, bounded by their bytes; the least recently used go first. */
+export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> implements Shrinkable {
+  /** @param bytesOf returns the bytes of an entry and its key, roughly */
+  constructor(maxBytes: number, bytesOf: (entry: Entry, key: string) => number) {
+    super({ maxSize: Math.max(1, Math.round(maxBytes)), sizeCalculation: bytesOf });
+  }
 
-/**
- * Holds entries in this process; the least recently used go first.
- * @param bytesOf returns the bytes of an entry, roughly, and of what its key takes beside its characters
- */
-export function createHeld<Entry extends Expiring>(
-  maxBytes: number,
-  bytesOf: (entry: Entry, key: string) => number,
-) {
-  const held = new LRUCache<string, Entry>({
-    maxSize: Math.max(1, Math.round(maxBytes)),
-    sizeCalculation: (entry, key) => OVERHEAD_BYTES + key.length + bytesOf(entry, key),
-  });
-  return {
-    /** Returns an entry; undefined if there is none, or its time is over. */
-    get(key: string): Entry | undefined {
-      const entry = held.get(key);
-      return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry;
-    },
-    set: (key: string, entry: Entry) => void held.set(key, entry),
-    delete: (key: string) => held.delete(key),
-    shrink(share: number) {
-      while (held.calculatedSize > share * held.maxSize) held.pop();
-    },
-    clear(prefix: string) {
-      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
-    },
-  };
+  shrink(share: number): void {
+    while (this.calculatedSize > share * this.maxSize) this.pop();
+  }
+
+  /** Forgets the entries whose keys begin with the prefix. */
+  forget(prefix: string): void {
+    for (const key of [...this.keys()]) if (key.startsWith(prefix)) this.delete(key);
+  }
+}
+
+/** A text that is none any more after a time, in milliseconds since the epoch, if it has one. */
+interface HeldText {
+  readonly text: string;
+  readonly expires: number | undefined;
+}
+
+/** Texts that are held in this process, each for its time. */
+export class TextCache extends BoundedCache<HeldText> {
+  constructor(maxBytes: number) {
+    super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
+  }
+
+  /** Returns a text; undefined if there is none, or its time is over. */
+  text(key: string): string | undefined {
+    const entry = this.get(key);
+    return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
+  }
 }

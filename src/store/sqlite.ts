@@ -20,7 +20,7 @@ import {
   statesOf,
   type Window,
 } from './backing.ts';
-import { createHeld } from './lru.ts';
+import { TextCache } from './lru.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 100;
@@ -50,19 +50,6 @@ const FILE_ENDINGS = ['', '-wal', '-shm'];
 /** Mode of the file: the owner alone reads and writes data that was fetched with a key. */
 const MODE = 0o600;
 
-interface HeldText {
-  readonly text: string;
-  readonly expires: number | undefined;
-}
-
-/** Opens the place for all that the file can't take. */
-function openStandIn(maxBytes: number) {
-  return {
-    texts: createHeld<HeldText>(maxBytes, ({ text }) => text.length),
-    leases: createLeases(() => performance.now()),
-  };
-}
-
 /**
  * Opens a store of values in one file, which survives a restart and may be shared by processes of one machine. A
  * damaged file is set aside, and an empty one takes its place: lost values can be fetched again. While a file can't be
@@ -80,7 +67,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     return { ...file, inode: inodeOf(path) };
   };
   const listeners: (() => void)[] = [];
-  const standIn = openStandIn(standInBytes);
+  const standIn = { texts: new TextCache(standInBytes), leases: createLeases(() => performance.now()) };
   const writes = watchWrites(path, onFault, () => {
     for (const listener of listeners) listener();
   });
@@ -140,7 +127,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     adapter: {
       async getMany(keys) {
         const found = file === null ? [] : await withFile(({ adapter }) => adapter.getMany(keys));
-        return keys.map((key, i) => standIn.texts.get(key)?.text ?? found[i]);
+        return keys.map((key, i) => standIn.texts.text(key) ?? found[i]);
       },
       setMany: (entries) =>
         written(
@@ -177,7 +164,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     holdsObjects: false,
     peek: null,
     async clear(prefix) {
-      standIn.texts.clear(prefix);
+      standIn.texts.forget(prefix);
       if (file !== null) await withFile((opened) => opened.clear(prefix));
     },
     first: (name, value) =>

@@ -14,7 +14,7 @@ import Keyv from 'keyv';
 import { parseExactly } from '../exact-json.ts';
 import type { Adapter, Backing, Fault, Leases, SharedCounters, StoreEntry } from './backing.ts';
 import { type HubLink, openHubBacking } from './hub.ts';
-import { createHeld, type Shrinkable } from './lru.ts';
+import { BoundedCache, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;
@@ -166,7 +166,6 @@ function openBreaker() {
 interface Near {
   /** Undefined if the store had none. */
   readonly value: unknown;
-  readonly expires?: number;
 }
 
 /**
@@ -191,7 +190,7 @@ export function near<Far extends FarStore>(
   store: Far,
   link: HubLink,
 ): Far & Shrinkable & { peek: (key: string) => unknown } {
-  const held = createHeld<Near>(link.nearBytes, ({ value }) => roughBytes(value));
+  const held = new BoundedCache<Near>(link.nearBytes, ({ value }, key) => key.length + roughBytes(value));
   /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
   let changes = 0;
 
@@ -201,12 +200,12 @@ export function near<Far extends FarStore>(
   });
   link.onCleared((prefix) => {
     changes += 1;
-    held.clear(prefix);
+    held.forget(prefix);
   });
 
   return {
     ...store,
-    shrink: held.shrink,
+    shrink: (share) => held.shrink(share),
     peek: (key: string) => held.get(key)?.value,
     async getMany(keys: readonly string[]) {
       const known = keys.map((key) => held.get(key));
@@ -220,8 +219,8 @@ export function near<Far extends FarStore>(
         const value = read[next];
         next += 1;
         // A value that others have changed since may be newer, and so may one that was written here.
-        if (changes === before && held.get(key) === undefined)
-          held.set(key, value === undefined ? { value, expires: Date.now() + NOTHING_MS } : { value });
+        if (changes === before && !held.has(key))
+          held.set(key, { value }, value === undefined ? { ttl: NOTHING_MS } : {});
         return value;
       });
     },
@@ -230,7 +229,7 @@ export function near<Far extends FarStore>(
       await store.setMany(entries, ttlMs);
     },
     async clear(prefix: string) {
-      held.clear(prefix);
+      held.forget(prefix);
       await store.clear(prefix);
     },
   };
@@ -276,7 +275,10 @@ interface KnownText {
  * @param maxBytes bytes that may be kept at hand, roughly
  */
 export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts & Shrinkable {
-  const known = createHeld<KnownText>(maxBytes, ({ text, envelope }) => text.length + roughBytes(envelope));
+  const known = new BoundedCache<KnownText>(
+    maxBytes,
+    ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
+  );
 
   function envelopeOf(key: string, text: unknown): unknown {
     if (typeof text !== 'string') return undefined;
@@ -289,7 +291,7 @@ export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number):
 
   return {
     ...store,
-    shrink: known.shrink,
+    shrink: (share) => known.shrink(share),
     async getMany(keys) {
       const found = await store.getMany(keys);
       return keys.map((key, i) => envelopeOf(key, found[i]));
@@ -461,10 +463,13 @@ const WORD_BYTES = 8;
 
 /** Opens a store of values in this process, as they are; the least recently used go first. */
 export function openMemory(maxBytes: number): Backing {
-  const held = createHeld<KeyvValue<unknown>>(maxBytes, ({ value }) => roughBytes(value));
+  const held = new BoundedCache<KeyvValue<unknown>>(
+    maxBytes,
+    ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
+  );
   const adapter: Adapter = {
     async getMany(keys) {
-      return keys.map(held.get);
+      return keys.map((key) => held.get(key));
     },
     async setMany(entries) {
       for (const { key, value } of entries) held.set(key, value as KeyvValue<unknown>);
@@ -477,12 +482,16 @@ export function openMemory(maxBytes: number): Backing {
     sharedCounters: null,
     leases: null,
     holdsObjects: true,
-    peek: (key) => held.get(key)?.value,
-    clear: async (prefix) => held.clear(prefix),
+    peek(key) {
+      const envelope = held.get(key);
+      const isExpired = envelope?.expires !== undefined && envelope.expires < Date.now();
+      return isExpired ? undefined : envelope?.value;
+    },
+    clear: async (prefix) => held.forget(prefix),
     // Nobody shares this store, so the giver of a value holds the first one.
     first: async (_name, value) => value,
-    close: async () => held.clear(''),
-    shrink: held.shrink,
+    close: async () => held.clear(),
+    shrink: (share) => held.shrink(share),
   };
 }
 
