@@ -389,7 +389,7 @@ function staleOr(failure: Error, demand: HeldDemand, sending: Sending, parts: Ho
  * Figures that a key has asked for lately and that will soon be past their time. A call costs the same with them, so
  * the next call to leave brings them along, and their own call is saved.
  */
-export interface Prefetch {
+interface Prefetch {
   /** Notes a figure that was asked for now, and is known to hold as of an instant. */
   wanted(tenant: Tenant, demand: Demand, checkedAtMs: number, nowMs: number): void;
   /** Notes figures that were brought along. */

@@ -185,7 +185,7 @@ interface Tally {
 }
 
 /** The ceilings up to which an operation is priced. */
-export interface Ceilings {
+interface Ceilings {
   /** Calls that it may send. */
   readonly limit: number;
   /** True if only the price is asked for: then it is told beyond the limit, too. */

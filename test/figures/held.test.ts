@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
-import { createPrefetch, held, type Prefetch } from '../../src/figures/held.ts';
+import { createPrefetch, held } from '../../src/figures/held.ts';
 import type { FetchCosts, HeldFigures, Revalidation } from '../../src/figures/revalidation.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
@@ -31,7 +31,7 @@ function open(
     },
     countCalls: (_tenant, calls) => counted.push(calls),
   };
-  const prefetch: Prefetch = {
+  const prefetch: ReturnType<typeof createPrefetch> = {
     wanted: (_tenant, demand) => wanted.push(demand),
     brought() {},
     of: () => [],

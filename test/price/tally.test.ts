@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { demandFor, type Mode } from '../../src/plan/demand.ts';
 import { createFewestCalls } from '../../src/plan/modes.ts';
-import { type Ceilings, openTally } from '../../src/price/price.ts';
+import { openTally } from '../../src/price/price.ts';
 
 const LIMITS = { maxAddress: 6_000, maxRows: 1_000, maxCodes: 1_000 };
 
-function tallyOf(ceilings: Partial<Ceilings> = {}) {
+function tallyOf(ceilings: Partial<Parameters<typeof openTally>[0]> = {}) {
   return openTally({
     limit: 60,
     isExplained: false,
