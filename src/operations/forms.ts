@@ -58,7 +58,9 @@ export async function received(
     const { method, body, headers } = request;
     const { accept } = headers;
     if (Array.isArray(body))
-      return method === 'POST' ? answerAll(request, body, answerNamed, config) : answerNamed(request);
+      return method === 'POST' || method === 'QUERY'
+        ? answerAll(request, body, answerNamed, config)
+        : answerNamed(request);
     if (accept !== undefined && MULTIPART.test(accept) && mayDefer(request, persisted))
       return answerInParts(request, accept, answerNamed);
     return answerNamed(request);
@@ -157,7 +159,8 @@ async function answerAll(
   const answers = await Promise.all(
     operations.map(async (body) => {
       const answer = await next(
-        new ChangedRequest(request, { body, search: '', isBatched: operations.length > 1 }),
+        // No answer of several has a tag of its own, as one to a QUERY would.
+        new ChangedRequest(request, { method: 'POST', body, search: '', isBatched: operations.length > 1 }),
       );
       const text = textOf(answer.body);
       leftBytes -= text?.length ?? 0;

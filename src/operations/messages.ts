@@ -80,6 +80,7 @@ export class ChangedRequest implements GatewayRequest {
   constructor(
     whole: GatewayRequest,
     changes: {
+      readonly method?: string;
       readonly headers?: GatewayRequest['headers'];
       readonly search?: string;
       readonly body?: unknown;
@@ -87,7 +88,7 @@ export class ChangedRequest implements GatewayRequest {
     },
     signalled: { readonly signal: AbortSignal } = whole,
   ) {
-    this.method = whole.method;
+    this.method = changes.method ?? whole.method;
     this.headers = changes.headers ?? whole.headers;
     this.search = changes.search ?? whole.search;
     this.body = 'body' in changes ? changes.body : whole.body;
@@ -143,7 +144,7 @@ function paramsIn(
   persisted: PersistedTexts,
   isProven: boolean,
 ): OperationParams | null {
-  if (method === 'POST') {
+  if (method === 'POST' || method === 'QUERY') {
     const isJson = headers['content-type']?.startsWith('application/json');
     return isJson && search === '' && isObject(body) ? paramsOf(body, persisted, isProven) : null;
   }
@@ -164,10 +165,11 @@ function paramsIn(
 
 /**
  * Translates the request for Apollo Server. An operation that is named by an identifier, and one that may not run,
- * become operations that are named by a hash. Of the latter Apollo then says that there is none.
+ * become operations that are named by a hash. Of the latter Apollo then says that there is none. It doesn't know QUERY,
+ * whose body is that of a POST.
  */
 export function forApollo({ method, headers, search, body }: GatewayRequest) {
-  const request = { method, headers, search, body };
+  const request = { method: method === 'QUERY' ? 'POST' : method, headers, search, body };
   if (isObject(body)) {
     const name = nameInstead(body);
     if (name === null) return request;
@@ -616,9 +618,12 @@ export function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }
 
+/** Methods by which a client only looks: what they bring back may be held, and looked at again. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'QUERY']);
+
 /**
- * Tags an answer if a client can make use of that: to a GET, and to an operation that was asked for by its hash. A
- * client that has got it already gets 304 instead, if it asked with GET.
+ * Tags an answer if a client can make use of that: to a GET or a QUERY, and to an operation that was asked for by its
+ * hash. A client that has got it already gets 304 instead, if it asked with one of these methods.
  */
 export function tagged(
   { method, headers: asked }: { readonly method: string; readonly headers: Readonly<Record<string, string>> },
@@ -627,9 +632,10 @@ export function tagged(
   errors: readonly GraphQLFormattedError[] | null,
   tag: () => string,
 ): GatewayResponse {
-  if (errors?.length !== 0 || (method !== 'GET' && !isPersisted)) return response;
+  const isSafe = SAFE_METHODS.has(method);
+  if (errors?.length !== 0 || (!isSafe && !isPersisted)) return response;
   const headers = new Map(response.headers).set('etag', tag());
-  if (method === 'GET' && isHeld(asked['if-none-match'], headers.get('etag')))
+  if (isSafe && isHeld(asked['if-none-match'], headers.get('etag')))
     return { status: 304, headers, body: '' };
   return { ...response, headers };
 }

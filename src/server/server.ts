@@ -36,6 +36,7 @@ const NO_COMPILERS = { buildValidator: withoutSchemas, buildSerializer: withoutS
 const EXPOSED_HEADERS = [
   'retry-after',
   'etag',
+  'accept-query',
   'x-request-id',
   'ratelimit',
   'ratelimit-policy',
@@ -237,7 +238,7 @@ function allowOrigins(
   app.register(cors, {
     origin: [...origins],
     // The others are for streams of several subscriptions.
-    methods: ['GET', 'POST', ...(subscriptions ? ['PUT', 'DELETE'] : [])],
+    methods: ['GET', 'POST', 'QUERY', ...(subscriptions ? ['PUT', 'DELETE'] : [])],
     // There is no list of allowed headers: a preflight may ask for any, since clients and tracing libraries have
     // headers of their own. The list of origins counts, and no page sends a key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,
