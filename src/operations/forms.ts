@@ -1,13 +1,13 @@
 import type { Config } from '../config.ts';
 import { errorBody } from '../errors.ts';
-import { type Caller, openBill } from '../service/call.ts';
+import { openBill } from '../service/call.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { PrefixedNames } from '../wings/federation/subgraph.ts';
 import type { PersistedTexts } from './documents.ts';
 import {
   acceptingInstead,
-  type CallerHeaders,
+  type CallerOf,
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
@@ -30,7 +30,7 @@ export async function received(
   handle: Handle,
   { schema, persisted, config }: OperationsParts,
   service: {
-    readonly callerOf: (headers: CallerHeaders) => Caller;
+    readonly callerOf: CallerOf;
     readonly plainRequests: PlainRequests;
     /** The names that routers have for ours; null if they are the same. */
     readonly names: PrefixedNames | null;
@@ -41,9 +41,10 @@ export async function received(
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
     const delivery = deliveryOf(request);
-    const caller = callerOf(request.headers);
+    const caller = callerOf(request.headers, request.exchanged);
     const plain = plainRequests.read(request, caller);
-    const told = (response: GatewayResponse) => withLimits(response, ledger.limits(caller.tenant));
+    const told = (response: GatewayResponse) =>
+      withLimits(response, caller.purse?.limits() ?? ledger.limits(caller.tenant));
     const response = handle({ request, caller, plain, delivery });
     return response instanceof Promise ? response.then(told) : told(response);
   }

@@ -16,7 +16,7 @@ import type { PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING } from '../exact-json.ts';
 import { lengthOf, type TextPieces } from '../execution/columns.ts';
-import type { Bill, Caller } from '../service/call.ts';
+import type { Bill, Caller, Purse } from '../service/call.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 import type { Warning } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
@@ -31,13 +31,31 @@ export interface CallerHeaders {
 /** The flow of all callers whose keys the service has not accepted lately: they count as one. */
 export const UNPROVEN = 'unproven';
 
-/** Tells who asks. Each request has a caller of its own, with a number that rises from request to request. */
-export function createCallers(tenants: Tenants): (headers: CallerHeaders) => Caller {
+/** The key of the service that stands behind a key that this gateway has issued, and the budget of the latter. */
+export interface Exchanged {
+  /** Takes the place of the `Authorization` header. */
+  readonly authorization: string;
+  readonly purse: Purse;
+}
+
+/** Tells who asks, and by which key of the service. */
+export type CallerOf = (headers: CallerHeaders, exchanged?: Exchanged) => Caller;
+
+/**
+ * Opens the place where a key becomes a caller. Each request has a caller of its own, with a number that rises from
+ * request to request.
+ * @param isIssued tells if a header holds a key that is none of the service's: unless it is exchanged, it is no key
+ */
+export function createCallers(tenants: Tenants, isIssued = (_: string) => false): CallerOf {
   let since = 0;
-  return ({ authorization = null }) => {
+  return ({ authorization: given = null }, exchanged) => {
+    const own = given !== null && isIssued(given) ? null : given;
+    const authorization = exchanged?.authorization ?? own;
     const tenant = tenants.of(authorization);
+    const purse = exchanged?.purse;
+    const flow = tenant.isProven ? (purse?.name ?? tenant.digest) : UNPROVEN;
     since += 1;
-    return { authorization, tenant, flow: tenant.isProven ? tenant.digest : UNPROVEN, since, slices: 0 };
+    return { authorization, tenant, purse, flow, since, slices: 0 };
   };
 }
 
@@ -62,6 +80,10 @@ export interface GatewayRequest {
   readonly requestId?: string | undefined;
   /** True if other operations came by the same request, at the same time. */
   readonly isBatched?: boolean;
+  /** Address of the client, as far as it is known. */
+  readonly address?: string | undefined;
+  /** Set if the request came by a key of this gateway's own. */
+  readonly exchanged?: Exchanged | undefined;
 }
 
 /**
@@ -75,6 +97,7 @@ export class ChangedRequest implements GatewayRequest {
   readonly body: unknown;
   readonly requestId: string | undefined;
   readonly isBatched: boolean;
+  readonly exchanged: Exchanged | undefined;
   readonly #signalled: { readonly signal: AbortSignal };
 
   constructor(
@@ -85,6 +108,7 @@ export class ChangedRequest implements GatewayRequest {
       readonly search?: string;
       readonly body?: unknown;
       readonly isBatched?: boolean;
+      readonly exchanged?: Exchanged;
     },
     signalled: { readonly signal: AbortSignal } = whole,
   ) {
@@ -94,6 +118,7 @@ export class ChangedRequest implements GatewayRequest {
     this.body = 'body' in changes ? changes.body : whole.body;
     this.requestId = whole.requestId;
     this.isBatched = changes.isBatched ?? whole.isBatched ?? false;
+    this.exchanged = changes.exchanged ?? whole.exchanged;
     this.#signalled = signalled;
   }
 

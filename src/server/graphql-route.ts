@@ -102,17 +102,24 @@ class ReceivedRequest implements GatewayRequest {
   readonly search: string;
   readonly body: unknown;
   readonly requestId: string;
+  readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   #signal: AbortSignal | undefined;
 
-  constructor({ method, headers, url, body, id }: FastifyRequest, reply: FastifyReply) {
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    const { method, headers, url, body, id } = request;
     const query = url.indexOf('?');
     this.method = method;
     this.headers = flat(headers);
     this.search = query < 0 ? '' : url.slice(query);
     this.body = body ?? '';
     this.requestId = id;
+    this.#request = request;
     this.#reply = reply;
+  }
+
+  get address(): string {
+    return this.#request.ip;
   }
 
   /** Made only if somebody may listen: most answers are there at once. */

@@ -23,6 +23,7 @@ async function open(
     trusted: null,
     handle,
     refuseUnread: () => null,
+    issued: null,
     live: null,
     load: {
       underWay: 0,

@@ -24,7 +24,7 @@ interface TabledParts {
   readonly maxTokens: number;
   readonly maxAnswerBytes: number;
   /** Returns the job whose turns the making of a table takes. */
-  readonly callerOf: (headers: GatewayRequest['headers']) => Job;
+  readonly callerOf: (headers: GatewayRequest['headers'], exchanged: GatewayRequest['exchanged']) => Job;
 }
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
@@ -67,7 +67,7 @@ async function answered(
   const { status, body } = response;
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (status !== 200 || !isWhole || isExplained(request)) return varied(response);
-  const job = parts.callerOf(request.headers);
+  const job = parts.callerOf(request.headers, request.exchanged);
   const answer = await timeSliced(job, parsedInSteps(String(body)));
   const { data, errors, extensions } = isJsonObject(answer) ? answer : {};
   const faults = Array.isArray(errors) ? errors : [];
@@ -201,6 +201,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   FORBIDDEN: 403,
   RATE_LIMITED: 429,
   MONTHLY_QUOTA_EXCEEDED: 429,
+  KEY_BUDGET_SPENT: 429,
   BAD_USER_INPUT: 400,
   OPERATION_TOO_EXPENSIVE: 400,
   DOCUMENT_NOT_ALLOWED: 403,
