@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/wings/issued/key.ts';
@@ -118,6 +118,34 @@ describe('an issued key', () => {
     });
     expect(await table.text()).toContain('DOCUMENT_NOT_ALLOWED');
     expect(program.requests()).toEqual([]);
+  });
+
+  it('runs the listed documents alone if its terms say so, and other keys run any', async () => {
+    using folder = openFolder();
+    const file = join(folder.path, 'documents.json');
+    writeFileSync(file, JSON.stringify({ kenya: FIGURE }));
+    const env = { TRUSTED_DOCUMENTS: file, TRUSTED_DOCUMENTS_FOR: 'issued' };
+    await using program = await openIssuing({ ...folder, env });
+    const key = await program.issue({ name: 'page', documents: 'trusted' });
+    const any = await program.issue({ name: 'any' });
+    const named = async (bearer: string, documentId: string) => {
+      const reply = await fetch(program.url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ documentId }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+      const { data, errors } = (await reply.json()) as any;
+      return data?.country === undefined ? errors?.[0].extensions.code : 'answered';
+    };
+    expect(await named(key, 'kenya')).toBe('answered');
+    expect(await named(key, 'nigeria')).toBe('PERSISTED_QUERY_NOT_FOUND');
+    expect(await program.codes(FIGURE, { key })).toEqual([]);
+    const other = await program.ask(`${FIGURE} `, { key });
+    expect([other.status, other.errors[0]?.extensions.code]).toEqual([403, 'DOCUMENT_NOT_ALLOWED']);
+    for (const bearer of [any, program.sandbox.keys.team])
+      expect(await program.codes(`${FIGURE} `, { key: bearer })).toEqual([]);
+    expect(program.requests()).toHaveLength(1);
   });
 
   it('slows a visitor who hammers, and no other', async () => {

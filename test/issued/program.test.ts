@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
@@ -50,7 +52,7 @@ const ask = async (url: string, key: string, query = FIGURE) => {
 describe('the commands of keys', () => {
   it('create, list, show, rotate and revoke what the gateway takes', async () => {
     using folder = openFolder();
-    const env = { CACHE_URL: folder.cacheUrl, COUNTRY_DATA_KEY: 'demo-team' };
+    const env = { CACHE_URL: folder.cacheUrl, COUNTRY_DATA_KEY: 'demo-team', LOG_LEVEL: 'trace' };
     await using program = await start(env);
     const keys = async (...args: string[]) => runCommand(['keys', ...args], { env });
     const created = await keys('create', 'page', '--tag', 'figures', '--per-day', '9', '--expires', '90d');
@@ -76,7 +78,10 @@ describe('the commands of keys', () => {
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('must be an origin')]);
     const memory = await runCommand(['keys', 'list']);
     expect([memory.code, memory.stderr]).toEqual([1, expect.stringContaining('ADMIN_PORT')]);
-    for (const text of [program.errors(), created.stderr]) {
+    const metrics = await (await fetch(new URL('/metrics', program.admin))).text();
+    const files = readdirSync(folder.path).map((name) => readFileSync(join(folder.path, name), 'latin1'));
+    expect(program.errors()).toContain('attempt');
+    for (const text of [program.errors(), program.printed(), created.stderr, metrics, ...files]) {
       expect(text).not.toContain('demo-team');
       expect(text).not.toContain(key);
     }

@@ -44,8 +44,12 @@ export async function openKeyStore(url: string, timeoutMs: number): Promise<KeyS
 
 function openMemory(): KeyStore {
   const keys = new Map<string, string>();
-  const counts = new Map<string, number>();
-  const callsOf = (names: readonly string[]) => names.map((name) => counts.get(name) ?? 0);
+  const counts = new Map<string, { calls: number; readonly untilMs: number }>();
+  const callsOf = (names: readonly string[]) => names.map((name) => counts.get(name)?.calls ?? 0);
+  const sweep = () => {
+    for (const [name, { untilMs }] of counts) if (untilMs < performance.now()) counts.delete(name);
+  };
+  let takes = 0;
   return {
     get: async (name) => keys.get(name) ?? null,
     all: async () => [...keys.values()],
@@ -56,23 +60,25 @@ function openMemory(): KeyStore {
       const calls = callsOf(wanted.map(({ name }) => name));
       const full = firstFull(wanted, calls);
       if (full !== null) return { calls, full };
-      for (const [i, { name, keptMs }] of wanted.entries()) {
-        // Nobody reads the count of a window that is over.
-        if (calls[i] === 0) setTimeout(() => counts.delete(name), Math.min(keptMs, MAX_TIMER_MS)).unref();
-        counts.set(name, (calls[i] ?? 0) + 1);
-      }
+      for (const [i, { name, keptMs }] of wanted.entries())
+        counts.set(name, { calls: (calls[i] ?? 0) + 1, untilMs: performance.now() + keptMs });
+      takes += 1;
+      if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep();
       return { calls: calls.map((count) => count + 1), full };
     },
     async putBack(names) {
-      for (const name of names) if (counts.has(name)) counts.set(name, (counts.get(name) ?? 0) - 1);
+      for (const name of names) {
+        const count = counts.get(name);
+        if (count !== undefined) count.calls -= 1;
+      }
     },
     read: async (names) => callsOf(names),
     async close() {},
   };
 }
 
-/** The longest that a timer runs. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Calls after which counts of windows that are over are swept out. */
+const TAKES_BETWEEN_SWEEPS = 1_000;
 
 function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
   const full = wanted.findIndex(({ most }, i) => most !== null && (calls[i] ?? 0) >= most);
@@ -106,6 +112,7 @@ async function openFile(path: string): Promise<KeyStore> {
   const uncount = db.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
   const sweep = db.prepare('DELETE FROM counts WHERE expires < ?');
   sweep.run(Date.now());
+  let takes = 0;
   const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
   return {
     get: async (name) => (getKey.get(name)?.text as string | undefined) ?? null,
@@ -119,6 +126,8 @@ async function openFile(path: string): Promise<KeyStore> {
         const calls = callsOf(wanted.map(({ name }) => name));
         const full = firstFull(wanted, calls);
         if (full === null) for (const { name, keptMs } of wanted) count.run(name, Date.now() + keptMs);
+        takes += 1;
+        if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
         db.exec('COMMIT');
         return full === null ? { calls: calls.map((one) => one + 1), full } : { calls, full };
       } catch (error) {
