@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { COVERED_COUNTRIES } from '../../src/service/records/countries.ts';
+import type { KeyStore } from '../../src/wings/issued/key-store.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import { startServing } from '../support/serving.ts';
 import { openFolder, openIssuing } from './issuing.ts';
 
 const GROUPS = ['a', 'b', 'c', 'd', 'e'];
@@ -123,3 +125,63 @@ it('made-up keys with a right checksum ask the store so often, and no more', asy
   expect((await asked).errors).toEqual([]);
   expect(program.requests()).toHaveLength(1);
 });
+
+it.skipIf(!hasRedis)('a gateway that is killed under load has sent nothing that is not counted', async () => {
+  await using redis = await startRedis();
+  await using one = await openIssuing({ cacheUrl: redis.url });
+  const env = {
+    CACHE_URL: redis.url,
+    CACHE_TIMEOUT_MS: '5000',
+    CACHE_TTL_SECONDS: '0',
+    STALE_IF_ERROR_SECONDS: '0',
+    COUNTRY_DATA_URL: one.service.url,
+    COUNTRY_DATA_KEY: 'demo-team',
+    LOG_LEVEL: 'silent',
+  };
+  const gateways = [await startServing({ env }), await startServing({ env })];
+  const keys: string[] = [];
+  for (const name of ['a', 'b'])
+    for (let i = 0; i < KEYS_A_GROUP; i += 1) {
+      const group = { name, ...(i === 0 ? { perMonth: 60 } : {}) };
+      keys.push(await one.issue({ name: `${name}${i}`, group }));
+    }
+  one.requests();
+  let billed = 0;
+  let lost = 0;
+  const rounds = async (key: string, at: number, times: number) => {
+    for (let time = 0; time < times; time += 1) {
+      const country = COUNTRIES[(at * 6 + time) % COUNTRIES.length];
+      const reply = await fetch(gateways[at % 2]?.url ?? '', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ query: `{ country(code: "${country}") { offices { name } } }` }),
+      }).catch(() => null);
+      // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+      const body = (await reply?.json().catch(() => null)) as any;
+      if (body == null) lost += 1;
+      else billed += body.extensions.upstream.calls;
+      if (at === 1 && time === 8) gateways[1]?.child.kill('SIGKILL');
+    }
+  };
+  await Promise.all(keys.map((key, at) => rounds(key, at, 40)));
+  gateways[0]?.child.kill('SIGTERM');
+  const received = one.requests().length;
+  let counted = 0;
+  for (const name of ['a', 'b']) {
+    // Processes have the clock of the machine, and the desk here one of its own.
+    const [ofGroup = 0] = await monthsOf(one.store, name);
+    expect(ofGroup).toBeLessThanOrEqual(60);
+    counted += ofGroup;
+  }
+  expect(lost).toBeGreaterThan(0);
+  expect(billed).toBeLessThanOrEqual(received);
+  expect(received).toBeLessThanOrEqual(counted);
+  // Each key has one operation under way.
+  expect(counted - billed).toBeLessThanOrEqual(keys.length);
+});
+
+/** Calls of a group in the month that the machine's clock is in. */
+function monthsOf(store: KeyStore, group: string): Promise<readonly number[]> {
+  const date = new Date();
+  return store.read([`group:${group}:month:${date.getUTCFullYear() * 12 + date.getUTCMonth()}`]);
+}
