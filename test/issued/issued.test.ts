@@ -308,7 +308,27 @@ describe('the held key', () => {
       });
       await note(figureOf('NG'));
     }
-    told.push(await (await fetch(program.url.replace('graphql', 'metrics'))).text());
+    program.sandbox.faults.clear();
+    program.pass(120);
+    program.sandbox.faults.set({
+      kind: 'status',
+      status: 400,
+      body: { detail: 'the key demo-team is bad' },
+      route: '/v1/countries/{code}/profile',
+    });
+    const inParts = await fetch(program.url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await program.issue({ name: 'other' })}`,
+        'content-type': 'application/json',
+        accept: 'multipart/mixed;deferSpec=20220824, application/json',
+      },
+      body: JSON.stringify({ query: '{ country(code: "KE") { name ... @defer { profile { record } } } }' }),
+    });
+    expect(inParts.headers.get('content-type')).toContain('multipart/mixed');
+    const parts = await inParts.text();
+    expect(parts).toContain('[redacted]');
+    told.push(parts, await (await fetch(program.url.replace('graphql', 'metrics'))).text());
     told.push(program.operations, program.problems.map(String));
     for (const file of readdirSync(folder.path)) told.push(readFileSync(join(folder.path, file), 'latin1'));
     const all = JSON.stringify(told);
