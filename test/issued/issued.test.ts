@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/wings/issued/key.ts';
+import { CARD, trustedFile } from '../tools/documents.ts';
 import { FIGURE, figureOf, openFolder, openIssuing } from './issuing.ts';
 
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'TZ'];
@@ -180,6 +181,42 @@ describe('an issued key', () => {
       );
     expect(codes).toEqual(['RATE_LIMITED']);
     expect(program.requests()).toEqual([]);
+  });
+
+  it('calls tools, within its terms', async () => {
+    using folder = openFolder();
+    const file = trustedFile([CARD]);
+    await using program = await openIssuing({ ...folder, env: { MCP: 'on', TRUSTED_DOCUMENTS: file.path } });
+    const called = async (key: string) => {
+      const reply = await fetch(program.url.replace('/graphql', '/mcp'), {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          accept: 'application/json',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'Card', arguments: { code: 'KE' } },
+        }),
+      });
+      return reply.text();
+    };
+    expect(await called(await program.issue({ name: 'page', tags: ['figures'] }))).toContain(
+      '"capital":"Nairobi"',
+    );
+    const calls = program.requests().length;
+    expect((await program.desk.show('page')).usage[0]?.calls).toBe(calls);
+    expect(await called(await program.issue({ name: 'other', tags: ['markets'] }))).toContain(
+      'DOCUMENT_NOT_ALLOWED',
+    );
+    expect(await called(await program.issue({ name: 'site', origins: ['https://app.example'] }))).toContain(
+      'ORIGIN_NOT_ALLOWED',
+    );
+    expect(program.requests()).toEqual([]);
+    file.remove();
   });
 
   it('subscribes to nothing, and is never handed on', async () => {

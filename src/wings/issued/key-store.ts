@@ -18,7 +18,8 @@ interface TakeOutcome {
 
 /**
  * Keeps issued keys by their digests, and counts their calls, for all gateways that share the store. Unlike a store of
- * figures it forgets nothing by itself, and each method fails if the store can't be reached.
+ * figures it forgets nothing by itself, and each method fails if the store can't be reached. A call stands in up to six
+ * counts at once, all or none: libraries that limit rates count one at a time.
  */
 export interface KeyStore {
   get(name: string): Promise<string | null>;
