@@ -47,6 +47,8 @@ export const PROGRAMS = [
   'test/graphiql/trouble.test.ts',
   'test/graphiql/trusted.test.ts',
   'test/graphiql/warnings.test.ts',
+  'test/issued/gateways.test.ts',
+  'test/issued/program.test.ts',
   'test/live/gateways.test.ts',
   'test/server/balancer.test.ts',
   'test/server/docker.test.ts',

@@ -152,10 +152,10 @@ export class Admission {
     this.#release(this.#laneOf(caller));
   }
 
-  #laneOf({ tenant, flow }: Caller): Lane {
+  #laneOf({ flow }: Caller): Lane {
     if (flow === UNPROVEN) return this.#ofUnproven;
-    const lane = (tenant.lane as Lane | null) ?? this.#open(flow);
-    tenant.lane = lane;
+    const lane = (flow.lane as Lane | null) ?? this.#open(flow);
+    flow.lane = lane;
     return lane;
   }
 

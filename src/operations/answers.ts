@@ -263,7 +263,8 @@ export class AnswersTable implements Shrinkable {
     const { config, fieldTraces, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
     if (plain === null || delivery !== null || fieldTraces?.areWanted(request)) return alone(run, incoming);
-    const name = `${request.headers.accept ?? ''}\n${caller.tenant.digest}\n${plain.question}`;
+    const whose = caller.purse?.name ?? caller.tenant.digest;
+    const name = `${request.headers.accept ?? ''}\n${whose}\n${plain.question}`;
     const shared = this.#inFlight.get(name);
     if (shared !== undefined && steadyNow() - shared.sinceMs < config.operationTimeoutMs * JOINED_SHARE)
       return this.#join(shared, plain, run, incoming);

@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 import { yieldToEventLoop } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import { errorBody, Failure, type FailureCode } from '../errors.ts';
+import { errorBody, excerpt, Failure, type FailureCode } from '../errors.ts';
 import { TOO_DEEP } from '../exact-json.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { formatError } from '../graph/errors.ts';
@@ -113,6 +113,10 @@ interface ApolloContext {
   };
 }
 
+/** Methods that bring an operation, and the type of the body of a QUERY (RFC 10008). */
+const METHODS = ['GET', 'POST', 'QUERY'] as const;
+export const ACCEPT_QUERY = ['accept-query', 'application/json'] as const;
+
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
 /** Words the refusal of a subscription, and names the way to subscribe. */
@@ -135,6 +139,7 @@ export async function openRunning(
   const apollo = await openServer(parts);
 
   async function byApollo({ request, plain }: Incoming, run: OperationRun): Promise<GatewayResponse> {
+    if (!(METHODS as readonly string[]).includes(request.method)) return wrongMethod(request, run, parts);
     if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
@@ -418,6 +423,17 @@ function refused(
     headers,
     body: errorBody(code, message, { requestId }, { extensions: { upstream: bill } }),
   };
+}
+
+/** Refuses a request by a method that brings no operation, and names those that do. */
+function wrongMethod(
+  { method }: GatewayRequest,
+  run: OperationRun,
+  clocks: OperationsParts,
+): GatewayResponse {
+  const message = `${excerpt(method)} brings no operation. Send it by GET, POST or QUERY.`;
+  const { headers, ...refusal } = refused({ code: 'BAD_REQUEST', message }, 405, run, clocks);
+  return { ...refusal, headers: new Map([...headers, ['allow', METHODS.join(', ')], ACCEPT_QUERY]) };
 }
 
 /** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */

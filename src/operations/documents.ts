@@ -32,6 +32,8 @@ export interface PersistedTexts {
   set(name: string, text: string): void;
   /** Tells if an operation may run. */
   allows(text: string): boolean;
+  /** Tells if an operation is among the trusted documents, though others may run too. */
+  lists(text: string): boolean;
   /** The only documents that may run at the moment; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
   /** Stops looking for changes. */
@@ -78,6 +80,7 @@ export function createPersisted(): PersistedTexts {
       if (!texts.has(name)) newTexts.set(name, { text });
     },
     allows: () => true,
+    lists: () => false,
     trusted: null,
     stop() {},
   };

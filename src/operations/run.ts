@@ -330,7 +330,7 @@ export function createOpenRun(
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
     const deadline = new Deadline(timeoutMs, request);
-    const payer = payerOf(bill, config.maxUpstreamCalls);
+    const payer = payerOf(bill, config.maxUpstreamCalls, caller.purse);
     const sending: Sending = {
       caller,
       bill,
@@ -365,7 +365,7 @@ export function createOpenRun(
         gate,
         quota() {
           run.isLasting = false;
-          return quota(caller.tenant);
+          return caller.purse?.quota() ?? quota(caller.tenant);
         },
       },
       participant,

@@ -183,8 +183,6 @@ export class Tenant implements AccountHolder {
   traffic: Traffic | null = null;
   /** Demands for its figures that wait or are under way, as the pool keeps them; null before the first. */
   batching: object | null = null;
-  /** Operations at the door while the key is proven, as admission keeps them; null before the first. */
-  lane: object | null = null;
   /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
   #provenUntilMs = 0;
 
