@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import type { SourceNames } from './citations.ts';
 import { autoWorkers, budgetOf, MAX_WORKERS, type Machine, thisMachine } from './memory-budget.ts';
 
 const SQLITE = 'sqlite:';
@@ -179,6 +180,7 @@ const Environment = z.object({
   OPERATION_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(30_000),
   RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
+  SOURCE_NAMES: z.string().min(1).optional(),
   MAX_CONCURRENT_OPERATIONS: wholeNumber(1, 100_000).default(512),
   MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
   MAX_DEPTH: wholeNumber(1, 1000).default(12),
@@ -278,6 +280,8 @@ export interface Config {
   readonly rateLimitWaitMs: number;
   /** File of the operations that may run; undefined for any. */
   readonly trustedDocuments: string | undefined;
+  /** Names of sources, from the operator's file; undefined if there is none. */
+  readonly sourceNames: SourceNames | undefined;
   /** Operations that are under way at once; those beyond wait for a little, then are refused. */
   readonly maxConcurrentOperations: number;
   readonly maxUpstreamCalls: number;
@@ -359,7 +363,8 @@ export function readConfig(
   const unfit = sqliteFault(given.CACHE_URL ?? '');
   if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
   if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
-  faults.push(...tracingFaults(env));
+  const named = sourceNamesIn(given.SOURCE_NAMES);
+  faults.push(...named.faults.map((fault) => `SOURCE_NAMES: ${fault}`), ...tracingFaults(env));
   const budget = parsed.data && budgetOf(parsed.data, machine);
   faults.push(...(budget?.faults ?? []));
   if (!parsed.success || budget === undefined || faults.length > 0) {
@@ -390,6 +395,7 @@ export function readConfig(
     operationTimeoutMs: s.OPERATION_TIMEOUT_MS,
     rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
     trustedDocuments: s.TRUSTED_DOCUMENTS,
+    sourceNames: named.sourceNames,
     maxConcurrentOperations: s.MAX_CONCURRENT_OPERATIONS,
     maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,
     maxDepth: s.MAX_DEPTH,
@@ -419,6 +425,34 @@ export function readConfig(
   });
 }
 
+const SourceNamesFile = z.record(
+  z.string().min(1),
+  z.strictObject({
+    name: z.string('must be a text').trim().min(1, 'must not be empty'),
+    url: httpAddress.nullish().transform((url) => url ?? null),
+  }),
+);
+
+/** Reads the names of sources from a file, and its faults. */
+function sourceNamesIn(file: string | undefined): {
+  readonly sourceNames?: SourceNames;
+  readonly faults: readonly string[];
+} {
+  if (file === undefined) return { faults: [] };
+  try {
+    const { data, error } = SourceNamesFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    const faults = (error?.issues ?? []).map(({ path, message }) => [...path, message].join(': '));
+    return {
+      sourceNames: new Map(Object.entries(data ?? {})),
+      faults: faults.map((fault) => `${file} is no file of names: ${fault}`),
+    };
+  } catch (error) {
+    return {
+      faults: [`${file} ${error instanceof SyntaxError ? 'is no JSON' : `can't be read: ${codeOf(error)}`}`],
+    };
+  }
+}
+
 /** Reads the secrets that stand in files. Returns the settings with them, and the faults of these files. */
 function withSecrets(env: Readonly<Record<string, string | undefined>>) {
   const given: Record<string, string | undefined> = { ...env };
@@ -443,9 +477,12 @@ function textOf(file: string): { readonly text?: string; readonly fault?: string
     const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     return text === '' ? { fault: 'must name a file with something in it' } : { text };
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return { fault: `must name a file that can be read: ${why}` };
+    return { fault: `must name a file that can be read: ${codeOf(error)}` };
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
 /** Words a setting in a fault. Addresses may hold a password, so they are not repeated, and neither are secrets. */
