@@ -73,6 +73,8 @@ async function startGraphiql() {
       await page.emulateMedia({ colorScheme });
       page.on('request', onRequest).on('console', onConsole).on('pageerror', onError);
       await page.goto(origin + path);
+      // The editor waits for questions, unless somebody turns to it.
+      await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
       await page.locator('.graphiql-query-editor .view-line').first().waitFor();
       return {
         program,
