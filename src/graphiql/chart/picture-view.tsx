@@ -15,6 +15,7 @@ import { Members, withoutMembers } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
+import { ofScope } from './places.tsx';
 import { othersName, posterOf } from './poster.ts';
 import { SortableTable } from './sortable-table.tsx';
 import { useWidth } from './width.ts';
@@ -30,8 +31,9 @@ export function PictureView({
   readonly isDark: boolean;
 }) {
   const [look, change] = useLook(whole.key);
-  const { removed } = look;
-  const left = useMemo(() => withoutMembers(whole, removed), [whole, removed]);
+  const { removed, scope } = look;
+  const members = useMemo(() => withoutMembers(whole, removed), [whole, removed]);
+  const left = useMemo(() => ofScope(members, scope), [members, scope]);
   const canBeMap = useMemo(() => canMap(left), [left]);
   const shown = shownAs(left, look, canBeMap);
   const { measure, base, year } = look;
@@ -60,7 +62,14 @@ export function PictureView({
         <>
           <Members picture={whole} look={look} change={change} />
           <FurtherCountry picture={whole} />
-          <Controls picture={left} look={look} shown={shown} canBeMap={canBeMap} change={change} />
+          <Controls
+            picture={left}
+            whole={whole}
+            look={look}
+            shown={shown}
+            canBeMap={canBeMap}
+            change={change}
+          />
         </>
       )}
       {picture.kind === 'values' ? (
