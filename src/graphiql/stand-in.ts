@@ -20,6 +20,7 @@ export function createStandIn(initial: string, onChange: (text: string) => void)
   const getValue = () => editor?.getValue() ?? text;
   const setValue = (next: string) => {
     if (editor !== null) return editor.setValue(next);
+    if (next === text) return;
     text = next;
     for (const listener of listeners) listener();
     // GraphiQL sets texts in the midst of a change of its tabs.

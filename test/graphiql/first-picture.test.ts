@@ -122,6 +122,9 @@ describe('a stand-in for an editor', () => {
     expect(heard).toBe(2);
     await Promise.resolve();
     expect(told.at(-1)).toBe('{ a c b }');
+    // A text that stays is no change: whoever hears of one may set it again.
+    standIn.setValue('{ a c b }');
+    expect(heard).toBe(2);
   });
 
   it('hands its text over once, and passes on all that comes later', () => {

@@ -210,6 +210,7 @@ describe('the years of an operation', () => {
   it.for([
     '{ countries { observation(metricKey: "b") { value } } }',
     '{ observations(metricKeys: ["a"]) { value } }',
+    '{ observations(latest: true) { value } }',
     '{ coun',
   ])('are left where there are none: %s', (query) => {
     expect(withYears(query, '', 'a')).toBeNull();
