@@ -79,7 +79,7 @@ export function createPlainGateway(upstreamUrl: string) {
     async run(document: DocumentNode, key: string): Promise<{ result: ExecutionResult; bill: Bill }> {
       const bill = openBill();
       const tenant = tenants.named(key);
-      const caller = { authorization: `Bearer ${key}`, tenant, flow: key };
+      const caller = { authorization: `Bearer ${key}`, tenant, flow: tenant.flow };
       const sending: Sending = {
         caller,
         bill,

@@ -1,4 +1,5 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { SourceNames } from './citations.ts';
@@ -130,6 +131,14 @@ const names = z
   .transform(itemsOf)
   .pipe(z.array(z.string().regex(/^\w+$/, 'must be names such as node, comma-separated')));
 
+/** Tells if a text is an address, or a range of them such as 10.0.0.0/8. */
+function isAddressRange(text: string): boolean {
+  const [address = '', length, ...others] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  if (bits < 0 || others.length > 0) return false;
+  return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
+}
+
 const EXTRA_ROUTES = ['policy', 'trade'] as const;
 
 /** Routes that the specification names no paths for. */
@@ -152,8 +161,38 @@ const MCP_ALONE =
 
 const HOUR_MS = 3_600_000;
 
+/** Names the faults of settings that issued keys need. */
+function issuedFaults(given: Env): readonly string[] {
+  const { COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1' } = given;
+  const faults: string[] = [];
+  if (key !== undefined && store === 'none')
+    faults.push('COUNTRY_DATA_KEY: issued keys need a store, so CACHE_URL must not be none');
+  if (key !== undefined && store === 'memory:' && workers !== '1')
+    faults.push('COUNTRY_DATA_KEY: workers share issued keys by CACHE_URL=sqlite:PATH or redis://…');
+  if (key !== undefined && given.SUBGRAPH_PREFIX !== undefined)
+    faults.push(
+      'COUNTRY_DATA_KEY: issued keys read the names of this gateway, so there must be no SUBGRAPH_PREFIX',
+    );
+  if (given.TRUSTED_DOCUMENTS_FOR === 'issued' && given.MCP === 'on')
+    faults.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
+  return faults;
+}
+
 const Environment = z.object({
   COUNTRY_DATA_URL: baseAddress.optional(),
+  COUNTRY_DATA_KEY: z
+    .string()
+    .regex(/^[!-~]{8,4096}$/, 'must be a key of the service: 8 printable characters or more, and no blanks')
+    .optional(),
+  OPERATOR_KEY: z
+    .string()
+    .regex(/^[!-~]{16,4096}$/, 'must have 16 printable characters or more, and no blanks')
+    .optional(),
+  TRUSTED_PROXIES: z
+    .string()
+    .transform(itemsOf)
+    .refine((list) => list.every(isAddressRange), 'must be addresses or ranges such as 10.0.0.0/8')
+    .default([]),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
   ADMIN_PORT: wholeNumber(0, 65_535).optional(),
@@ -181,6 +220,7 @@ const Environment = z.object({
   RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
   SOURCE_NAMES: z.string().min(1).optional(),
+  TRUSTED_DOCUMENTS_FOR: z.enum(['all', 'issued'], 'must be all or issued').default('all'),
   MAX_CONCURRENT_OPERATIONS: wholeNumber(1, 100_000).default(512),
   MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
   MAX_DEPTH: wholeNumber(1, 1000).default(12),
@@ -230,7 +270,7 @@ const Environment = z.object({
 });
 
 /** Settings that are secret, or hold a password. Each may be given by the name of a file instead, as `KEY_PEPPER_FILE`. */
-const SECRETS = ['KEY_PEPPER', 'CACHE_URL'] as const;
+const SECRETS = ['KEY_PEPPER', 'CACHE_URL', 'COUNTRY_DATA_KEY', 'OPERATOR_KEY'] as const;
 
 export type SettingName = keyof typeof Environment.shape | `${(typeof SECRETS)[number]}_FILE`;
 
@@ -244,6 +284,12 @@ export const settingNames: readonly string[] = [
 export interface Config {
   /** Base address of the REST service, without a trailing slash; undefined means the embedded sandbox. */
   readonly countryDataUrl: string | undefined;
+  /** Key of the service that issued keys stand for; undefined if none are issued. */
+  readonly countryDataKey: string | undefined;
+  /** Bearer of operators who manage issued keys over the port of operators. */
+  readonly operatorKey: string | undefined;
+  /** Addresses whose `X-Forwarded-For` tells the address of the client. */
+  readonly trustedProxies: readonly string[];
   readonly host: string;
   readonly port: number;
   /** Port of health and metrics; undefined means beside everything else. */
@@ -282,6 +328,8 @@ export interface Config {
   readonly trustedDocuments: string | undefined;
   /** Names of sources, from the operator's file; undefined if there is none. */
   readonly sourceNames: SourceNames | undefined;
+  /** The keys by which only those may run: all, or the issued ones that say so. */
+  readonly trustedDocumentsFor: 'all' | 'issued';
   /** Operations that are under way at once; those beyond wait for a little, then are refused. */
   readonly maxConcurrentOperations: number;
   readonly maxUpstreamCalls: number;
@@ -364,7 +412,8 @@ export function readConfig(
   if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
   if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
   const named = sourceNamesIn(given.SOURCE_NAMES);
-  faults.push(...named.faults.map((fault) => `SOURCE_NAMES: ${fault}`), ...tracingFaults(env));
+  faults.push(...named.faults.map((fault) => `SOURCE_NAMES: ${fault}`));
+  faults.push(...issuedFaults(given), ...tracingFaults(env));
   const budget = parsed.data && budgetOf(parsed.data, machine);
   faults.push(...(budget?.faults ?? []));
   if (!parsed.success || budget === undefined || faults.length > 0) {
@@ -375,6 +424,9 @@ export function readConfig(
   const s = parsed.data;
   return Object.freeze({
     countryDataUrl: s.COUNTRY_DATA_URL?.replace(/\/+$/, ''),
+    countryDataKey: s.COUNTRY_DATA_KEY,
+    operatorKey: s.OPERATOR_KEY,
+    trustedProxies: s.TRUSTED_PROXIES,
     host: s.HOST,
     port: s.PORT,
     adminPort: s.ADMIN_PORT,
@@ -396,6 +448,7 @@ export function readConfig(
     rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
     trustedDocuments: s.TRUSTED_DOCUMENTS,
     sourceNames: named.sourceNames,
+    trustedDocumentsFor: s.TRUSTED_DOCUMENTS_FOR,
     maxConcurrentOperations: s.MAX_CONCURRENT_OPERATIONS,
     maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,
     maxDepth: s.MAX_DEPTH,
@@ -487,7 +540,7 @@ function codeOf(error: unknown): string {
 
 /** Words a setting in a fault. Addresses may hold a password, so they are not repeated, and neither are secrets. */
 function shown(name: string, value: string | undefined): string {
-  if (name === 'KEY_PEPPER') return 'a secret';
+  if (name === 'KEY_PEPPER' || name.endsWith('_KEY')) return 'a secret';
   return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
 }
 

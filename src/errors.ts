@@ -19,6 +19,9 @@ export const FAILURES = {
   OPERATION_TIMEOUT: { retryable: true },
   OVERLOADED: { retryable: true },
   DOCUMENT_NOT_ALLOWED: { retryable: false },
+  KEY_EXPIRED: { retryable: false },
+  KEY_BUDGET_SPENT: { retryable: false },
+  ORIGIN_NOT_ALLOWED: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -43,6 +43,7 @@ import type { Ledger } from './tenants/ledger.ts';
 import { openTenants, type Tenant } from './tenants/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from './tenants/tenant-cache.ts';
 import type { Subgraph } from './wings/federation/subgraph.ts';
+import type { Issued } from './wings/issued/exchange.ts';
 import type { LiveParts } from './wings/live/inbox.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
 
@@ -61,6 +62,8 @@ export interface Gateway extends Shrinkable {
    * there is no point in reading it; else null.
    */
   refuseUnread(headers: CallerHeaders, requestId?: string): GatewayResponse | null;
+  /** The keys that this gateway has issued; null if it issues none. */
+  readonly issued: Issued | null;
   /** Subscriptions, and the callers of them; null if they are off. */
   readonly live: Live | null;
   /** The operations under way and waiting now: always the same object. */
@@ -124,10 +127,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const names = subgraph?.names(schema) ?? null;
   const openFieldTraces = async () =>
     (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
-  const openTrusted = async (path: string) =>
-    (await import('./wings/trusted.ts')).openTrusted(path, (problem) =>
-      observer.problem(problem, 'trusted documents'),
-    );
+  const openTrusted = async (path: string) => {
+    const { besideOthers, openTrusted } = await import('./wings/trusted.ts');
+    const trusted = await openTrusted(path, (problem) => observer.problem(problem, 'trusted documents'));
+    return config.trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
+  };
   const { learned, price, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
     config,
@@ -144,7 +148,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const { persisted } = stage;
   const openRun = createOpenRun(stage, means);
-  const callerOf = createCallers(tenants);
+  const openIssued = async () =>
+    (await import('./wings/issued/exchange.ts')).openIssued({ config, schema, persisted, now: clock.now });
+  const issued = config.countryDataKey === undefined ? null : await openIssued();
+  const callerOf = createCallers(tenants, issued?.isIssued);
   const admission = new Admission(maxConcurrentOperations, parts.takenMemory);
   const overloaded = createOverloaded(maxConcurrentOperations);
   const kept = {
@@ -167,6 +174,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
   let sdl: string | undefined;
 
+  const handleOwn = await received(handle, stage, {
+    callerOf,
+    plainRequests,
+    names,
+    ledger: service.upstream.ledger,
+  });
+
   return {
     get sdl() {
       // Few ask for it, and the program starts sooner without.
@@ -177,14 +191,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     get trusted() {
       return persisted.trusted;
     },
-    handle: await received(handle, stage, {
-      callerOf,
-      plainRequests,
-      names,
-      ledger: service.upstream.ledger,
-    }),
+    handle: issued === null ? handleOwn : (request) => issued.handle(request, handleOwn),
+    issued,
     refuseUnread(headers, requestId) {
-      if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
+      // The flow of an issued key isn't known before the key has been looked for.
+      if (issued?.isIssued(headers.authorization ?? '')) return null;
+      if (!admission.isAnyFull || !admission.isFull(callerOf(headers))) return null;
       admission.turnAway();
       return overloaded(headers.accept ?? '', requestId);
     },
@@ -203,6 +215,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       live?.subscriptions.stop();
       await running.stop();
       await service.upstream.close();
+      await issued?.close();
       await parts.tracer?.close();
       await store?.close();
     },

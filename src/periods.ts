@@ -20,7 +20,7 @@ const MAX_LENGTH = 64;
  * Remembers the last texts that were read, in two generations of so many: the elder is forgotten once the younger is full.
  * Rows repeat their periods and times, and to read one anew takes some hundred times as long.
  */
-export function remembering<Found>(most: number, read: (text: string) => Found): (text: string) => Found {
+function remembering<Found>(most: number, read: (text: string) => Found): (text: string) => Found {
   let younger = new Map<string, Found>();
   let elder = new Map<string, Found>();
   return (text) => {

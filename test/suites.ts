@@ -52,6 +52,8 @@ export const PROGRAMS = [
   'test/graphiql/trusted.test.ts',
   'test/graphiql/warnings.test.ts',
   'test/graphiql/years.test.ts',
+  'test/issued/gateways.test.ts',
+  'test/issued/program.test.ts',
   'test/live/gateways.test.ts',
   'test/server/balancer.test.ts',
   'test/server/docker.test.ts',

@@ -41,6 +41,7 @@ const GROUPS: readonly PageGroup[] = [
     name: 'Running it',
     pages: [
       { file: 'docs/operating.md', path: 'operating.html', name: 'Operating' },
+      { file: 'docs/issued-keys.md', path: 'issued-keys.html', name: 'Issued keys' },
       { file: 'docs/settings.md', path: 'settings.html', name: 'Settings' },
       { file: 'docs/federation.md', path: 'federation.html', name: 'Federation' },
       { file: 'SECURITY.md', path: 'security.html', name: 'Security' },

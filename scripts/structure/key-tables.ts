@@ -10,7 +10,7 @@
 import { childrenOf, FUNCTIONS, isNode, lastNameOf, type Node, nameOf, nodesOf } from './syntax.ts';
 
 /** Keepers that a file may have of another. Their own maps are not counted, but each use of them. */
-export const KEEPERS = ['createLru', 'createKeyTable', 'KeyedStates', 'TransientMap'];
+export const KEEPERS = ['createLru', 'BoundedCache', 'TextCache', 'TransientMap'];
 const TABLES = new Set(['Map', 'LRUCache', ...KEEPERS]);
 const ASKED = /^(get|set|has|peek|of|add|delete)$/;
 /** `account` is a digest where counters are shared; a flow is one, too, where the key is proven. */

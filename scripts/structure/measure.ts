@@ -28,7 +28,7 @@ const COMMANDS = 'src/cli/';
 /** Folders in which a key's digest may be a parameter. */
 const OF_TENANTS = /^src\/(tenants|store)\//;
 const HELPERS = 'src/async/';
-const SLICERS = /^(inSlice|timeSliced|yieldToEventLoop|onItsOwn|mayBeginAtOnce|Steps|taken|InGroups)$/;
+const SLICERS = /^(inSlice|timeSliced|yieldToEventLoop|mayBeginAtOnce|Steps|taken|InGroups)$/;
 const PROMISES = /^(PromiseOrValue|mapValue|promiseTry)$/;
 /** A file that one other imports has to have this many lines, or be listed. */
 const LEAST_LINES = 80;
@@ -82,7 +82,7 @@ const MEASURES = {
   }),
   /** Files that take the type, or a helper for what may be a promise, without those that have them. */
   'files with PromiseOrValue': ({ core }: Seen) => files(core.filter((file) => takesHelper(file, PROMISES))),
-  /** Files that take a helper for turns, slices or steps, without those that have them. */
+  /** Files that cut work into slices or steps: not those that hand their items to `eachInTurns` or `sortedInTurns`. */
   'files that slice themselves': ({ core }: Seen) => files(core.filter((file) => takesHelper(file, SLICERS))),
   /** Tables whose key is a digest of the caller's key: see `scripts/structure/key-tables.ts`. */
   'tables by key': ({ core }: Seen) => listed(tablesIn(core, 'key')),

@@ -7,14 +7,11 @@
 
 /** The work that slices are part of, such as an operation. */
 export interface Job {
-  /** Name of its flow: all work of a flow counts together. */
-  readonly flow: string;
+  readonly flow: Flow;
   /** Its place among jobs: a number that rises from job to job, so that the lowest began first. */
   readonly since?: number;
   /** Slices that it has asked for so far. */
   slices?: number;
-  /** A flow beside this one: the more of its slices are waiting, the less often this one has its turn. */
-  readonly behind?: string;
 }
 
 /** Milliseconds that work keeps others waiting, unless a single step of it takes longer. */
@@ -37,19 +34,32 @@ interface Slice {
   readonly run: () => void;
 }
 
-interface Flow {
-  readonly name: string;
+/** A flow of work, such as all that is done under one key: it counts together. */
+export class Flow {
   /** Slices of short jobs, as they came. */
-  readonly short: Slice[];
+  readonly short: Slice[] = [];
   /** Slices of long jobs, those of the oldest first. */
-  readonly long: Slice[];
-  readonly behind: string | undefined;
-  isLongNext: boolean;
+  readonly long: Slice[] = [];
+  /** A flow beside this one: the more of its slices are waiting, the less often this one has its turn. */
+  readonly behind: Flow | null;
+  isLongNext = false;
+  /** Its operations at the door, as admission keeps them; null before the first. */
+  lane: object | null = null;
   /** Milliseconds that it has had; a flow that had nothing to do doesn't save up. */
-  usedMs: number;
+  usedMs = 0;
+
+  constructor(behind: Flow | null = null) {
+    this.behind = behind;
+  }
+
+  /** Number of slices that are waiting. */
+  get waiting(): number {
+    return this.short.length + this.long.length;
+  }
 }
 
-const flows = new Map<string, Flow>();
+/** Flows that have slices waiting. */
+const flows = new Set<Flow>();
 let waiting = 0;
 /** Milliseconds that the flow had which ran last. */
 let currentMs = 0;
@@ -63,13 +73,11 @@ let beginningsSinceMs: number | null = null;
 
 /** Runs a function in a slice of its own. */
 export function inSlice(job: Job, run: () => void): void {
-  let flow = flows.get(job.flow);
-  if (flow === undefined) {
-    flow = { name: job.flow, short: [], long: [], behind: job.behind, isLongNext: false, usedMs: currentMs };
-    flows.set(job.flow, flow);
+  const { flow, since = 0, slices = 0 } = job;
+  if (flow.waiting === 0) {
+    flow.usedMs = Math.max(flow.usedMs, currentMs);
+    flows.add(flow);
   }
-  if (isIdle(flow)) flow.usedMs = Math.max(flow.usedMs, currentMs);
-  const { since = 0, slices = 0 } = job;
   job.slices = slices + 1;
   if (slices < SHORT_SLICES) flow.short.push({ since, run });
   else flow.long.splice(flow.long.findLastIndex((other) => other.since <= since) + 1, 0, { since, run });
@@ -77,21 +85,9 @@ export function inSlice(job: Job, run: () => void): void {
   arm();
 }
 
-function isIdle({ short, long }: Flow): boolean {
-  return short.length === 0 && long.length === 0;
-}
-
 /** Goes on in a slice of its own: for work that takes milliseconds. */
 export function yieldToEventLoop(job: Job): Promise<void> {
   return new Promise((resolve) => inSlice(job, resolve));
-}
-
-/** Does work that takes milliseconds in turns that it shares with nothing else. */
-export async function onItsOwn<Result>(job: Job, work: () => PromiseOrValue<Result>): Promise<Result> {
-  await yieldToEventLoop(job);
-  const result = await work();
-  await yieldToEventLoop(job);
-  return result;
 }
 
 /** Takes the steps of some work, at once if that doesn't take long; else others have their turns in between. */
@@ -102,6 +98,78 @@ export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Pro
     if (step.done) return step.value;
     if (performance.now() < pausesAtMs) continue;
     return yieldToEventLoop(job).then(() => timeSliced(job, steps));
+  }
+}
+
+/** Items between looks at the clock. */
+const BLOCK_ITEMS = 8;
+
+/**
+ * Does something with each of many items: at once if that doesn't take long; else others have their turns in between, and
+ * before the work that comes after.
+ */
+export function eachInTurns<Item>(
+  job: Job,
+  items: readonly Item[],
+  work: (item: Item) => void,
+  from = 0,
+): PromiseOrValue<void> {
+  const pausesAtMs = performance.now() + TURN_MS;
+  for (let i = from; i < items.length; i += 1) {
+    if (i > from && i % BLOCK_ITEMS === 0 && performance.now() >= pausesAtMs)
+      return yieldToEventLoop(job).then(() => eachInTurns(job, items, work, i));
+    work(items[i] as Item);
+  }
+  if (from > 0) return yieldToEventLoop(job);
+}
+
+/** Rows that are put in order, or together, between looks at the clock. */
+const SORTED_ROWS = 1024;
+
+/** Puts rows in order, many of them in turns; rows that are alike stay as they are. */
+export function sortedInTurns<Row>(
+  job: Job,
+  rows: readonly Row[],
+  compare: (a: Row, b: Row) => number,
+): PromiseOrValue<readonly Row[]> {
+  return rows.length <= SORTED_ROWS ? rows.toSorted(compare) : timeSliced(job, sorting(rows, compare));
+}
+
+/** Sorts rows in blocks, and puts these together two by two. */
+function* sorting<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => number): Steps<readonly Row[]> {
+  let blocks: (readonly Row[])[] = [];
+  for (let start = 0; start < rows.length; start += SORTED_ROWS) {
+    blocks.push(rows.slice(start, start + SORTED_ROWS).sort(compare));
+    yield;
+  }
+  while (blocks.length > 1) {
+    const joined: (readonly Row[])[] = [];
+    for (let i = 0; i < blocks.length; i += 2)
+      joined.push(yield* merging(blocks[i] ?? [], blocks[i + 1] ?? [], compare));
+    blocks = joined;
+  }
+  return blocks[0] ?? [];
+}
+
+/** Merges two sorted lists: of rows that are alike, those of the first list come first. */
+function* merging<Row>(
+  first: readonly Row[],
+  second: readonly Row[],
+  compare: (a: Row, b: Row) => number,
+): Steps<readonly Row[]> {
+  const merged: Row[] = [];
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [a, b] = [first[i], second[j]];
+    if (a === undefined || b === undefined) return merged.concat(first.slice(i), second.slice(j));
+    if (compare(a, b) <= 0) {
+      merged.push(a);
+      i += 1;
+    } else {
+      merged.push(b);
+      j += 1;
+    }
+    if (merged.length % SORTED_ROWS === 0) yield;
   }
 }
 
@@ -143,7 +211,9 @@ function runSlice(): void {
   runningSinceMs = nowMs;
   currentMs = flow.usedMs;
   waiting -= 1;
-  sliceOf(flow)?.run();
+  const slice = sliceOf(flow);
+  if (flow.waiting === 0) flows.delete(flow);
+  slice?.run();
 }
 
 function endSlices(): void {
@@ -155,22 +225,14 @@ function endSlices(): void {
 
 function charge(nowMs: number): void {
   if (running === null) return;
-  const ahead = running.behind === undefined ? undefined : flows.get(running.behind);
-  const crowd = ahead === undefined ? 0 : ahead.short.length + ahead.long.length;
-  running.usedMs += (nowMs - runningSinceMs) * (1 + crowd / CROWD);
+  running.usedMs += (nowMs - runningSinceMs) * (1 + (running.behind?.waiting ?? 0) / CROWD);
   running = null;
 }
 
-/**
- * Returns the waiting flow that has had the least time. Flows that have nothing to do are forgotten once that is fair.
- */
+/** Returns the waiting flow that has had the least time. */
 function next(): Flow | null {
   let least: Flow | null = null;
-  for (const flow of flows.values()) {
-    if (!isIdle(flow)) {
-      if (least === null || flow.usedMs < least.usedMs) least = flow;
-    } else if (flow.usedMs <= currentMs) flows.delete(flow.name);
-  }
+  for (const flow of flows) if (least === null || flow.usedMs < least.usedMs) least = flow;
   return least;
 }
 

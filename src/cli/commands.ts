@@ -219,6 +219,14 @@ function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
     });
 }
 
+/** Adds the commands of issued keys: few gateways issue any, so the rest of them is loaded only if they are meant. */
+async function addKeys(program: Command, env: NodeJS.ProcessEnv): Promise<void> {
+  const keys = program
+    .command('keys')
+    .description('create, list, show, revoke or rotate keys that the gateway issues');
+  if (process.argv[2] === 'keys') (await import('./keys.ts')).addKeyCommands(keys, env);
+}
+
 function addCompletion(program: Command): void {
   program
     .command('completion')
@@ -322,6 +330,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   addQuery(program);
   addDoctor(program, env);
   addMcp(program, env);
+  await addKeys(program, env);
   addCompletion(program);
 
   try {
@@ -353,6 +362,10 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   for (const strange of strangeSettings(env)) log.warn(strange);
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
+  if (config.countryDataKey !== undefined && config.cacheUrl === 'memory:')
+    log.warn(
+      'Issued keys are held in memory, and forgotten when the program ends: CACHE_URL=sqlite:PATH or redis://… keeps them.',
+    );
   let draining: Promise<number> | undefined;
   // Before there is a program, nothing is under way.
   let drain: Program['drain'] = async () => 0;

@@ -389,13 +389,17 @@ class Planner {
     }
     const { fields, deferred } = selection;
     if (deferred === undefined) return this.planObject(type, fields, by);
+    let whole: ObjectPlan | undefined;
     return this.planObject(type, fields, by, {
       begins: deferred.begins,
       groups: deferred.groups.map(({ usages, fields }) => ({
         usages,
         plan: this.planObject(type, fields, by),
       })),
-      whole: once(() => this.planSelected(type, nodes, this.wholly)),
+      whole: () => {
+        whole ??= this.planSelected(type, nodes, this.wholly);
+        return whole;
+      },
     });
   }
 
@@ -488,14 +492,6 @@ class Planner {
     }
     throw new TypeError(`No value can have the type ${String(outer)}.`);
   }
-}
-
-function once<Value extends object>(make: () => Value): () => Value {
-  let made: Value | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 function objectPlan(

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { toError } from 'graphql/jsutils/toError.js';
-import { inSlice, type Job, type Steps, TURN_MS, timeSliced } from '../async/turns.ts';
+import { Flow, inSlice, type Job, type Steps, TURN_MS, timeSliced } from '../async/turns.ts';
 import {
   AbstractColumn,
   type Column,
@@ -182,7 +182,7 @@ export class Run {
   constructor(parts: RunParts, scope: RunScope) {
     this.#parts = parts;
     this.#scope = scope;
-    this.#job = parts.job ?? { flow: '' };
+    this.#job = parts.job ?? { flow: new Flow() };
     this.#scheduler = new Scheduler(this.#job, parts.onPause);
     this.#errors = new FieldErrors(parts.onError);
     this.#later = scope.later(this);

@@ -9,6 +9,7 @@ import {
   trustBeside,
 } from '../plan/bisect.ts';
 import type { Pair, Rectangle } from '../plan/cover.ts';
+import { pairsOf } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import type { Sending } from '../service/call.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
@@ -19,7 +20,6 @@ import {
   type NameSearch,
   NONE_WHOLE,
   NOT_WHOLE,
-  pairsOf,
   type Refusal,
   type Repair,
   type RepairMeans,

@@ -1,13 +1,11 @@
-import { type Job, onItsOwn, type Steps, timeSliced } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import { covering, type Pair, type Rectangle } from '../plan/cover.ts';
+import type { Pair } from '../plan/cover.ts';
 import {
   covers,
   type Demand,
   keyOf,
   latestFor,
   type Mode,
-  pairKey,
   takenUntilMs,
   type YearRange,
 } from '../plan/demand.ts';
@@ -16,10 +14,10 @@ import {
   type DemandPlan,
   hopefulRows,
   inWhole,
-  limitsOf,
   oneRow,
   type PlanPart,
-  planningParts,
+  planOf,
+  sharesOf,
 } from '../plan/modes.ts';
 import { contenders, newestOf } from '../plan/newest.ts';
 import type { Caller, Sending } from '../service/call.ts';
@@ -32,9 +30,7 @@ import {
   type NameSearch,
   NONE_WHOLE,
   type PairsToFetch,
-  pairsOf,
   type SettlePair,
-  type Share,
   sum,
   type Task,
 } from './data-calls.ts';
@@ -135,9 +131,6 @@ export function createDataFetch(parts: FiguresParts): Fetch {
 /** Fetches pairs of one mode and settles each. */
 type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
-/** Pairs that are looked at in one step. */
-const STEP_PAIRS = 512;
-
 /**
  * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
  * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
@@ -155,8 +148,7 @@ export function covered(next: FetchTask, parts: FiguresParts): FetchPairs {
       const rectangle = { countryCodes: [first.countryCode], metricKeys: [first.metricKey] };
       return next({ ...wanted, rectangle, replan }, sending);
     }
-    const sharingOut = timeSliced(caller, sharing(pairs, covering(pairs, limitsOf(parts), rowsOf)));
-    const shares = sharingOut instanceof Promise ? await sharingOut : sharingOut;
+    const shares = await sharesOf(caller, pairs, parts, rowsOf);
     const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan }));
     const fetch = (task: Task) => next(task, sending);
     const [only] = tasks;
@@ -181,34 +173,6 @@ function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
   const isLimitKnown = limitParam === 'accepted' || limitParam === 'refused';
   return isLimitKnown && (years === null || yearsParam !== 'unknown');
 }
-
-/** Gives each pair to the first rectangle that holds it; in steps, since thousands of pairs take long. */
-function* sharing(pairs: readonly Pair[], covering: Steps<readonly Rectangle[]>): Steps<readonly Share[]> {
-  const rectangles = yield* covering;
-  if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
-  const left = new Map<string, Pair>();
-  for (const [index, pair] of pairs.entries()) {
-    left.set(keyOf(pair), pair);
-    if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
-  }
-  const shares: Share[] = [];
-  for (const rectangle of rectangles) {
-    const own: Pair[] = [];
-    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
-      const key = pairKey(countryCode, metricKey);
-      const pair = left.get(key);
-      if (pair === undefined) continue;
-      own.push(pair);
-      left.delete(key);
-    }
-    shares.push({ rectangle, pairs: own });
-    yield;
-  }
-  return shares;
-}
-
-/** Demands that take milliseconds to plan. */
-const MANY = 1_000;
 
 /** One fetch of demands that may share calls. */
 interface Together {
@@ -245,7 +209,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const { learned } = planning;
   const wanted = byMode(demands);
   const { series, parts } =
-    wanted.latest === ALL_ASKED ? asLatest(demands) : await planOf(demands, planning, sending.caller);
+    wanted.latest === ALL_ASKED ? asLatest(demands) : await planOf(sending.caller, demands, planning);
   const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
     if (mode === 'latest') {
       const latest = wanted.latest === ALL_ASKED ? latestFor(pair) : wanted.latest.get(keyOf(pair));
@@ -319,12 +283,6 @@ type SeriesRows = readonly ObservationRecord[];
 /** Plans demands for latest figures alone: each is asked for as what it is. */
 function asLatest(pairs: readonly Pair[]): DemandPlan {
   return { series: [], parts: [{ mode: 'latest', years: null, pairs, rowsOf: oneRow }] };
-}
-
-/** Plans which pairs to ask for as latest, and which as series; in turns, if there are many. */
-async function planOf(demands: readonly Demand[], planning: FiguresParts, job: Job): Promise<DemandPlan> {
-  const plan = () => timeSliced(job, planningParts(demands, planning));
-  return demands.length > MANY ? onItsOwn(job, plan) : plan();
 }
 
 /** Settles once all works are done; mostly there is one. */

@@ -1,8 +1,7 @@
-import { yieldToEventLoop } from '../async/turns.ts';
 import { excerpt, Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../plan/cover.ts';
-import { isWithin, keyOf, type Mode, pairKey, pairOf, widened, type YearRange } from '../plan/demand.ts';
+import { isWithin, keyOf, type Mode, pairKey, pairsOf, widened, type YearRange } from '../plan/demand.ts';
 import {
   DEFAULT_MAX_ROWS,
   type Dimension,
@@ -11,7 +10,7 @@ import {
   mayNameYears,
   type Span,
 } from '../plan/learned.ts';
-import { inWhole, type Planning } from '../plan/modes.ts';
+import { inWhole, type Planning, type Share } from '../plan/modes.ts';
 import { makeCall, type Sending, tracing } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import { namesAsked } from '../service/failures.ts';
@@ -281,14 +280,6 @@ function everyPair(
   return countryCodes.every((code) => metricKeys.every((key) => test(code, key)));
 }
 
-export function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
-  const pairs: Pair[] = [];
-  for (const countryCode of countryCodes) {
-    for (const metricKey of metricKeys) pairs.push(pairOf(countryCode, metricKey));
-  }
-  return pairs;
-}
-
 function isPresent({ figures, blanks }: Groups, countryCode: string, metricKey: string): boolean {
   const key = pairKey(countryCode, metricKey);
   return figures.has(key) || blanks.has(key);
@@ -431,12 +422,6 @@ export interface PairsToFetch {
   readonly search: NameSearch;
 }
 
-/** A rectangle, and the pairs that it answers. */
-export interface Share {
-  readonly rectangle: Rectangle;
-  readonly pairs: readonly Pair[];
-}
-
 /** A rectangle to fetch, and the pairs that it answers. */
 export interface Task extends PairsToFetch, Share {
   /** Gathers parts of a refused call; left out while none is looked into. */
@@ -511,9 +496,6 @@ export interface RepairMeans extends FiguresParts {
   readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;
 }
 
-/** Pairs, or rows of an answer, that take milliseconds to settle. */
-const MANY = 300;
-
 /**
  * Fetches a task by one call, and hands its rows to the pairs. Only if the answer is cut, or the call refused, does the
  * task enter a repair.
@@ -529,7 +511,6 @@ export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask
         if (task.years !== null && !mayNameYears(learned.facts())) return askInWhole(task, parts);
         const reply = await calls.askFor(task, sending);
         task.search.isAnswered ||= !reply.isRefused;
-        if (isLong(task, reply)) await yieldToEventLoop(sending.caller);
         if (reply.isRefused) return refused(task, reply, sending, means);
         const isUsable = task.years === null || learnYears(reply, task.years, learned);
         return isUsable ? means.receive(task, reply, sending) : askInWhole(task, parts);
@@ -555,11 +536,6 @@ export async function settlingFailures(
     for (const pair of pairs) settle(pair, error);
     return NOT_WHOLE;
   }
-}
-
-/** True if it takes long to settle a task by a reply. */
-function isLong({ pairs }: Task, reply: Reply): boolean {
-  return pairs.length > MANY || (!reply.isRefused && reply.list.received > MANY);
 }
 
 /** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */

@@ -1,6 +1,6 @@
-import { type Job, timeSliced, yieldToEventLoop } from '../async/turns.ts';
+import { eachInTurns, type Job } from '../async/turns.ts';
 import { covers, type Demand, demandFor, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
-import { estimate, fitsWithin, type Planning, planningModes, type RangePlan } from '../plan/modes.ts';
+import { estimate, fitsWithin, type Planning, type RangePlan, rangesOf } from '../plan/modes.ts';
 import { billStale, type Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import { isBetterOld } from '../service/lists.ts';
@@ -28,8 +28,8 @@ interface Holding extends FiguresParts {
 /** Share of a figure's time after which it is counted anew among the key's wanted figures, if it is asked for. */
 const RECOUNTING_SHARE = 0.1;
 
-/** Demands that take milliseconds to look after. */
-const MANY = 2_000;
+/** Demands that are looked after in less than a turn. */
+const FEW = 250;
 
 function freshUntilMs(entry: ObservationEntry, demand: Demand, { freshness }: FiguresParts): number {
   return takenUntilMs(demand, entry.checkedAtMs, freshness.ttlMs);
@@ -122,18 +122,18 @@ async function lookUp(
   settle: Settle,
   parts: Holding,
 ): Promise<{ readonly looked: readonly HeldDemand[]; readonly nowMs: number }> {
-  const { caller } = sending;
   const entryOf = await entriesOf(demands, sending, parts);
-  if (demands.length > MANY) await yieldToEventLoop(caller);
   const nowMs = parts.now();
   const others: HeldDemand[] = [];
-  for (const demand of demands) {
+  const look = (demand: Demand) => {
     const entry = entryOf(demand);
     const isHeld = isFresh(demand, entry, nowMs, parts);
     const refused = isHeld ? undefined : refusedLately(demand, sending, nowMs, parts);
     if (refused === undefined) others.push(entry === undefined ? demand : { ...demand, entry });
     else settle(demand, refused);
-  }
+  };
+  if (demands.length <= FEW) for (const demand of demands) look(demand);
+  else await eachInTurns(sending.caller, demands, look);
   return { looked: others, nowMs };
 }
 
@@ -185,7 +185,7 @@ async function inPlaceOfYears(
   const nowMs = parts.now();
   const isHeld = (demand: HeldDemand) => isFresh(demand, demand.entry, nowMs, parts);
   const missing = demands.filter((demand) => !isHeld(demand));
-  const isRange = await rangesOf(missing, parts, caller);
+  const isRange = await findingRanges(missing, parts, caller);
   // Several ranges may be one whole series, which may be wanted as such besides.
   const asked = new Map<string, { readonly sent: HeldDemand; readonly askers: HeldDemand[] }>();
   for (const demand of demands) {
@@ -206,15 +206,15 @@ async function inPlaceOfYears(
 }
 
 /** Tells which demands for some years are better asked for as such, by all that are not held. */
-async function rangesOf(
+async function findingRanges(
   missing: readonly Demand[],
   parts: Holding,
   job: Job,
 ): Promise<(demand: Demand) => boolean> {
   if (missing.every(({ years }) => years === null)) return () => false;
-  const { ranges } = await timeSliced(job, planningModes(missing, parts));
   const byPair = new Map<string, RangePlan>();
-  for (const range of ranges) for (const pair of range.pairs) byPair.set(keyOf(pair), range);
+  for (const range of await rangesOf(job, missing, parts))
+    for (const pair of range.pairs) byPair.set(keyOf(pair), range);
   return (demand) => {
     const range = byPair.get(keyOf(demand));
     return range !== undefined && demand.years !== null && covers(range.years, demand.years);
@@ -361,8 +361,7 @@ async function settleAll(
   { sending, parts }: Meeting,
 ): Promise<void> {
   const { caller } = sending;
-  for (const [done, demand] of demands.entries()) {
-    if (done > 0 && done % MANY === 0) await yieldToEventLoop(caller);
+  const settleOne = (demand: HeldDemand) => {
     const { entry } = demand;
     const own = fetched.get(demand.key);
     const isNew = own !== undefined && !(own instanceof Error);
@@ -372,7 +371,9 @@ async function settleAll(
     const outcome = own ?? refusal ?? doubt ?? (entry && serve(demand, entry, sending, parts)) ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
     settle(demand, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
-  }
+  };
+  if (demands.length <= FEW) for (const demand of demands) settleOne(demand);
+  else await eachInTurns(caller, demands, settleOne);
 }
 
 /** Returns rows past their time in place of a failure, if they may be served; else the failure. */

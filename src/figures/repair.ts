@@ -1,6 +1,6 @@
 import { Failure } from '../errors.ts';
 import type { RowsOf } from '../plan/cover.ts';
-import { isWithin, keyOf, nameOfYears, pairKey, widened, type YearRange } from '../plan/demand.ts';
+import { isWithin, keyOf, nameOfYears, pairKey, pairsOf, widened, type YearRange } from '../plan/demand.ts';
 import { type Learned, mayNameYears, wholeRuns } from '../plan/learned.ts';
 import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
@@ -9,7 +9,6 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import {
   type FetchedRows,
   learnLength,
-  pairsOf,
   type Repair,
   type RepairMeans,
   type Rows,

@@ -264,7 +264,7 @@ export type ErrorCode =
   | 'BAD_REQUEST'
   /** A variable or an argument is malformed, or the service refused one. */
   | 'BAD_USER_INPUT'
-  /** The text of the operation is not among those that may run. */
+  /** The text of the operation is not among those that may run, or reads what the key may not. */
   | 'DOCUMENT_NOT_ALLOWED'
   /** The key is valid but not permitted to do this. */
   | 'FORBIDDEN'
@@ -274,6 +274,10 @@ export type ErrorCode =
   | 'GRAPHQL_VALIDATION_FAILED'
   /** A fault of the gateway. */
   | 'INTERNAL_SERVER_ERROR'
+  /** The calls that the key, which this gateway has issued, may send are spent. They come back at `resetsAt`. */
+  | 'KEY_BUDGET_SPENT'
+  /** The key, which this gateway has issued, works no longer. */
+  | 'KEY_EXPIRED'
   /** The requests of this month are spent. They come back at `resetsAt`. */
   | 'MONTHLY_QUOTA_EXCEEDED'
   /** The request names no operation, or one that isn't there. */
@@ -282,6 +286,8 @@ export type ErrorCode =
   | 'OPERATION_TIMEOUT'
   /** The operation is over a limit of this gateway and nothing was sent; or, on a field, its call was not sent. */
   | 'OPERATION_TOO_EXPENSIVE'
+  /** Pages of this origin may not ask by the key, which this gateway has issued. */
+  | 'ORIGIN_NOT_ALLOWED'
   /** The gateway has more to do than it can; nothing was run. Ask again after `retryAfterSeconds`. */
   | 'OVERLOADED'
   /** The gateway doesn't hold the persisted operation. */
@@ -1096,6 +1102,8 @@ export type Quota = {
 
 /** States of a key. */
 export type QuotaState =
+  /** The day is spent: you can send requests again at midnight, UTC. Only keys that this gateway has issued have a limit by day. */
+  | 'DAY_SPENT'
   /** The minute is spent: you can send requests again at `minuteResetsAt`. */
   | 'MINUTE_SPENT'
   /** The month is spent: you can send requests again at `monthResetsAt`, or once the plan is upgraded. */

@@ -239,20 +239,17 @@ export interface RowsField extends FieldScope {
 }
 
 /**
- * Remembers a finding about the selection of a field by the field's nodes. Our plans hand the same ones to each item of a
- * list and to each run; `@skip` and `@include` are followed by then.
+ * Remembers a finding about the selection of a field on the list of the field's nodes. It stands in the plan, which hands the
+ * same one to each item of a list and to each run; `@skip` and `@include` are followed by then.
  */
 export function perSelection<Scope extends FieldScope, Found>(
   find: (field: Scope) => Found,
 ): (field: Scope) => Found {
-  const findings = new WeakMap<Scope['fieldNodes'], Found>();
+  const finding = Symbol('finding');
   return (field) => {
-    let found = findings.get(field.fieldNodes);
-    if (found === undefined) {
-      found = find(field);
-      findings.set(field.fieldNodes, found);
-    }
-    return found;
+    const nodes: Scope['fieldNodes'] & { [finding]?: Found } = field.fieldNodes;
+    nodes[finding] ??= find(field);
+    return nodes[finding];
   };
 }
 
@@ -334,42 +331,27 @@ export function nodesBelow(info: FieldScope, type: GraphQLObjectType): readonly 
   return [...collectSubfields(schema, fragments, variableValues, type, fieldNodes).values()].flat();
 }
 
-/** Findings by the fragments of a plan, which `@skip` and `@include` decide; then by the name of one of them. */
-const leading = new WeakMap<object, Map<string, boolean>>();
-
-/** True if a selection on a type can lead to demands for figures, as its text alone shows. */
+/**
+ * True if a selection on a type can lead to demands for figures, as its text alone shows.
+ * @param passed fragments that were looked into, and lead to none: those that spread each other make more paths than can be
+ * walked
+ */
 export function leadsToFigures(
   type: GraphQLNamedType,
   selectionSet: SelectionSetNode | undefined,
   scope: SelectionScope,
+  passed = new Set<string>(),
 ): boolean {
   if (selectionSet === undefined || !isCompositeType(type)) return false;
   return selectionSet.selections.some((selection) => {
     if (isLeftOut(selection, scope)) return false;
-    if (selection.kind === Kind.FIELD) return fieldLeads(type, selection, scope);
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return fragmentLeads(type, selection, scope);
-    return leadsToFigures(typeOf(selection, type, scope), selection.selectionSet, scope);
+    if (selection.kind === Kind.FIELD) return fieldLeads(type, selection, scope, passed);
+    if (selection.kind === Kind.FRAGMENT_SPREAD) {
+      if (passed.has(selection.name.value)) return false;
+      passed.add(selection.name.value);
+    }
+    return leadsToFigures(typeOf(selection, type, scope), selectionSetOf(selection, scope), scope, passed);
   });
-}
-
-/**
- * Tells the same of a fragment. Fragments that spread each other make more paths than can be walked, so each is looked
- * into once.
- */
-function fragmentLeads(
-  type: GraphQLCompositeType,
-  spread: FragmentSpreadNode,
-  scope: SelectionScope,
-): boolean {
-  const byName = leading.get(scope.fragments) ?? new Map<string, boolean>();
-  leading.set(scope.fragments, byName);
-  const name = spread.name.value;
-  let leads = byName.get(name);
-  if (leads === undefined) {
-    leads = leadsToFigures(typeOf(spread, type, scope), selectionSetOf(spread, scope), scope);
-    byName.set(name, leads);
-  }
-  return leads;
 }
 
 /** The type that a fragment on a type selects on. */
@@ -382,10 +364,15 @@ function typeOf(
   return condition === undefined ? type : (scope.schema.getType(condition.name.value) ?? type);
 }
 
-function fieldLeads(type: GraphQLCompositeType, node: FieldNode, scope: SelectionScope): boolean {
+function fieldLeads(
+  type: GraphQLCompositeType,
+  node: FieldNode,
+  scope: SelectionScope,
+  passed: Set<string>,
+): boolean {
   const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
   if (field === undefined) return false;
-  return asksForFigures(field) || leadsToFigures(getNamedType(field.type), node.selectionSet, scope);
+  return asksForFigures(field) || leadsToFigures(getNamedType(field.type), node.selectionSet, scope, passed);
 }
 
 function conditionOf(
@@ -473,13 +460,15 @@ function gated(
   };
 }
 
-const askedAhead = new WeakSet<Promise<unknown>>();
+const askedAhead = Symbol('asked ahead');
 
-export const isAskedAhead = (loading: Promise<unknown>): boolean => askedAhead.has(loading);
+type Loading<Result> = Promise<Result> & { [askedAhead]?: true };
+
+export const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
 
 /** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
-export function marksAskedAhead<Result>(loading: Promise<Result>): Promise<Result> {
-  askedAhead.add(loading);
+export function marksAskedAhead<Result>(loading: Loading<Result>): Promise<Result> {
+  loading[askedAhead] = true;
   return loading;
 }
 

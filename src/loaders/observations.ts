@@ -1,12 +1,5 @@
 import DataLoader from 'dataloader';
-import {
-  mapValue,
-  onItsOwn,
-  type PromiseOrValue,
-  type Steps,
-  timeSliced,
-  yieldToEventLoop,
-} from '../async/turns.ts';
+import { eachInTurns, mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
 import type { Figures } from '../figures/fetch.ts';
@@ -397,8 +390,8 @@ interface FiguresMeans {
   readonly effort: Effort;
 }
 
-/** Demands that are looked for before others may have a turn. */
-const BLOCK = 250;
+/** Demands that are made, or looked for, in less than a turn. */
+const FEW = 250;
 
 /** @param onOutcomes called with the outcomes of demands */
 export function createObservationLoader(
@@ -416,11 +409,14 @@ export function createObservationLoader(
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
   function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
-    const count = wanted.countryCodes.length * wanted.metricKeys.length;
-    effort.want(count);
-    if (count <= BLOCK) return wanted.countryCodes.flatMap((code) => demandsOf(code, wanted));
-    const demands = timeSliced(sending.caller, demanding(wanted));
-    return demands instanceof Promise ? batchGate.closeDuring(demands) : demands;
+    const { countryCodes, metricKeys } = wanted;
+    effort.want(countryCodes.length * metricKeys.length);
+    if (countryCodes.length * metricKeys.length <= FEW)
+      return countryCodes.flatMap((code) => demandsOf(code, wanted));
+    const demands: Demand[] = [];
+    const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
+    const demanding = eachInTurns(sending.caller, countryCodes, demand);
+    return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
   }
 
   function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
@@ -521,20 +517,6 @@ export function createObservationLoader(
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
-/** Makes a demand for each country and metric, in steps. */
-function* demanding(wanted: WantedRows): Steps<Demand[]> {
-  const demands: Demand[] = [];
-  let left = BLOCK;
-  for (const countryCode of wanted.countryCodes) {
-    for (const demand of demandsOf(countryCode, wanted)) demands.push(demand);
-    left -= wanted.metricKeys.length;
-    if (left > 0) continue;
-    left = BLOCK;
-    yield;
-  }
-  return demands;
-}
-
 function demandsOf(countryCode: string, { mode, metricKeys, maxAgeMs, years }: WantedRows): Demand[] {
   return metricKeys.map((key) => demandFor(mode, countryCode, key, maxAgeMs, years));
 }
@@ -575,8 +557,6 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
     const demands = sets.flat();
-    // To gather them took its time, and so does the next step.
-    if (demands.length > BLOCK) await yieldToEventLoop(sending.caller);
     await figures.fetch(demands, sending, (demand, outcome) => known.set(demand.name, outcome));
     return sets.map(() => null);
   }
@@ -618,12 +598,6 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
     return found;
   }
 
-  /** Looks for demands among the operation's outcomes and the held ones. */
-  function look(demands: readonly Demand[], found: (Outcome | undefined)[]): void {
-    const findHeld = figures.held(sending);
-    for (const demand of demands) found.push(find(demand, findHeld));
-  }
-
   return (demands, makeOf) => {
     const make = (outcomes: readonly Outcome[]) => {
       onOutcomes(demands, outcomes);
@@ -639,28 +613,18 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
         let next = 0;
         return make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
       };
-      if (missing.length <= BLOCK) return load(missing).then(makeAll);
-      // The work that has settled the last of them took its time, and so does the result that is made of them.
-      return load(missing).then((loaded) => onItsOwn(sending.caller, () => makeAll(loaded)));
+      return load(missing).then(makeAll);
     };
-    if (demands.length <= BLOCK) {
-      look(demands, found);
+    // Looks for them among the operation's outcomes and the held ones.
+    const findHeld = figures.held(sending);
+    const look = (demand: Demand) => void found.push(find(demand, findHeld));
+    if (demands.length <= FEW) {
+      for (const demand of demands) look(demand);
       return finish();
     }
-    const looking = timeSliced(
-      sending.caller,
-      inBlocks(demands, (some) => look(some, found)),
-    );
+    const looking = eachInTurns(sending.caller, demands, look);
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };
-}
-
-/** Does something with some demands after others; other work has its turns in between. */
-function* inBlocks(demands: readonly Demand[], work: (some: readonly Demand[]) => void): Steps<void> {
-  for (let start = 0; start < demands.length; start += BLOCK) {
-    work(demands.slice(start, start + BLOCK));
-    yield;
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
-import { inSlice, type Job, mayBeginAtOnce } from '../async/turns.ts';
+import { Flow, inSlice, type Job, mayBeginAtOnce } from '../async/turns.ts';
 import { errorBody } from '../errors.ts';
-import { openBill } from '../service/call.ts';
+import { type Caller, openBill } from '../service/call.ts';
 import { type GatewayResponse, type Handle, isModern, UNPROVEN } from './messages.ts';
 import { onceOver } from './run.ts';
 
@@ -22,7 +22,7 @@ export type AdmissionRefusal = 'full' | 'late';
 
 /** Operations of one flow. */
 interface Lane {
-  readonly flow: string;
+  readonly whose: 'proven' | 'unproven';
   /** The job of beginning. It counts apart from the operations under way, and gives way to them if they are many. */
   readonly job: Job;
   readonly most: number;
@@ -63,9 +63,6 @@ const SWEEP_MS = 50;
  */
 const STALL_MS = 3 * SWEEP_MS;
 
-/** Flows that are remembered while they have nothing to do. */
-const MAX_IDLE = 1_000;
-
 /** Share of the heap beyond which no more operations are under way at once than a flow's least share. */
 const HEAP_FULL = 0.85;
 /**
@@ -102,10 +99,9 @@ export class Admission {
   readonly #takenMemory: () => number;
   /** The clock, in milliseconds from any start, and the share of the heap that is taken. */
   readonly #machine: typeof MACHINE;
-  /** Flows that have operations under way or waiting. */
-  readonly #lanes = new Map<string, Lane>();
-  /** Flows that have none, kept so that clients that ask one thing after the other need no new one each time. */
-  readonly #idle = new Map<string, Lane>();
+  /** Lanes that have operations under way or waiting. */
+  readonly #lanes = new Set<Lane>();
+  readonly #ofUnproven: Lane;
   /** Operations of all flows that have a place and wait for a slice. */
   #beginning = 0;
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
@@ -118,19 +114,19 @@ export class Admission {
     this.#maxOperations = maxOperations;
     this.#takenMemory = takenMemory;
     this.#machine = machine;
+    this.#ofUnproven = this.#open(UNPROVEN);
   }
 
   /** Returns null once the operation may begin: from then on it is under way until it leaves. */
-  async enter(flow: string, request: { readonly signal: AbortSignal }): Promise<AdmissionRefusal | null> {
+  async enter(caller: Caller, request: { readonly signal: AbortSignal }): Promise<AdmissionRefusal | null> {
     const nowMs = this.#machine.now();
-    const lane = this.#laneOf(flow);
+    const lane = this.#laneOf(caller);
     this.#lookAtHeap(nowMs);
     if (lane.queue.length === 0 && this.#hasPlace(lane) && mayBeginAtOnce()) {
       this.#take(lane);
       return null;
     }
-    if (!this.isFull(flow)) return this.#wait(lane, request.signal, nowMs);
-    this.#forgetIdle(lane);
+    if (!this.isFull(caller)) return this.#wait(lane, request.signal, nowMs);
     this.turnAway();
     return 'full';
   }
@@ -140,11 +136,11 @@ export class Admission {
     return this.load.waiting >= Math.min(LEAST_SHARE, this.#maxOperations);
   }
 
-  /** Tells if so many of a flow are waiting that another one would be refused. */
-  isFull(flow: string): boolean {
+  /** Tells if so many of a caller's flow are waiting that another one would be refused. */
+  isFull(caller: Caller): boolean {
     if (this.load.waiting >= this.#maxOperations) return true;
-    const lane = this.#lanes.get(flow);
-    return lane !== undefined && lane.queue.length >= mostWaiting(lane, this.#machine.now());
+    const lane = this.#laneOf(caller);
+    return lane.queue.length >= mostWaiting(lane, this.#machine.now());
   }
 
   /** Counts an operation that was refused unseen. */
@@ -152,35 +148,34 @@ export class Admission {
     this.load.refused.full += 1;
   }
 
-  leave(flow: string): void {
-    this.#release(this.#laneOf(flow));
+  leave(caller: Caller): void {
+    this.#release(this.#laneOf(caller));
   }
 
-  #laneOf(flow: string): Lane {
-    let lane = this.#lanes.get(flow);
-    if (lane !== undefined) return lane;
-    lane = this.#idle.get(flow);
-    if (lane === undefined) {
-      const share = Math.max(LEAST_SHARE, Math.floor(this.#maxOperations / (flow === UNPROVEN ? 4 : 2)));
-      lane = {
-        flow,
-        job: { flow: `begin ${flow}`, behind: flow },
-        most: Math.min(this.#maxOperations, share),
-        underWay: 0,
-        queue: [],
-        busySinceMs: 0,
-        begun: { sinceMs: 0, now: 0, before: 0 },
-        beginning: 0,
-      };
-    } else this.#idle.delete(flow);
-    this.#lanes.set(flow, lane);
+  #laneOf({ flow }: Caller): Lane {
+    if (flow === UNPROVEN) return this.#ofUnproven;
+    const lane = (flow.lane as Lane | null) ?? this.#open(flow);
+    flow.lane = lane;
     return lane;
   }
 
+  #open(flow: Flow): Lane {
+    const isUnproven = flow === UNPROVEN;
+    const share = Math.max(LEAST_SHARE, Math.floor(this.#maxOperations / (isUnproven ? 4 : 2)));
+    return {
+      whose: isUnproven ? 'unproven' : 'proven',
+      job: { flow: new Flow(flow) },
+      most: Math.min(this.#maxOperations, share),
+      underWay: 0,
+      queue: [],
+      busySinceMs: 0,
+      begun: { sinceMs: 0, now: 0, before: 0 },
+      beginning: 0,
+    };
+  }
+
   #forgetIdle(lane: Lane): void {
-    if (lane.underWay > 0 || lane.queue.length > 0 || !this.#lanes.delete(lane.flow)) return;
-    if (this.#idle.size < MAX_IDLE) this.#idle.set(lane.flow, lane);
-    else this.#idle.clear();
+    if (lane.underWay === 0 && lane.queue.length === 0) this.#lanes.delete(lane);
   }
 
   #lookAtHeap(nowMs: number): void {
@@ -195,7 +190,8 @@ export class Admission {
   }
 
   #take(lane: Lane): void {
-    this.load.begun[lane.flow === UNPROVEN ? 'unproven' : 'proven'] += 1;
+    this.#lanes.add(lane);
+    this.load.begun[lane.whose] += 1;
     lane.underWay += 1;
     this.load.underWay += 1;
   }
@@ -208,6 +204,7 @@ export class Admission {
   }
 
   #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
+    this.#lanes.add(lane);
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
     this.load.waiting += 1;
@@ -236,7 +233,7 @@ export class Admission {
     if (this.load.waiting <= this.#beginning) return;
     for (let isMoving = true; isMoving; ) {
       isMoving = false;
-      for (const lane of [...this.#lanes.values()]) {
+      for (const lane of [...this.#lanes]) {
         if (lane.beginning >= lane.queue.length || !this.#hasPlace(lane)) continue;
         isMoving = true;
         this.#place(lane);
@@ -272,7 +269,7 @@ export class Admission {
     const stalledMs = atMs - this.#lookedAtMs - STALL_MS;
     this.#lookedAtMs = atMs;
     if (stalledMs <= 0) return;
-    for (const lane of this.#lanes.values()) {
+    for (const lane of this.#lanes) {
       lane.busySinceMs += stalledMs;
       for (const waiter of lane.queue) waiter.sinceMs += stalledMs;
     }
@@ -282,7 +279,7 @@ export class Admission {
   #sweep(): void {
     this.#forgiveStall();
     const nowMs = this.#machine.now();
-    for (const lane of [...this.#lanes.values()]) {
+    for (const lane of [...this.#lanes]) {
       while (isFirstLate(lane, nowMs)) {
         this.load.refused.late += 1;
         lane.queue.shift()?.settle('late');
@@ -377,13 +374,13 @@ export function admitted(
 ): Handle {
   return async (incoming) => {
     const { request, caller, delivery } = incoming;
-    const refusal = await admission.enter(caller.flow, request);
+    const refusal = await admission.enter(caller, request);
     if (refusal !== null) return overloaded(request.headers.accept ?? '', request.requestId);
     try {
       return await next(incoming);
     } finally {
-      if (delivery === null) admission.leave(caller.flow);
-      else onceOver(delivery, () => admission.leave(caller.flow));
+      if (delivery === null) admission.leave(caller);
+      else onceOver(delivery, () => admission.leave(caller));
     }
   };
 }

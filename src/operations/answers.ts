@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
-import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/lru.ts';
+import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { readsSchemaAlone } from './documents.ts';
 import {
@@ -105,9 +104,9 @@ interface KeptAnswer {
   readonly generation: number;
 }
 
-/** Share of the body that compressed forms take; below it, the bytes of an entry beside its body and its question. */
+/** Share of the body that compressed forms take; below it, the bytes of an answer beside its body and its question. */
 const ENCODED_SHARE = 0.5;
-const OVERHEAD_BYTES = 1_000;
+const ANSWER_BYTES = 1_000;
 
 /**
  * Bytes of answers to questions about the schema: they are the same for every key, and anybody can ask. The
@@ -115,13 +114,12 @@ const OVERHEAD_BYTES = 1_000;
  */
 const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 
-function createTable(maxBytes: number): LRUCache<string, KeptAnswer> {
-  return new LRUCache({
-    // None that is kept has no bytes at all.
-    maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ answer: { body } }, name) =>
-      OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
-  });
+function createTable(maxBytes: number): BoundedCache<KeptAnswer> {
+  return new BoundedCache(
+    maxBytes,
+    ({ answer: { body } }, name) =>
+      ANSWER_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
+  );
 }
 
 /**
@@ -143,8 +141,8 @@ export class AnswersTable implements Shrinkable {
   /** Counts hits and misses among the answers that are kept. */
   readonly #lookups: Lookups;
   readonly #maxBytes: number;
-  readonly #kept: LRUCache<string, KeptAnswer>;
-  readonly #ofSchema: LRUCache<string, KeptAnswer>;
+  readonly #kept: BoundedCache<KeptAnswer>;
+  readonly #ofSchema: BoundedCache<KeptAnswer>;
   readonly #inFlight = new TransientMap<SharedRun>();
 
   constructor(parts: OperationsParts, lookups: Lookups) {
@@ -211,7 +209,7 @@ export class AnswersTable implements Shrinkable {
   }
 
   shrink(share: number): void {
-    shrinkTo(this.#kept, share);
+    this.#kept.shrink(share);
   }
 
   /** Finds a kept answer; at once, if nobody else can know more of the key. */
@@ -265,7 +263,8 @@ export class AnswersTable implements Shrinkable {
     const { config, fieldTraces, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
     if (plain === null || delivery !== null || fieldTraces?.areWanted(request)) return alone(run, incoming);
-    const name = `${request.headers.accept ?? ''}\n${caller.tenant.digest}\n${plain.question}`;
+    const whose = caller.purse?.name ?? caller.tenant.digest;
+    const name = `${request.headers.accept ?? ''}\n${whose}\n${plain.question}`;
     const shared = this.#inFlight.get(name);
     if (shared !== undefined && steadyNow() - shared.sinceMs < config.operationTimeoutMs * JOINED_SHARE)
       return this.#join(shared, plain, run, incoming);

@@ -20,10 +20,11 @@ import {
 } from 'graphql';
 import { yieldToEventLoop } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import { errorBody, Failure, type FailureCode } from '../errors.ts';
+import { errorBody, excerpt, Failure, type FailureCode } from '../errors.ts';
 import { TOO_DEEP } from '../exact-json.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { formatError } from '../graph/errors.ts';
+import { createObjectMemo } from '../store/lru.ts';
 import type { AnswersTable } from './answers.ts';
 import {
   type Explanation,
@@ -112,6 +113,10 @@ interface ApolloContext {
   };
 }
 
+/** Methods that bring an operation, and the type of the body of a QUERY (RFC 10008). */
+const METHODS = ['GET', 'POST', 'QUERY'] as const;
+export const ACCEPT_QUERY = ['accept-query', 'application/json'] as const;
+
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
 /** Words the refusal of a subscription, and names the way to subscribe. */
@@ -134,6 +139,7 @@ export async function openRunning(
   const apollo = await openServer(parts);
 
   async function byApollo({ request, plain }: Incoming, run: OperationRun): Promise<GatewayResponse> {
+    if (!(METHODS as readonly string[]).includes(request.method)) return wrongMethod(request, run, parts);
     if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
@@ -194,14 +200,15 @@ export async function openRunning(
   };
 }
 
+/** Identifiers of requests on errors that are about to be worded: a fault of ours is logged with its request. */
+const requestIds = createObjectMemo<string | undefined>('request id');
+
 /**
  * Opens Apollo Server. It reads GraphQL over HTTP in all its forms, parses and validates, and words the faults of a
  * request.
  */
 async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>> {
   const { config, persisted, onFault } = parts;
-  /** Identifiers of requests by errors that are about to be worded: a fault of ours is logged with its request. */
-  const requestIds = new WeakMap<object, string | undefined>();
   const apollo = new ApolloServer<ApolloContext>({
     gateway: executorSeam(parts),
     introspection: config.introspection,
@@ -222,7 +229,7 @@ async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>>
     validationRules: [...limitRules(config), ...(config.introspection ? [] : [noSdl])],
     formatError(formatted, error) {
       const told = formatError(formatted, error, (fault) =>
-        onFault(fault, 'operation', requestIds.get(error as object)),
+        onFault(fault, 'operation', requestIds.of(error as object)),
       );
       return config.introspection ? told : { ...told, message: withoutSuggestion(told.message) };
     },
@@ -232,7 +239,7 @@ async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>>
       // It would wrap every resolver of the schema for good, at the first request with a header that anyone can send.
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      runningPlugin(parts, requestIds),
+      runningPlugin(parts),
     ],
   });
   await apollo.start();
@@ -272,10 +279,7 @@ function executorSeam({
 }
 
 /** Does the work on an operation beside reading and validating it. */
-function runningPlugin(
-  parts: RunMeans,
-  requestIds: WeakMap<object, string | undefined>,
-): ApolloServerPlugin<ApolloContext> {
+function runningPlugin(parts: RunMeans): ApolloServerPlugin<ApolloContext> {
   return {
     async requestDidStart({ contextValue: { passed } }) {
       const { run } = passed;
@@ -300,7 +304,7 @@ function runningPlugin(
           else passed.planned = await plannedFor(valid, run, parts);
         },
         async didEncounterErrors({ errors }) {
-          for (const error of errors) requestIds.set(error, run.requestId);
+          for (const error of errors) requestIds.put(error, run.requestId);
         },
         async responseForOperation() {
           if (explained === null) return null;
@@ -419,6 +423,17 @@ function refused(
     headers,
     body: errorBody(code, message, { requestId }, { extensions: { upstream: bill } }),
   };
+}
+
+/** Refuses a request by a method that brings no operation, and names those that do. */
+function wrongMethod(
+  { method }: GatewayRequest,
+  run: OperationRun,
+  clocks: OperationsParts,
+): GatewayResponse {
+  const message = `${excerpt(method)} brings no operation. Send it by GET, POST or QUERY.`;
+  const { headers, ...refusal } = refused({ code: 'BAD_REQUEST', message }, 405, run, clocks);
+  return { ...refusal, headers: new Map([...headers, ['allow', METHODS.join(', ')], ACCEPT_QUERY]) };
 }
 
 /** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */

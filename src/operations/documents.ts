@@ -17,13 +17,12 @@ import {
   type ValidationContext,
   type ValidationRule,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { Failure } from '../errors.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
-import { createLru, type Shrinkable, shrinkTo } from '../store/lru.ts';
+import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from '../store/lru.ts';
 
 /** Texts of operations by the names that clients send in their place. */
 export interface PersistedTexts {
@@ -33,6 +32,8 @@ export interface PersistedTexts {
   set(name: string, text: string): void;
   /** Tells if an operation may run. */
   allows(text: string): boolean;
+  /** Tells if an operation is among the trusted documents, though others may run too. */
+  lists(text: string): boolean;
   /** The only documents that may run at the moment; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
   /** Stops looking for changes. */
@@ -60,28 +61,26 @@ const MAX_PERSISTED_BYTES = 16 * 1024 * 1024;
 /** Bytes of texts that nobody has asked for by a key that the service has accepted: anybody can send texts. */
 const MAX_NEW_BYTES = 2 * 1024 * 1024;
 
-/** Bytes that a text takes beside its characters. */
-const OVERHEAD_BYTES = 300;
-
 /** Holds texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
 export function createPersisted(): PersistedTexts {
-  const textsOf = (maxSize: number) =>
-    new LRUCache<string, string>({
-      maxSize,
-      sizeCalculation: (text, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
-    });
+  const textsOf = (maxBytes: number) =>
+    new BoundedCache<{ readonly text: string }>(
+      maxBytes,
+      ({ text }, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
+    );
   const texts = textsOf(MAX_PERSISTED_BYTES);
   const newTexts = textsOf(MAX_NEW_BYTES);
   return {
     get(name, isProven = false) {
-      const text = texts.get(name) ?? newTexts.get(name);
-      if (isProven && text !== undefined && newTexts.delete(name)) texts.set(name, text);
-      return text;
+      const entry = texts.get(name) ?? newTexts.get(name);
+      if (isProven && entry !== undefined && newTexts.delete(name)) texts.set(name, entry);
+      return entry?.text;
     },
     set(name, text) {
-      if (!texts.has(name)) newTexts.set(name, text);
+      if (!texts.has(name)) newTexts.set(name, { text });
     },
     allows: () => true,
+    lists: () => false,
     trusted: null,
     stop() {},
   };
@@ -248,8 +247,8 @@ export class PreparedOperations implements Shrinkable {
   }
 
   shrink(share: number): void {
-    shrinkTo(this.#proven.ready, share);
-    shrinkTo(this.#unproven.ready, share);
+    this.#proven.ready.shrink(share);
+    this.#unproven.ready.shrink(share);
   }
 }
 
@@ -263,10 +262,10 @@ type OperationsTable = ReturnType<typeof createTable>;
 function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
-    ready: new LRUCache<string, { readonly prepared: Prepared; readonly bytes: number }>({
-      maxSize: Math.max(1, Math.round(maxBytes)),
-      sizeCalculation: ({ bytes }) => bytes,
-    }),
+    ready: new BoundedCache<{ readonly prepared: Prepared; readonly bytes: number }>(
+      maxBytes,
+      ({ bytes }) => bytes,
+    ),
   };
 }
 
@@ -286,7 +285,7 @@ function prepareOperation(
 ): Prepared {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
-  const plans = new LRUCache<string, PlannedFor>({ max: MAX_PLANS });
+  const plans = new Map<string, PlannedFor>();
 
   function planFor(variables: PlannedOperation['variables']): PlannedFor {
     const signature = conditions.map((name) => String(variables[name])).join();
@@ -295,6 +294,7 @@ function prepareOperation(
     const plan = planOperation(schema, document, operation, variables);
     const leads = leadsToFigures(plan.root.type, operation.selectionSet, scopeOf(plan, variables));
     const made = { plan, leadsToFigures: leads, bounded: null };
+    if (plans.size === MAX_PLANS) plans.clear();
     plans.set(signature, made);
     return made;
   }

@@ -1,13 +1,13 @@
 import type { Config } from '../config.ts';
 import { errorBody } from '../errors.ts';
-import { type Caller, openBill } from '../service/call.ts';
+import { openBill } from '../service/call.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { PrefixedNames } from '../wings/federation/subgraph.ts';
 import type { PersistedTexts } from './documents.ts';
 import {
   acceptingInstead,
-  type CallerHeaders,
+  type CallerOf,
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
@@ -28,22 +28,24 @@ const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.
  */
 export async function received(
   handle: Handle,
-  { schema, persisted, config }: OperationsParts,
+  stage: OperationsParts,
   service: {
-    readonly callerOf: (headers: CallerHeaders) => Caller;
+    readonly callerOf: CallerOf;
     readonly plainRequests: PlainRequests;
     /** The names that routers have for ours; null if they are the same. */
     readonly names: PrefixedNames | null;
     readonly ledger: Ledger;
   },
 ): Promise<HandleRequest> {
+  const { persisted, config } = stage;
   const { callerOf, plainRequests, names, ledger } = service;
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
     const delivery = deliveryOf(request);
-    const caller = callerOf(request.headers);
+    const caller = callerOf(request.headers, request.exchanged);
     const plain = plainRequests.read(request, caller);
-    const told = (response: GatewayResponse) => withLimits(response, ledger.limits(caller.tenant));
+    const told = (response: GatewayResponse) =>
+      withLimits(response, caller.purse?.limits() ?? ledger.limits(caller.tenant));
     const response = handle({ request, caller, plain, delivery });
     return response instanceof Promise ? response.then(told) : told(response);
   }
@@ -58,7 +60,9 @@ export async function received(
     const { method, body, headers } = request;
     const { accept } = headers;
     if (Array.isArray(body))
-      return method === 'POST' ? answerAll(request, body, answerNamed, config) : answerNamed(request);
+      return method === 'POST' || method === 'QUERY'
+        ? answerAll(request, body, answerNamed, config)
+        : answerNamed(request);
     if (accept !== undefined && MULTIPART.test(accept) && mayDefer(request, persisted))
       return answerInParts(request, accept, answerNamed);
     return answerNamed(request);
@@ -66,7 +70,7 @@ export async function received(
 
   async function answerWithTable(request: GatewayRequest): Promise<GatewayResponse> {
     const { tabled } = await import('../wings/tables/tabled.ts');
-    return tabled(answer, { schema, persisted, callerOf, ...config })(request);
+    return tabled(request, answer, stage, callerOf(request.headers, request.exchanged));
   }
 
   return (request) => {
@@ -157,7 +161,8 @@ async function answerAll(
   const answers = await Promise.all(
     operations.map(async (body) => {
       const answer = await next(
-        new ChangedRequest(request, { body, search: '', isBatched: operations.length > 1 }),
+        // No answer of several has a tag of its own, as one to a QUERY would.
+        new ChangedRequest(request, { method: 'POST', body, search: '', isBatched: operations.length > 1 }),
       );
       const text = textOf(answer.body);
       leftBytes -= text?.length ?? 0;

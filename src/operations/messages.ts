@@ -12,11 +12,11 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Trace } from '../async/trace.ts';
-import type { PromiseOrValue } from '../async/turns.ts';
+import { Flow, type PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING } from '../exact-json.ts';
 import { lengthOf, type TextPieces } from '../execution/columns.ts';
-import type { Bill, Caller } from '../service/call.ts';
+import type { Bill, Caller, Purse } from '../service/call.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 import type { Warning } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
@@ -29,15 +29,33 @@ export interface CallerHeaders {
 }
 
 /** The flow of all callers whose keys the service has not accepted lately: they count as one. */
-export const UNPROVEN = 'unproven';
+export const UNPROVEN = new Flow();
 
-/** Tells who asks. Each request has a caller of its own, with a number that rises from request to request. */
-export function createCallers(tenants: Tenants): (headers: CallerHeaders) => Caller {
+/** The key of the service that stands behind a key that this gateway has issued, and the budget of the latter. */
+export interface Exchanged {
+  /** Takes the place of the `Authorization` header. */
+  readonly authorization: string;
+  readonly purse: Purse;
+}
+
+/** Tells who asks, and by which key of the service. */
+export type CallerOf = (headers: CallerHeaders, exchanged?: Exchanged) => Caller;
+
+/**
+ * Opens the place where a key becomes a caller. Each request has a caller of its own, with a number that rises from
+ * request to request.
+ * @param isIssued tells if a header holds a key that is none of the service's: unless it is exchanged, it is no key
+ */
+export function createCallers(tenants: Tenants, isIssued = (_: string) => false): CallerOf {
   let since = 0;
-  return ({ authorization = null }) => {
+  return ({ authorization: given = null }, exchanged) => {
+    const own = given !== null && isIssued(given) ? null : given;
+    const authorization = exchanged?.authorization ?? own;
     const tenant = tenants.of(authorization);
+    const purse = exchanged?.purse;
+    const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, flow: tenant.isProven ? tenant.digest : UNPROVEN, since, slices: 0 };
+    return { authorization, tenant, purse, flow, since, slices: 0 };
   };
 }
 
@@ -62,6 +80,10 @@ export interface GatewayRequest {
   readonly requestId?: string | undefined;
   /** True if other operations came by the same request, at the same time. */
   readonly isBatched?: boolean;
+  /** Address of the client, as far as it is known. */
+  readonly address?: string | undefined;
+  /** Set if the request came by a key of this gateway's own. */
+  readonly exchanged?: Exchanged | undefined;
 }
 
 /**
@@ -75,24 +97,28 @@ export class ChangedRequest implements GatewayRequest {
   readonly body: unknown;
   readonly requestId: string | undefined;
   readonly isBatched: boolean;
+  readonly exchanged: Exchanged | undefined;
   readonly #signalled: { readonly signal: AbortSignal };
 
   constructor(
     whole: GatewayRequest,
     changes: {
+      readonly method?: string;
       readonly headers?: GatewayRequest['headers'];
       readonly search?: string;
       readonly body?: unknown;
       readonly isBatched?: boolean;
+      readonly exchanged?: Exchanged;
     },
     signalled: { readonly signal: AbortSignal } = whole,
   ) {
-    this.method = whole.method;
+    this.method = changes.method ?? whole.method;
     this.headers = changes.headers ?? whole.headers;
     this.search = changes.search ?? whole.search;
     this.body = 'body' in changes ? changes.body : whole.body;
     this.requestId = whole.requestId;
     this.isBatched = changes.isBatched ?? whole.isBatched ?? false;
+    this.exchanged = changes.exchanged ?? whole.exchanged;
     this.#signalled = signalled;
   }
 
@@ -143,7 +169,7 @@ function paramsIn(
   persisted: PersistedTexts,
   isProven: boolean,
 ): OperationParams | null {
-  if (method === 'POST') {
+  if (method === 'POST' || method === 'QUERY') {
     const isJson = headers['content-type']?.startsWith('application/json');
     return isJson && search === '' && isObject(body) ? paramsOf(body, persisted, isProven) : null;
   }
@@ -164,10 +190,11 @@ function paramsIn(
 
 /**
  * Translates the request for Apollo Server. An operation that is named by an identifier, and one that may not run,
- * become operations that are named by a hash. Of the latter Apollo then says that there is none.
+ * become operations that are named by a hash. Of the latter Apollo then says that there is none. It doesn't know QUERY,
+ * whose body is that of a POST.
  */
 export function forApollo({ method, headers, search, body }: GatewayRequest) {
-  const request = { method, headers, search, body };
+  const request = { method: method === 'QUERY' ? 'POST' : method, headers, search, body };
   if (isObject(body)) {
     const name = nameInstead(body);
     if (name === null) return request;
@@ -616,9 +643,12 @@ export function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }
 
+/** Methods by which a client only looks: what they bring back may be held, and looked at again. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'QUERY']);
+
 /**
- * Tags an answer if a client can make use of that: to a GET, and to an operation that was asked for by its hash. A
- * client that has got it already gets 304 instead, if it asked with GET.
+ * Tags an answer if a client can make use of that: to a GET or a QUERY, and to an operation that was asked for by its
+ * hash. A client that has got it already gets 304 instead, if it asked with one of these methods.
  */
 export function tagged(
   { method, headers: asked }: { readonly method: string; readonly headers: Readonly<Record<string, string>> },
@@ -627,9 +657,10 @@ export function tagged(
   errors: readonly GraphQLFormattedError[] | null,
   tag: () => string,
 ): GatewayResponse {
-  if (errors?.length !== 0 || (method !== 'GET' && !isPersisted)) return response;
+  const isSafe = SAFE_METHODS.has(method);
+  if (errors?.length !== 0 || (!isSafe && !isPersisted)) return response;
   const headers = new Map(response.headers).set('etag', tag());
-  if (method === 'GET' && isHeld(asked['if-none-match'], headers.get('etag')))
+  if (isSafe && isHeld(asked['if-none-match'], headers.get('etag')))
     return { status: 304, headers, body: '' };
   return { ...response, headers };
 }

@@ -331,7 +331,7 @@ export function createOpenRun(
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
     const deadline = new Deadline(timeoutMs, request);
-    const payer = payerOf(bill, config.maxUpstreamCalls);
+    const payer = payerOf(bill, config.maxUpstreamCalls, caller.purse);
     const sending: Sending = {
       caller,
       bill,
@@ -367,7 +367,7 @@ export function createOpenRun(
         gate,
         quota() {
           run.isLasting = false;
-          return quota(caller.tenant);
+          return caller.purse?.quota() ?? quota(caller.tenant);
         },
       },
       participant,

@@ -1,4 +1,4 @@
-import type { Pair } from './cover.ts';
+import type { Pair, Rectangle } from './cover.ts';
 
 /** Years from one to another, both included; null for an open side. At least one side is closed. */
 export interface YearRange {
@@ -194,9 +194,9 @@ function newDemand(mode: Mode, { countryCode, metricKey, pairKey }: NamedPair): 
   };
 }
 
-/** A pair with its key at hand. */
-export function pairOf(countryCode: string, metricKey: string): Pair {
-  return namedPair(countryCode, metricKey);
+/** All pairs of a rectangle, their keys at hand. */
+export function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
+  return countryCodes.flatMap((code) => metricKeys.map((key) => namedPair(code, key)));
 }
 
 /** Names a pair, as {@link pairKey} does. */

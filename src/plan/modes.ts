@@ -1,4 +1,4 @@
-import { type Steps, taken } from '../async/turns.ts';
+import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import {
   type CoverLimits,
   cover,
@@ -15,6 +15,7 @@ import {
   type Mode,
   nameOfYears,
   pairKey,
+  pairsOf,
   spanOf,
   wholeKey,
   widened,
@@ -346,8 +347,28 @@ export interface DemandPlan {
   readonly parts: readonly PlanPart[];
 }
 
-/** Plans demands, in steps. */
-export function* planningParts(demands: readonly Demand[], planning: Planning): Steps<DemandPlan> {
+/** Demands that take milliseconds to plan. */
+const LONG_PLAN = 1_000;
+
+/** Plans demands, many of them in turns that are shared with nothing else. */
+export async function planOf(job: Job, demands: readonly Demand[], planning: Planning): Promise<DemandPlan> {
+  const isLong = demands.length > LONG_PLAN;
+  if (isLong) await yieldToEventLoop(job);
+  const plan = await timeSliced(job, planningParts(demands, planning));
+  if (isLong) await yieldToEventLoop(job);
+  return plan;
+}
+
+/** Plans demands in turns, and tells which years are asked for as such. */
+export async function rangesOf(
+  job: Job,
+  demands: readonly Demand[],
+  planning: Planning,
+): Promise<readonly RangePlan[]> {
+  return (await timeSliced(job, planningModes(demands, planning))).ranges;
+}
+
+function* planningParts(demands: readonly Demand[], planning: Planning): Steps<DemandPlan> {
   const { learned } = planning;
   const plan = yield* planningModes(demands, planning);
   const parts = partsOf(
@@ -356,6 +377,49 @@ export function* planningParts(demands: readonly Demand[], planning: Planning): 
     (years, pairs) => hopefulRowsWithin(years, pairs, learned),
   );
   return { series: plan.series, parts };
+}
+
+/** A rectangle, and the pairs that it answers. */
+export interface Share {
+  readonly rectangle: Rectangle;
+  readonly pairs: readonly Pair[];
+}
+
+/** Covers pairs in turns, and gives each to the first rectangle that holds it. */
+export async function sharesOf(
+  job: Job,
+  pairs: readonly Pair[],
+  planning: Planning,
+  rowsOf: RowsOf,
+): Promise<readonly Share[]> {
+  return timeSliced(job, sharing(pairs, covering(pairs, limitsOf(planning), rowsOf)));
+}
+
+/** Pairs that are looked at in one step. */
+const STEP_PAIRS = 512;
+
+function* sharing(pairs: readonly Pair[], covering: Steps<readonly Rectangle[]>): Steps<readonly Share[]> {
+  const rectangles = yield* covering;
+  if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
+  const left = new Map<string, Pair>();
+  for (const [index, pair] of pairs.entries()) {
+    left.set(keyOf(pair), pair);
+    if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
+  }
+  const shares: Share[] = [];
+  for (const rectangle of rectangles) {
+    const own: Pair[] = [];
+    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
+      const key = pairKey(countryCode, metricKey);
+      const pair = left.get(key);
+      if (pair === undefined) continue;
+      own.push(pair);
+      left.delete(key);
+    }
+    shares.push({ rectangle, pairs: own });
+    yield;
+  }
+  return shares;
 }
 
 /** Calls and rows that demands are planned to take. An answer that is cut short, or refused, takes more. */

@@ -1,4 +1,4 @@
-import { mapValue, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
+import { mapValue, type PromiseOrValue, sortedInTurns } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext, Page } from '../graph/context.ts';
 import type { OrderDirection } from '../graph/generated.ts';
@@ -12,9 +12,6 @@ type OrderBy<Field extends string> =
 
 /** Compares rows by one of their fields; a row without a value comes last in either direction. */
 type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
-
-/** Rows that are ordered, or put together, before others may have a turn. */
-const BLOCK = 1024;
 
 const collator = new Intl.Collator('en');
 
@@ -63,48 +60,9 @@ function sorted<Row, Field extends string>(
     }
     return 0;
   };
-  if (rows.length <= BLOCK) return rows.toSorted(compare);
-  const sorting = timeSliced(caller, sortInSteps(rows, compare));
+  const sorting = sortedInTurns(caller, rows, compare);
   // Fields selected below the rows may ask for figures too.
   return sorting instanceof Promise ? batchGate.closeDuring(sorting) : sorting;
-}
-
-/** Sorts many rows in blocks, and puts these together two by two. */
-function* sortInSteps<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => number): Steps<readonly Row[]> {
-  let blocks: (readonly Row[])[] = [];
-  for (let start = 0; start < rows.length; start += BLOCK) {
-    blocks.push(rows.slice(start, start + BLOCK).sort(compare));
-    yield;
-  }
-  while (blocks.length > 1) {
-    const joined: (readonly Row[])[] = [];
-    for (let i = 0; i < blocks.length; i += 2)
-      joined.push(yield* merge(blocks[i] ?? [], blocks[i + 1] ?? [], compare));
-    blocks = joined;
-  }
-  return blocks[0] ?? [];
-}
-
-/** Merges two sorted lists: of rows that are alike, those of the first list come first. */
-function* merge<Row>(
-  first: readonly Row[],
-  second: readonly Row[],
-  compare: (a: Row, b: Row) => number,
-): Steps<readonly Row[]> {
-  const merged: Row[] = [];
-  let [i, j] = [0, 0];
-  for (;;) {
-    const [a, b] = [first[i], second[j]];
-    if (a === undefined || b === undefined) return merged.concat(first.slice(i), second.slice(j));
-    if (compare(a, b) <= 0) {
-      merged.push(a);
-      i += 1;
-    } else {
-      merged.push(b);
-      j += 1;
-    }
-    if (merged.length % BLOCK === 0) yield;
-  }
 }
 
 /** Arguments of a connection. */
@@ -208,7 +166,7 @@ function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly stri
 }
 
 /** The lists of one type. */
-export interface Listing<Row, Field extends string> {
+interface Listing<Row, Field extends string> {
   /** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
   ordered(
     rows: PromiseOrValue<readonly Row[]>,

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { errorBody, excerpt } from '../errors.ts';
 import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
+import { ACCEPT_QUERY } from '../operations/apollo.ts';
 import { isModern, WrittenBody } from '../operations/messages.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
 import { compressionFor, isCompressible } from './compression.ts';
@@ -46,6 +47,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   }
 
   app.addHook('onRequest', (request, reply, done) => {
+    if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
     if (course.isDraining)
       return void refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
     const fault = keyFault(request.raw);
@@ -100,17 +102,24 @@ class ReceivedRequest implements GatewayRequest {
   readonly search: string;
   readonly body: unknown;
   readonly requestId: string;
+  readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   #signal: AbortSignal | undefined;
 
-  constructor({ method, headers, url, body, id }: FastifyRequest, reply: FastifyReply) {
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    const { method, headers, url, body, id } = request;
     const query = url.indexOf('?');
     this.method = method;
     this.headers = flat(headers);
     this.search = query < 0 ? '' : url.slice(query);
     this.body = body ?? '';
     this.requestId = id;
+    this.#request = request;
     this.#reply = reply;
+  }
+
+  get address(): string {
+    return this.#request.ip;
   }
 
   /** Made only if somebody may listen: most answers are there at once. */

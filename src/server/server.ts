@@ -36,6 +36,7 @@ const NO_COMPILERS = { buildValidator: withoutSchemas, buildSerializer: withoutS
 const EXPOSED_HEADERS = [
   'retry-after',
   'etag',
+  'accept-query',
   'x-request-id',
   'ratelimit',
   'ratelimit-policy',
@@ -100,6 +101,7 @@ export function createServer(parts: ServerParts): Server {
       ...(config.subscriptions ? { shouldUpgradeCallback: isWebSocket } : {}),
     },
     genReqId: (request) => requestIdOf(request),
+    ...(config.trustedProxies.length === 0 ? {} : { trustProxy: [...config.trustedProxies] }),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
   metrics.watch(gateway);
@@ -147,7 +149,7 @@ export function createServer(parts: ServerParts): Server {
     const options = { gateway, origins: config.corsOrigins, course, problem };
     app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
   }
-  const admin = config.adminPort === undefined ? null : createAdminServer(metrics, course);
+  const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
     const sdl = taggedText(() => gateway.sdl);
@@ -242,7 +244,7 @@ function allowOrigins(
   app.register(cors, {
     origin: [...origins],
     // The others are for streams of several subscriptions.
-    methods: ['GET', 'POST', ...(subscriptions ? ['PUT', 'DELETE'] : [])],
+    methods: ['GET', 'POST', 'QUERY', ...(subscriptions ? ['PUT', 'DELETE'] : [])],
     // There is no list of allowed headers: a preflight may ask for any, since clients and tracing libraries have
     // headers of their own. The list of origins counts, and no page sends a key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,
@@ -288,10 +290,17 @@ async function notFound(request: FastifyRequest, reply: FastifyReply) {
 /** Bounds of requests for metrics and health, which are small. */
 const BOUNDS = { bodyLimit: 1_024, requestTimeout: 10_000, http: { headersTimeout: 5_000 } };
 
-/** Makes a server for health and metrics alone. It answers until the program ends, through a drain too. */
-function createAdminServer(metrics: Metrics, course: Course) {
+/** Makes a server for health, metrics and issued keys. It answers until the program ends, through a drain too. */
+function createAdminServer(
+  { metrics, gateway: { issued }, config: { operatorKey } }: ServerParts,
+  course: Course,
+) {
   const app = fastify({ ...BOUNDS, forceCloseConnections: true });
   addOperatorRoutes(app, metrics, course);
+  if (issued !== null && operatorKey !== undefined) {
+    const options = { desk: issued.desk, operatorKey };
+    app.register(async (app) => (await import('../wings/issued/admin-route.ts')).adminRoutes(app, options));
+  }
   app.setNotFoundHandler(notFound);
   return {
     listen: (host: string, port: number) => listenAt(app, host, port),

@@ -3,8 +3,9 @@
  * and only `http.ts` ever sends one.
  */
 import type { Trace } from '../async/trace.ts';
-import type { Job } from '../async/turns.ts';
+import type { Flow, Job } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
+import type { QuotaRecord, RateLimit } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 
 /** One route of the service. `Params` are the parameters that it takes, `Result` its answer in our own words. */
@@ -91,6 +92,36 @@ export interface Caller extends Job {
   readonly authorization: string | null;
   /** The holder of the key. */
   readonly tenant: Tenant;
+  /** The budget that its calls are taken out of, if it is not the key's own. */
+  readonly purse?: Purse | undefined;
+}
+
+/** A budget of calls under the key of another. */
+export interface Purse {
+  /** Names its owner: nothing that the owner is told of its budget is told to others. */
+  readonly name: string;
+  /** The flow of work that it pays for. */
+  readonly flow: Flow;
+  /**
+   * Takes a call out of the budget.
+   * @returns a function that puts it back, if it was not sent
+   * @throws Unfunded if it isn't known at once that there is one
+   * @throws Failure if there is none
+   */
+  take(): () => void;
+  quota(): Promise<QuotaRecord>;
+  limits(): readonly RateLimit[];
+}
+
+/** The reason to wait, and then to reserve again: it isn't known as yet if the budget has room. */
+export class Unfunded extends Error {
+  /** Settles once it is known; never rejects. */
+  readonly known: Promise<void>;
+
+  constructor(known: Promise<void>) {
+    super('The budget is being asked.');
+    this.known = known;
+  }
 }
 
 /** The payer of a call, and the end of the demand for it. */
@@ -180,8 +211,8 @@ export interface LeftOutRows {
  */
 export interface Payer {
   /**
-   * @throws Failure OPERATION_TOO_EXPENSIVE if one more request would be beyond the operation's limit, DOMException
-   * AbortError if nobody waits any more
+   * @throws Failure OPERATION_TOO_EXPENSIVE if one more request would be beyond the operation's limit, Unfunded or
+   * another Failure if its budget has no room, DOMException AbortError if nobody waits any more
    */
   reserve(route: string): Reservation;
 }
@@ -324,8 +355,11 @@ export interface OperationPayer extends Payer {
   close(): void;
 }
 
-/** Bills one operation, up to a limit of requests, retries included. */
-export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): OperationPayer {
+/**
+ * Bills one operation, up to a limit of requests, retries included.
+ * @param purse pays besides, if the operation has a budget
+ */
+export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Purse): OperationPayer {
   let reserved = 0;
   let isClosed = false;
   return {
@@ -335,16 +369,21 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Operation
     reserve(route) {
       if (isClosed) throw nobodyWaits();
       if (bill.calls + reserved >= limit) throw tooExpensive(route, limit);
+      const putBack = purse?.take();
       reserved += 1;
       return {
         charge() {
           reserved -= 1;
-          if (isClosed) throw nobodyWaits();
+          if (isClosed) {
+            putBack?.();
+            throw nobodyWaits();
+          }
           bill.calls += 1;
           bill.byRoute[route] = (bill.byRoute[route] ?? 0) + 1;
         },
         release() {
           reserved -= 1;
+          putBack?.();
         },
       };
     },
@@ -364,6 +403,7 @@ export function sharedPayer(waiting: { values(): Iterable<Payer> }): Payer {
       try {
         return payer.reserve(route);
       } catch (error) {
+        if (error instanceof Unfunded) throw error;
         refusal = error;
       }
     }

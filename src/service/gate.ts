@@ -10,7 +10,7 @@ import {
   type Tenant,
   type WaitingCall,
 } from '../tenants/tenant.ts';
-import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
+import { type Answer, type Attempt, type Call, type Send, type Sending, Unfunded } from './call.ts';
 import { namesAsked } from './failures.ts';
 import { isForgotten, isUnanswered } from './http.ts';
 import { COVERED_COUNTRIES } from './records/countries.ts';
@@ -571,6 +571,7 @@ export function rateLimited(
       },
       (error: unknown) => {
         end();
+        if (error instanceof Unfunded) return error.known.then(() => patient(call, sending, queue));
         if (!(error instanceof Failure)) throw error;
         const isLimited = queue !== null && error.code === 'RATE_LIMITED';
         const mayWait = isLimited && ledger.opensAtMs(tenant) <= sending.waitDeadlineMs;

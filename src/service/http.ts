@@ -102,11 +102,11 @@ export function createHttp(
       const last = bodies.get(call.target);
       const found = await read(body, sending.caller, last);
       const told = found === last || call.route === health.route ? null : toldFailure(found.body);
-      if (told !== null) throw failureTold(told.words?.slice(0, MAX_WORDS), call);
+      if (told !== null) throw failureTold(withoutKey(told.words?.slice(0, MAX_WORDS), sending), call);
       if (found !== last) bodies.set(call.target, found);
       return { status, headers: plain(headers), body: found.body, receivedAt: steadyNow() };
     }
-    const text = await readText(body, sending.caller);
+    const text = withoutKey(await readText(body, sending.caller), sending);
     if (status === 404 || status === 304) {
       const words = status === 404 ? wordsIn(text) : undefined;
       return { status, headers: plain(headers), body: words, receivedAt: steadyNow() };
@@ -121,6 +121,15 @@ export function createHttp(
     });
 
   return { send, close: connections.close };
+}
+
+/** Characters from which a text is a key rather than a word. */
+const LEAST_KEY_LENGTH = 8;
+
+/** Takes the key out of the service's words, which are told, held and logged. */
+function withoutKey<Text extends string | undefined>(text: Text, { caller }: Sending): Text | string {
+  const key = caller.authorization?.replace(/^bearer +/i, '') ?? '';
+  return text === undefined || key.length < LEAST_KEY_LENGTH ? text : text.replaceAll(key, '[redacted]');
 }
 
 /** Words the failure of a request. An error that is no failure of the service stays as it is. */

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import {
   type Backing,
   createLeases,
@@ -10,8 +9,7 @@ import {
   type SharedCounters,
   type Window,
 } from './backing.ts';
-import type { Shrinkable } from './lru.ts';
-import { createTexts } from './lru.ts';
+import { type Shrinkable, TextCache } from './lru.ts';
 
 /** Questions that the process at the other end may ask, by name. */
 type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -137,15 +135,13 @@ interface HubEntry {
   readonly expires: number | undefined;
 }
 
-/** Names under which a value was given first; callers choose none of them. */
-const MAX_FIRSTS = 100;
-
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed: () => number = () => performance.now()): Hub {
-  const held = createTexts(maxBytes);
+  const held = new TextCache(maxBytes);
   const counters = createMemoryCounters();
   const leases = createLeases(elapsed);
-  const firsts = new LRUCache<string, string>({ max: MAX_FIRSTS });
+  /** Values by the names under which they were given first; callers choose none of these. */
+  const firsts = new Map<string, string>();
   const members = new Set<HubMember>();
 
   function tellOthers(teller: HubMember, ...news: HubNews): Promise<unknown> {
@@ -155,9 +151,9 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
 
   /** @param taken leases that the member has, by holder: they end with it */
   const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
-    'store.get': (keys: readonly string[]) => keys.map(held.get),
+    'store.get': (keys: readonly string[]) => keys.map((key) => held.text(key)),
     'store.set'(entries: readonly HubEntry[]) {
-      for (const { key, text, expires } of entries) held.set(key, text, expires);
+      for (const entry of entries) held.set(entry.key, entry);
       void tellOthers(
         member,
         'store.changed',
@@ -165,7 +161,7 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
       );
     },
     'store.clear'(prefix: string) {
-      held.clear(prefix);
+      held.forget(prefix);
       return tellOthers(member, 'store.cleared', prefix).then(() => {});
     },
     'store.tell': (key: string, text: string) => tellOthers(member, 'store.told', key, text).then(() => {}),
@@ -190,7 +186,7 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
   });
 
   return {
-    shrink: held.shrink,
+    shrink: (share) => held.shrink(share),
     join(member) {
       const taken = new Map<string, Lease>();
       members.add(member);

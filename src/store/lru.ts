@@ -14,11 +14,6 @@ export interface Shrinkable {
   shrink(share: number): void;
 }
 
-/** Shrinks a cache that is bounded by bytes: see {@link Shrinkable}. */
-export function shrinkTo<Value extends object | string>(cache: LRUCache<string, Value>, share: number): void {
-  while (cache.calculatedSize > share * cache.maxSize) cache.pop();
-}
-
 /** A value that is remembered of an object for as long as the object lives. */
 interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
@@ -91,27 +86,41 @@ export class TransientMap<Value> {
   }
 }
 
-/** Bytes that one held entry takes beside its parts: its key, its place in the order of use. */
+/** Bytes that a held entry takes beside its parts: its key, its place in the order of use. */
 export const OVERHEAD_BYTES = 200;
 
-/** Holds texts in this process; the least recently used go first. */
-export function createTexts(maxBytes: number) {
-  const held = new LRUCache<string, { readonly text: string; readonly expires: number | undefined }>({
-    maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ text }, key) => OVERHEAD_BYTES + key.length + text.length,
-  });
-  return {
-    /** Returns a text; undefined if there is none, or its time is over. */
-    get(key: string): string | undefined {
-      const entry = held.get(key);
-      return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
-    },
-    /** @param expires in milliseconds since the epoch */
-    set: (key: string, text: string, expires: number | undefined) => void held.set(key, { text, expires }),
-    delete: (key: string) => held.delete(key),
-    shrink: (share: number) => shrinkTo(held, share),
-    clear(prefix: string) {
-      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
-    },
-  };
+/** Entries that are held in this process, bounded by their bytes; the least recently used go first. */
+export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> implements Shrinkable {
+  /** @param bytesOf returns the bytes of an entry and its key, roughly */
+  constructor(maxBytes: number, bytesOf: (entry: Entry, key: string) => number) {
+    super({ maxSize: Math.max(1, Math.round(maxBytes)), sizeCalculation: bytesOf });
+  }
+
+  shrink(share: number): void {
+    while (this.calculatedSize > share * this.maxSize) this.pop();
+  }
+
+  /** Forgets the entries whose keys begin with the prefix. */
+  forget(prefix: string): void {
+    for (const key of [...this.keys()]) if (key.startsWith(prefix)) this.delete(key);
+  }
+}
+
+/** A text that is none any more after a time, in milliseconds since the epoch, if it has one. */
+interface HeldText {
+  readonly text: string;
+  readonly expires: number | undefined;
+}
+
+/** Texts that are held in this process, each for its time. */
+export class TextCache extends BoundedCache<HeldText> {
+  constructor(maxBytes: number) {
+    super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
+  }
+
+  /** Returns a text; undefined if there is none, or its time is over. */
+  text(key: string): string | undefined {
+    const entry = this.get(key);
+    return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
+  }
 }

@@ -20,7 +20,7 @@ import {
   statesOf,
   type Window,
 } from './backing.ts';
-import { createTexts } from './lru.ts';
+import { TextCache } from './lru.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 100;
@@ -67,7 +67,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     return { ...file, inode: inodeOf(path) };
   };
   const listeners: (() => void)[] = [];
-  const standIn = { texts: createTexts(standInBytes), leases: createLeases(() => performance.now()) };
+  const standIn = { texts: new TextCache(standInBytes), leases: createLeases(() => performance.now()) };
   const writes = watchWrites(path, onFault, () => {
     for (const listener of listeners) listener();
   });
@@ -127,7 +127,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     adapter: {
       async getMany(keys) {
         const found = file === null ? [] : await withFile(({ adapter }) => adapter.getMany(keys));
-        return keys.map((key, i) => standIn.texts.get(key) ?? found[i]);
+        return keys.map((key, i) => standIn.texts.text(key) ?? found[i]);
       },
       setMany: (entries) =>
         written(
@@ -136,7 +136,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
             for (const { key } of entries) standIn.texts.delete(key);
           },
           async () => {
-            for (const { key, value, expires } of entries) standIn.texts.set(key, String(value), expires);
+            for (const { key, value: text, expires } of entries) standIn.texts.set(key, { text, expires });
           },
         ),
     },
@@ -164,7 +164,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     holdsObjects: false,
     peek: null,
     async clear(prefix) {
-      standIn.texts.clear(prefix);
+      standIn.texts.forget(prefix);
       if (file !== null) await withFile((opened) => opened.clear(prefix));
     },
     first: (name, value) =>

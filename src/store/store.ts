@@ -11,11 +11,10 @@ import {
 } from 'cockatiel';
 import type { KeyvStorageAdapter, KeyvStorageEntry, KeyvValue } from 'keyv';
 import Keyv from 'keyv';
-import { LRUCache } from 'lru-cache';
 import { parseExactly } from '../exact-json.ts';
 import type { Adapter, Backing, Fault, Leases, SharedCounters, StoreEntry } from './backing.ts';
 import { type HubLink, openHubBacking } from './hub.ts';
-import { OVERHEAD_BYTES, type Shrinkable, shrinkTo } from './lru.ts';
+import { BoundedCache, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;
@@ -191,10 +190,7 @@ export function near<Far extends FarStore>(
   store: Far,
   link: HubLink,
 ): Far & Shrinkable & { peek: (key: string) => unknown } {
-  const held = new LRUCache<string, Near>({
-    maxSize: Math.max(1, link.nearBytes),
-    sizeCalculation: ({ value }, key) => key.length + roughBytes(value),
-  });
+  const held = new BoundedCache<Near>(link.nearBytes, ({ value }, key) => key.length + roughBytes(value));
   /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
   let changes = 0;
 
@@ -204,16 +200,12 @@ export function near<Far extends FarStore>(
   });
   link.onCleared((prefix) => {
     changes += 1;
-    forget(prefix);
+    held.forget(prefix);
   });
-
-  function forget(prefix: string): void {
-    for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
-  }
 
   return {
     ...store,
-    shrink: (share) => shrinkTo(held, share),
+    shrink: (share) => held.shrink(share),
     peek: (key: string) => held.get(key)?.value,
     async getMany(keys: readonly string[]) {
       const known = keys.map((key) => held.get(key));
@@ -237,7 +229,7 @@ export function near<Far extends FarStore>(
       await store.setMany(entries, ttlMs);
     },
     async clear(prefix: string) {
-      forget(prefix);
+      held.forget(prefix);
       await store.clear(prefix);
     },
   };
@@ -283,10 +275,10 @@ interface KnownText {
  * @param maxBytes bytes that may be kept at hand, roughly
  */
 export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts & Shrinkable {
-  const known = new LRUCache<string, KnownText>({
-    maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
-  });
+  const known = new BoundedCache<KnownText>(
+    maxBytes,
+    ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
+  );
 
   function envelopeOf(key: string, text: unknown): unknown {
     if (typeof text !== 'string') return undefined;
@@ -299,7 +291,7 @@ export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number):
 
   return {
     ...store,
-    shrink: (share) => shrinkTo(known, share),
+    shrink: (share) => known.shrink(share),
     async getMany(keys) {
       const found = await store.getMany(keys);
       return keys.map((key, i) => envelopeOf(key, found[i]));
@@ -471,10 +463,10 @@ const WORD_BYTES = 8;
 
 /** Opens a store of values in this process, as they are; the least recently used go first. */
 export function openMemory(maxBytes: number): Backing {
-  const held = new LRUCache<string, KeyvValue<unknown>>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
-  });
+  const held = new BoundedCache<KeyvValue<unknown>>(
+    maxBytes,
+    ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
+  );
   const adapter: Adapter = {
     async getMany(keys) {
       return keys.map((key) => held.get(key));
@@ -495,15 +487,11 @@ export function openMemory(maxBytes: number): Backing {
       const isExpired = envelope?.expires !== undefined && envelope.expires < Date.now();
       return isExpired ? undefined : envelope?.value;
     },
-    async clear(prefix) {
-      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
-    },
+    clear: async (prefix) => held.forget(prefix),
     // Nobody shares this store, so the giver of a value holds the first one.
     first: async (_name, value) => value,
-    async close() {
-      held.clear();
-    },
-    shrink: (share) => shrinkTo(held, share),
+    close: async () => held.clear(),
+    shrink: (share) => held.shrink(share),
   };
 }
 

@@ -22,12 +22,12 @@ export interface QuotaRecord {
   readonly callsThisMonth: number;
   readonly minuteResetsAt: string;
   readonly monthResetsAt: string;
-  readonly state: 'OK' | 'MINUTE_SPENT' | 'MONTH_SPENT';
+  readonly state: 'OK' | 'MINUTE_SPENT' | 'DAY_SPENT' | 'MONTH_SPENT';
 }
 
 /** Rest of one limit of a plan. */
-interface RateLimit {
-  readonly name: 'minute' | 'month';
+export interface RateLimit {
+  readonly name: 'minute' | 'day' | 'month';
   /** Calls that the plan allows in a window. */
   readonly most: number;
   readonly left: number;

@@ -72,7 +72,6 @@ export interface CacheEntry<Value> {
 interface TenantCacheParts {
   readonly store: Store;
   readonly tenants: Tenants;
-  readonly now: () => number;
   /** Milliseconds that an accepted key counts as accepted. */
   readonly authTtlMs: number;
   /** Milliseconds that anything is held at all. */
@@ -87,7 +86,7 @@ const WRITING_SHARE = 0.1;
  * The service's last word on each key. Gateways that share a store share that too: each read from the store brings the
  * others' knowledge.
  */
-function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts) {
+function createKeyStatuses({ store, tenants: { now }, authTtlMs, holdMs }: TenantCacheParts) {
   const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
   function write(tenant: Tenant): Promise<void> {
@@ -152,7 +151,8 @@ function isInstants(value: unknown): value is { acceptedAtMs: number; refusedAtM
 const MAX_NAMES = 60_000;
 
 export function createTenantCache(parts: TenantCacheParts): TenantCache {
-  const { store, tenants, now, holdMs, maxNames = MAX_NAMES } = parts;
+  const { store, tenants, holdMs, maxNames = MAX_NAMES } = parts;
+  const { now } = tenants;
   const statuses = createKeyStatuses(parts);
   /** Values on their way to the store, by their keys in it. */
   const writing = new Map<string, CacheEntry<unknown>>();
@@ -311,14 +311,6 @@ interface Wanted {
   takeOver(names: readonly string[]): Promise<readonly string[]>;
 }
 
-interface InFlightParts {
-  readonly leases: Leases;
-  readonly cache: TenantCache;
-  readonly clock: Clock;
-  /** The longest that anybody waits for others, in milliseconds. */
-  readonly maxWaitMs: number;
-}
-
 /**
  * Milliseconds that a lease lasts which its holder doesn't renew: so long others wait for a process that was killed.
  * And the interval at which it is renewed for as long as the fetch goes on: two may fail.
@@ -345,8 +337,13 @@ const MAX_LOOK_MS = 50;
 /** Fetches all by itself, for a store that nobody shares. */
 export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };
 
-export function createInFlight(parts: InFlightParts): InFlight {
-  const { leases, cache } = parts;
+/** @param maxWaitMs the longest that anybody waits for others, in milliseconds */
+export function createInFlight(
+  leases: Leases,
+  cache: TenantCache,
+  clock: Clock,
+  maxWaitMs: number,
+): InFlight {
   /** Names that this process fetches or is about to, with the state of each. */
   const own = new Map<string, Promise<LeaseState>>();
 
@@ -383,7 +380,7 @@ export function createInFlight(parts: InFlightParts): InFlight {
     const passedOver = lease.names.map(() => awayState(lease.holder));
     let cancel = () => {};
     const wait = () => {
-      cancel = parts.clock.after(RENEWAL_MS, () => {
+      cancel = clock.after(RENEWAL_MS, () => {
         void leases.take(lease, { passedOver, isWhole: false });
         wait();
       });
@@ -413,7 +410,7 @@ export function createInFlight(parts: InFlightParts): InFlight {
   async function together(wanted: Wanted): Promise<void> {
     const { group, names, signal } = wanted;
     const startedMs = performance.now();
-    const untilMs = startedMs + parts.maxWaitMs;
+    const untilMs = startedMs + maxWaitMs;
     const fetching: Promise<void>[] = [];
     const begin = (work: Promise<void>) => {
       // An error of it is thrown at the end.
@@ -423,14 +420,14 @@ export function createInFlight(parts: InFlightParts): InFlight {
     const seen = new Map<string, HeldState>();
     let missing = names;
     while (missing.length > 0) {
-      const isWhole = performance.now() < startedMs + Math.min(HOLD_MS, parts.maxWaitMs);
+      const isWhole = performance.now() < startedMs + Math.min(HOLD_MS, maxWaitMs);
       const { stateOf, leased } = await take(group, missing, { seen, isWhole });
       const { mine, free, away, others } = byState(missing, stateOf);
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (others.length === 0) break;
       for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
       const holdMs = free.length === 0 ? untilMs : Math.min(untilMs, startedMs + HOLD_MS);
-      await untilOver(group, away, holdMs, signal, parts);
+      await untilOver(away, holdMs, signal, clock, (still) => leases.look(group, still));
       missing = await wanted.takeOver(others);
       if (performance.now() >= untilMs) {
         if (missing.length > 0) begin(wanted.fetch(missing));
@@ -473,18 +470,18 @@ function byState(names: readonly string[], states: ReadonlyMap<string, LeaseStat
 
 /** Waits until none of the names is being fetched by others any more, the time is over, or the store is lost. */
 async function untilOver(
-  group: string,
   names: readonly string[],
   untilMs: number,
   signal: AbortSignal,
-  { leases, clock }: InFlightParts,
+  clock: Clock,
+  look: (names: readonly string[]) => ReturnType<Leases['look']>,
 ): Promise<void> {
   let away = names;
   for (let pauseMs = FIRST_LOOK_MS; away.length > 0; pauseMs = Math.min(pauseMs * 1.5, MAX_LOOK_MS)) {
     const leftMs = untilMs - performance.now();
     if (leftMs <= 0) return;
     await untilAborted(clock.sleep(Math.min(pauseMs, leftMs)), signal);
-    const states = await leases.look(group, away);
+    const states = await look(away);
     if (states === null) return;
     away = away.filter((_, i) => states[i]);
   }
@@ -511,14 +508,7 @@ export function openTenantCache(store: Store | null, config: Config, tenants: Te
   if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
   const { names: maxNames } = heldBounds(config);
   const authTtlMs = config.authTtlSeconds * 1000;
-  return createTenantCache({
-    store,
-    tenants,
-    now: tenants.now,
-    authTtlMs,
-    holdMs: ttlMs + staleMs,
-    maxNames,
-  });
+  return createTenantCache({ store, tenants, authTtlMs, holdMs: ttlMs + staleMs, maxNames });
 }
 
 /** Milliseconds that an answer is there for others who wait for it, if nothing is held. */
@@ -534,18 +524,9 @@ export function openInFlight(
   { config, clock, tenants }: { readonly config: Config; readonly clock: Clock; readonly tenants: Tenants },
 ): InFlight {
   if (store?.leases == null) return ALONE;
-  const relay = () =>
-    createTenantCache({
-      store,
-      tenants,
-      now: tenants.now,
-      authTtlMs: config.authTtlSeconds * 1000,
-      holdMs: RELAY_MS,
-    });
-  return createInFlight({
-    leases: store.leases,
-    cache: tenantCache === NO_TENANT_CACHE ? relay() : tenantCache,
-    clock,
-    maxWaitMs: Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE),
-  });
+  const authTtlMs = config.authTtlSeconds * 1000;
+  const relay = () => createTenantCache({ store, tenants, authTtlMs, holdMs: RELAY_MS });
+  const cache = tenantCache === NO_TENANT_CACHE ? relay() : tenantCache;
+  const maxWaitMs = Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE);
+  return createInFlight(store.leases, cache, clock, maxWaitMs);
 }

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import { Flow } from '../async/turns.ts';
 import type { Failure } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Account, AccountHolder } from './ledger.ts';
@@ -153,6 +154,8 @@ export class Tenant implements AccountHolder {
   /** A keyed digest of the key, which names the tenant in stores and metrics. */
   readonly digest: string;
   readonly #table: TenantTable;
+  /** The flow of work under the key, while it is proven. */
+  readonly flow = new Flow();
   /** True once the service has answered for the key, so that it can't be one that anybody has made up. */
   isKnown = false;
   /** Calls and operations under way: a tenant that has any is not forgotten. */
@@ -241,6 +244,43 @@ const MOST = { known: 10_000, others: 2_000 };
 /** Headers whose tenants are at hand: a digest takes as long to make as a kept answer takes to find. */
 const MAX_AT_HAND = 256;
 
+/** Tenants in the order of their last use, so many at the most. */
+class Remembered {
+  readonly #most: number;
+  readonly #byDigest = new Map<string, Tenant>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  find(digest: string): Tenant | undefined {
+    return this.#byDigest.get(digest);
+  }
+
+  /** Takes a tenant in as the one that was last in use; of the others, the idle one that was the longest ago may go for it. */
+  put(tenant: Tenant): void {
+    if (!this.#byDigest.delete(tenant.digest) && this.#byDigest.size >= this.#most) this.#forgetOne();
+    this.#byDigest.set(tenant.digest, tenant);
+  }
+
+  delete(tenant: Tenant): void {
+    this.#byDigest.delete(tenant.digest);
+  }
+
+  all(): MapIterator<Tenant> {
+    return this.#byDigest.values();
+  }
+
+  #forgetOne(): void {
+    for (const tenant of this.#byDigest.values()) {
+      if (tenant.underWay > 0) continue;
+      this.delete(tenant);
+      tenant.isForgotten = true;
+      return;
+    }
+  }
+}
+
 /**
  * All tenants of this process, within bounds: keys that the service has answered for apart from keys that anybody can
  * have made up, so that none of the latter takes the place of one of the former. The tenant that was in use the longest
@@ -249,9 +289,8 @@ const MAX_AT_HAND = 256;
 export class Tenants implements TenantTable {
   readonly now: () => number;
   readonly #digest: (authorization: string) => string;
-  /** Tenants by digest, in the order of their last use. */
-  readonly #known = new Map<string, Tenant>();
-  readonly #others = new Map<string, Tenant>();
+  readonly #known = new Remembered(MOST.known);
+  readonly #others = new Remembered(MOST.others);
   /** Tenants by the headers that were last in use. */
   readonly #atHand = new Map<string, Tenant>();
   /** The tenant that was last in use: nothing takes its place before another one is. */
@@ -282,25 +321,26 @@ export class Tenants implements TenantTable {
     const found = this.find(digest);
     if (found !== undefined) return found;
     const tenant = new Tenant(digest, this);
-    this.#add(tenant, this.#others, MOST.others);
+    this.#use(tenant);
     return tenant;
   }
 
   /** Finds a tenant by its digest; undefined if it isn't remembered. */
   find(digest: string): Tenant | undefined {
     if (this.#last?.digest === digest) return this.#last;
-    const tenant = this.#known.get(digest) ?? this.#others.get(digest);
+    const tenant = this.#known.find(digest) ?? this.#others.find(digest);
     if (tenant !== undefined) this.#use(tenant);
     return tenant;
   }
 
   prove(tenant: Tenant): void {
     tenant.isKnown = true;
-    this.#others.delete(tenant.digest);
+    this.#others.delete(tenant);
     // One that was forgotten may have come back as another.
-    if (this.#known.has(tenant.digest)) return;
+    if (this.#known.find(tenant.digest) !== undefined) return;
     tenant.isForgotten = false;
-    this.#add(tenant, this.#known, MOST.known);
+    this.#last = null;
+    this.#use(tenant);
   }
 
   /** Forgets the digests of headers, since they are made in another way from now on. */
@@ -310,38 +350,19 @@ export class Tenants implements TenantTable {
 
   /** Gives all tenants. */
   *all(): Generator<Tenant, void> {
-    yield* this.#known.values();
-    yield* this.#others.values();
+    yield* this.#known.all();
+    yield* this.#others.all();
   }
 
   /** Lists the tenants that the service has answered for, the most recently used first. */
   known(): readonly Tenant[] {
-    return [...this.#known.values()].reverse();
+    return [...this.#known.all()].reverse();
   }
 
   #use(tenant: Tenant): void {
     if (tenant === this.#last) return;
-    const { digest } = tenant;
-    const table = tenant.isKnown ? this.#known : this.#others;
-    table.delete(digest);
-    table.set(digest, tenant);
+    (tenant.isKnown ? this.#known : this.#others).put(tenant);
     this.#last = tenant;
-  }
-
-  #add(tenant: Tenant, table: Map<string, Tenant>, most: number): void {
-    if (table.size >= most) this.#forgetOne(table);
-    table.set(tenant.digest, tenant);
-    this.#last = tenant;
-  }
-
-  /** Forgets the idle tenant that was in use the longest ago. */
-  #forgetOne(table: Map<string, Tenant>): void {
-    for (const [digest, tenant] of table) {
-      if (tenant.underWay > 0) continue;
-      table.delete(digest);
-      tenant.isForgotten = true;
-      return;
-    }
   }
 }
 

@@ -52,10 +52,21 @@ export async function openTrusted(
     get: (name) => held.texts.get(bareHash(name)),
     set() {},
     allows: (text) => held.allowed.has(text),
+    lists: (text) => held.allowed.has(text),
     get trusted() {
       return held.trusted;
     },
     stop: () => clearInterval(timer),
+  };
+}
+
+/** Makes trusted documents known by their names beside all others, which may run too: issued keys tell them apart. */
+export function besideOthers(trusted: PersistedTexts, others: PersistedTexts): PersistedTexts {
+  return {
+    ...others,
+    get: (name, isProven) => trusted.get(name) ?? others.get(name, isProven),
+    lists: trusted.lists,
+    stop: trusted.stop,
   };
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { inSlice, type Job, TURN_MS, yieldToEventLoop } from '../../src/async/turns.ts';
+import { Flow, inSlice, type Job, TURN_MS, yieldToEventLoop } from '../../src/async/turns.ts';
 
 /** Takes the processor for longer than one iteration of the event loop has for slices. */
 function work(): void {
@@ -8,7 +8,7 @@ function work(): void {
   while (performance.now() < endsAtMs);
 }
 
-const job = (flow: string, since: number): Job => ({ flow, since, slices: 0 });
+const job = (flow: Flow, since: number): Job => ({ flow, since, slices: 0 });
 
 /** Has a job take so many slices, and tells of each. */
 async function run(one: Job, slices: number, tell: () => void): Promise<void> {
@@ -21,11 +21,12 @@ async function run(one: Job, slices: number, tell: () => void): Promise<void> {
 
 it('gives the flow the next slice that has had the least time, however many slices another has waiting', async () => {
   const order: string[] = [];
-  const hogs = Array.from({ length: 16 }, (_, i) => run(job('hog', i), 4, () => order.push('hog')));
+  const hog = new Flow();
+  const hogs = Array.from({ length: 16 }, (_, i) => run(job(hog, i), 4, () => order.push('hog')));
   await nextIteration();
   await nextIteration();
   const before = order.length;
-  await run(job('other', 100), 2, () => order.push('other'));
+  await run(job(new Flow(), 100), 2, () => order.push('other'));
   expect(order.length - before).toBeLessThanOrEqual(6);
   await Promise.all(hogs);
   expect(order).toHaveLength(16 * 4 + 2);
@@ -33,7 +34,8 @@ it('gives the flow the next slice that has had the least time, however many slic
 
 it('runs long jobs of a flow one after the other, and short ones in between', async () => {
   const order: string[] = [];
-  const long = ['a', 'b', 'c'].map((name, i) => run(job('flow', i), 8, () => order.push(name)));
+  const flow = new Flow();
+  const long = ['a', 'b', 'c'].map((name, i) => run(job(flow, i), 8, () => order.push(name)));
   await Promise.race(long);
   // When the first is done, the others have had little more than what short jobs are given.
   const done = (name: string) => order.filter((other) => other === name).length;
@@ -41,7 +43,7 @@ it('runs long jobs of a flow one after the other, and short ones in between', as
   expect(done('b')).toBeLessThan(8);
   expect(done('c')).toBeLessThanOrEqual(4);
   const before = order.length;
-  await run(job('flow', 3), 1, () => order.push('short'));
+  await run(job(flow, 3), 1, () => order.push('short'));
   expect(order.length - before).toBeLessThanOrEqual(3);
   await Promise.all(long);
 });
@@ -54,7 +56,8 @@ it('lets timers and sockets have their turns after each slice that takes long', 
   };
   let counting = setImmediate(count);
   let slices = 0;
-  await Promise.all(Array.from({ length: 8 }, (_, i) => run(job('flow', i), 2, () => (slices += 1))));
+  const flow = new Flow();
+  await Promise.all(Array.from({ length: 8 }, (_, i) => run(job(flow, i), 2, () => (slices += 1))));
   clearImmediate(counting);
   expect(slices).toBe(16);
   expect(iterations).toBeGreaterThanOrEqual(15);
@@ -70,7 +73,7 @@ it('runs short slices together in one iteration of the event loop', async () => 
   let left = 64;
   await new Promise<void>((resolve) => {
     for (let i = 0; i < 64; i += 1) {
-      inSlice(job(`flow ${i}`, i), () => {
+      inSlice(job(new Flow(), i), () => {
         left -= 1;
         if (left === 0) resolve();
       });

@@ -262,6 +262,19 @@ describe('settings', () => {
     for (const name of Object.keys(WRONG)) expect(message).toContain(`\n  ${name}: `);
   });
 
+  it('of issued keys fit together, and keep secrets to themselves', () => {
+    const key = { COUNTRY_DATA_KEY: 'demo-team' };
+    expect(readConfig(key)).toMatchObject({ countryDataKey: 'demo-team', trustedProxies: [] });
+    expect(faultOf({ ...key, CACHE_URL: 'none' })).toContain('COUNTRY_DATA_KEY: issued keys need a store');
+    expect(faultOf({ ...key, WORKERS: '2' })).toContain('COUNTRY_DATA_KEY: workers share issued keys');
+    expect(faultOf({ ...key, SUBGRAPH_PREFIX: 'CG_' })).toContain('no SUBGRAPH_PREFIX');
+    expect(faultOf({ MCP: 'on', TRUSTED_DOCUMENTS: 'x', TRUSTED_DOCUMENTS_FOR: 'issued' })).toContain(
+      'must be all',
+    );
+    expect(faultOf({ COUNTRY_DATA_KEY: 'a b c d e f', OPERATOR_KEY: 'short' })).not.toMatch(/a b c|short/);
+    expect(readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, ::1' }).trustedProxies).toEqual(['10.0.0.0/8', '::1']);
+  });
+
   it('keep the password of an address, and the pepper, to themselves', () => {
     expect(faultOf({ CACHE_URL: 'http://user:hidden@cache.example' })).not.toContain('hidden');
     expect(faultOf({ KEY_PEPPER: 'too-short' })).not.toContain('too-short');

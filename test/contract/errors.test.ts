@@ -24,8 +24,15 @@ interface Case {
   readonly status?: number;
 }
 
-/** Codes that no single operation meets here: `overload.test.ts`, `test/operations/persisted.test.ts`. */
-const ELSEWHERE = ['UPSTREAM_ROUTE_ABSENT', 'OVERLOADED', 'DOCUMENT_NOT_ALLOWED'];
+/** Codes that no single operation meets here: `overload.test.ts`, `test/operations/persisted.test.ts`, `test/issued`. */
+const ELSEWHERE = [
+  'UPSTREAM_ROUTE_ABSENT',
+  'OVERLOADED',
+  'DOCUMENT_NOT_ALLOWED',
+  'KEY_EXPIRED',
+  'KEY_BUDGET_SPENT',
+  'ORIGIN_NOT_ALLOWED',
+];
 
 const at = Date.parse('2026-11-21T10:00:42Z');
 const held = { now: () => at, sleep: () => new Promise<void>(() => {}) };

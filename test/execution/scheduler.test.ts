@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { TURN_MS } from '../../src/async/turns.ts';
+import { Flow, TURN_MS } from '../../src/async/turns.ts';
 import { Scheduler } from '../../src/execution/run.ts';
 
 function busy(ms: number): void {
@@ -12,7 +12,7 @@ function busy(ms: number): void {
 function open(busyMs: number) {
   const seen: string[] = [];
   const pauses: Promise<void>[] = [];
-  const scheduler = new Scheduler({ flow: 'scheduler' }, (goesOn) => pauses.push(goesOn));
+  const scheduler = new Scheduler({ flow: new Flow() }, (goesOn) => pauses.push(goesOn));
   scheduler.add(() => {
     seen.push('first');
     busy(busyMs);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { timeSliced } from '../../src/async/turns.ts';
+import { Flow, timeSliced } from '../../src/async/turns.ts';
 import { written } from '../../src/execution/columns.ts';
 
-const stringify = (value: unknown) => timeSliced({ flow: '' }, written(value));
+const stringify = (value: unknown) => timeSliced({ flow: new Flow() }, written(value));
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, i) => ({

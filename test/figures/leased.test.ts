@@ -18,7 +18,7 @@ async function whereOthersFetch(demand: Demand, ageMs: number) {
   const cache = { ...NO_TENANT_CACHE, isAccepted: () => true, landed: async () => {} };
   const { next, asked } = nextFrom({ KE: own });
   const parts = partsWith({
-    inFlight: createInFlight({ leases, cache, clock: systemClock, maxWaitMs: 1_000 }),
+    inFlight: createInFlight(leases, cache, systemClock, 1_000),
     othersEntries: { ...NO_ENTRIES, read: async () => new Map([[demand.key, entryOf(others, ageMs)]]) },
     othersTtlMs: 1_000,
     now: () => NOW_MS,

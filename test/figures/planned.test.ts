@@ -2,17 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { bisected } from '../../src/figures/bisected.ts';
 import { covered, planned } from '../../src/figures/client.ts';
-import {
-  called,
-  type FetchTask,
-  NONE_WHOLE,
-  type PairsToFetch,
-  pairsOf,
-} from '../../src/figures/data-calls.ts';
+import { called, type FetchTask, NONE_WHOLE, type PairsToFetch } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
 import { completed } from '../../src/figures/repair.ts';
-import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
+import { type Demand, demandFor, keyOf, type Mode, pairsOf } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { sendingFor } from '../service/sending.ts';

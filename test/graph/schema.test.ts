@@ -86,7 +86,7 @@ const PROMISED: Record<string, string> = {
   PlatformVersion: 'version record',
   Quota:
     'plan requestsPerMinute monthlyRequests callsThisMinute callsThisMonth minuteResetsAt monthResetsAt state',
-  QuotaState: 'OK MINUTE_SPENT MONTH_SPENT',
+  QuotaState: 'OK MINUTE_SPENT DAY_SPENT MONTH_SPENT',
   ErrorCode: Object.keys(FAILURES).join(' '),
   Node: 'id',
 };

@@ -1,8 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { AdmissionRefusal } from '../../src/operations/admission.ts';
+import { UNPROVEN } from '../../src/operations/messages.ts';
+import type { Caller } from '../../src/service/call.ts';
 import { EventWork, SubscriptionPlaces } from '../../src/wings/live/subscriptions.ts';
-import { tenantOf } from '../support/tenants.ts';
+import { callerOf, tenantOf } from '../support/tenants.ts';
 
 const eventOf = (changes: number) => ({ changes: Array.from({ length: changes }, () => null) });
 
@@ -46,17 +48,17 @@ describe('places', () => {
   function open(refusal: AdmissionRefusal | null = null) {
     const log: string[] = [];
     const places = new SubscriptionPlaces(20, {
-      async enter(flow) {
-        log.push(`enter ${flow}`);
+      async enter({ tenant }) {
+        log.push(`enter ${tenant.digest}`);
         await turn();
         return refusal;
       },
-      leave: (flow) => log.push(`leave ${flow}`),
+      leave: ({ tenant }) => log.push(`leave ${tenant.digest}`),
     });
     return {
       log,
       prove: (key: string) => tenantOf(key).accept(),
-      take: (key: string) => places.take(tenantOf(key), key),
+      take: (key: string) => places.take(callerOf(key)),
     };
   }
 
@@ -114,6 +116,24 @@ describe('places', () => {
     // One that was taken for made up has been accepted since.
     prove('made up 1');
     take('made up too');
+  });
+
+  it('are left by whom they were entered for, though the key has been accepted in between', async () => {
+    const flows: boolean[] = [];
+    const note = ({ flow }: Caller) => void flows.push(flow === UNPROVEN);
+    const places = new SubscriptionPlaces(20, {
+      async enter(caller) {
+        note(caller);
+        return null;
+      },
+      leave: note,
+    });
+    const early = places.take({ ...callerOf('key'), flow: UNPROVEN }).begin(turn);
+    const late = places.take(callerOf('key')).begin(async () => {
+      await early;
+    });
+    await Promise.all([early, late]);
+    expect(flows).toEqual([true, true]);
   });
 
   it('are given back where beginning fails', async () => {

@@ -1,6 +1,11 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { Admission, type AdmissionRefusal } from '../../src/operations/admission.ts';
+import { UNPROVEN } from '../../src/operations/messages.ts';
+import { callerOf } from '../support/tenants.ts';
+
+/** A request of a key; all that are `unproven` are of one flow. */
+const of = (key: string) => ({ ...callerOf(key), ...(key === 'unproven' ? { flow: UNPROVEN } : {}) });
 
 function open(maxOperations: number) {
   let nowMs = 0;
@@ -10,8 +15,8 @@ function open(maxOperations: number) {
   const never = { signal: new AbortController().signal };
   return {
     load: admission.load,
-    leave: (flow: string) => admission.leave(flow),
-    isFull: (flow: string) => [admission.isAnyFull, admission.isFull(flow)],
+    leave: (key: string) => admission.leave(of(key)),
+    isFull: (key: string) => [admission.isAnyFull, admission.isFull(of(key))],
     pass(ms: number) {
       nowMs += ms;
     },
@@ -20,9 +25,9 @@ function open(maxOperations: number) {
       nowMs += 1_000;
     },
     /** Enters, and tells what has become of it by now. */
-    ask(flow: string, request = never) {
+    ask(key: string, request = never) {
       const told: { outcome: AdmissionRefusal | 'begun' | 'waiting' } = { outcome: 'waiting' };
-      const entered = admission.enter(flow, request);
+      const entered = admission.enter(of(key), request);
       const settle = (refusal: AdmissionRefusal | null) => {
         told.outcome = refusal ?? 'begun';
       };
@@ -157,10 +162,10 @@ describe('those that wait', () => {
     try {
       const admission = new Admission(1, () => 0, { now: () => nowMs, heapShare: () => 0 });
       const never = { signal: new AbortController().signal };
-      expect(await admission.enter('one', never)).toBeNull();
-      const second = admission.enter('one', never);
+      expect(await admission.enter(of('one'), never)).toBeNull();
+      const second = admission.enter(of('one'), never);
       nowMs += 5_000;
-      admission.leave('one');
+      admission.leave(of('one'));
       expect(await second).toBeNull();
     } finally {
       machine.mockRestore();

@@ -9,7 +9,7 @@ import type { Incoming } from '../../src/operations/messages.ts';
 import type { RanOperation } from '../../src/operations/run.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
-import { tenantOf } from '../support/tenants.ts';
+import { callerOf } from '../support/tenants.ts';
 import { open, type Received } from './exchange.ts';
 
 const FIGURE =
@@ -172,8 +172,7 @@ describe('a run that several wait for', () => {
           mayReadSchema: false,
           contentType: 'application/json',
         };
-        const caller = { tenant: tenantOf('key'), flow: 'key', authorization: null };
-        void handle({ request, caller, plain, delivery: null });
+        void handle({ request, caller: callerOf('key', null), plain, delivery: null });
         return client;
       },
     };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GraphContext } from '../../src/graph/context.ts';
 import { byCode, byName, byNumber, createListing } from '../../src/resolvers/lists.ts';
-import { tenantOf } from '../support/tenants.ts';
+import { callerOf } from '../support/tenants.ts';
 
 interface Row {
   readonly id: number;
@@ -23,7 +23,7 @@ const context = {
     openDuring: <T>(promise: Promise<T>) => promise,
     whenOpen: (leave: () => void) => leave(),
   },
-  caller: { authorization: null, tenant: tenantOf(''), flow: '' },
+  caller: callerOf(''),
 } as unknown as GraphContext;
 
 const rows = (maxLength: number) =>

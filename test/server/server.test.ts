@@ -23,6 +23,7 @@ async function open(
     trusted: null,
     handle,
     refuseUnread: () => null,
+    issued: null,
     live: null,
     load: {
       underWay: 0,
@@ -432,7 +433,7 @@ describe('CORS', () => {
     expect(before.status).toBe(204);
     expect(Object.fromEntries(before.headers)).toMatchObject({
       'access-control-allow-origin': ours,
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': 'GET, POST, QUERY',
       'access-control-allow-headers': 'authorization,content-type',
       vary: 'Origin, Access-Control-Request-Headers',
     });
@@ -442,7 +443,7 @@ describe('CORS', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': ours,
       'access-control-expose-headers':
-        'retry-after, etag, x-request-id, ratelimit, ratelimit-policy, server-timing, x-upstream-bill, x-graphql-errors, x-graphql-warnings',
+        'retry-after, etag, accept-query, x-request-id, ratelimit, ratelimit-policy, server-timing, x-upstream-bill, x-graphql-errors, x-graphql-warnings',
       vary: 'Origin, Authorization',
     });
   });

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type Call, openBill, payerOf, type Sending } from '../../src/service/call.ts';
 import { createHttp } from '../../src/service/http.ts';
-import { tenantOf } from '../support/tenants.ts';
+import { callerOf } from '../support/tenants.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE,NG' };
 const NOW_MS = 1_795_000_000_000;
@@ -25,7 +25,7 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
     connections: () => sockets.size,
     send: (call: Call = CALL, further: Partial<Sending> = {}) =>
       http.send(call, {
-        caller: { authorization: 'Bearer secret', tenant: tenantOf('one'), flow: 'one' },
+        caller: callerOf('one', 'Bearer secret'),
         signal: new AbortController().signal,
         bill: openBill(),
         payer: payerOf(openBill()),
@@ -116,10 +116,7 @@ describe('what is sent', () => {
     { whose: 'nobody’s call without one', isPublic: false, authorization: null, sent: undefined },
   ])('asks $whose', async ({ isPublic, authorization, sent }) => {
     await using service = await open(saying(200, []));
-    await service.send(
-      { ...CALL, isPublic },
-      { caller: { authorization, tenant: tenantOf('one'), flow: 'one' } },
-    );
+    await service.send({ ...CALL, isPublic }, { caller: callerOf('one', authorization) });
     expect(service.requests[0]?.headers.authorization).toBe(sent);
   });
 
@@ -171,7 +168,7 @@ describe('the same bytes again', () => {
   it('are read once for each target, whoever asks; other bytes are read', async () => {
     let body: unknown = [{ id: 'KE' }];
     await using service = await open((request, response) => saying(200, body)(request, response));
-    const other = { caller: { authorization: 'Bearer other', tenant: tenantOf('two'), flow: 'two' } };
+    const other = { caller: callerOf('other') };
     const first = await service.send();
     const again = await service.send(CALL, other);
     expect(again.body).toBe(first.body);
@@ -242,7 +239,7 @@ describe('what is a failure', () => {
   it('nobody there', async () => {
     const http = createHttp(`http://127.0.0.1:${await freePort()}`, 5_000, () => NOW_MS);
     const sending = {
-      caller: { authorization: null, tenant: tenantOf('one'), flow: 'one' },
+      caller: callerOf('one', null),
       bill: openBill(),
       payer: payerOf(openBill()),
       waitDeadlineMs: 0,

@@ -8,13 +8,13 @@ import {
 } from '../../src/service/call.ts';
 import { CallGate } from '../../src/service/gate.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
-import { tenantOf } from '../support/tenants.ts';
+import { callerOf } from '../support/tenants.ts';
 
 /** On behalf of an operation under a key. */
 export function sendingFor(key = 'one', further: Partial<Sending> = {}): Sending {
   const bill = openBill();
   return {
-    caller: { authorization: `Bearer ${key}`, tenant: tenantOf(key), flow: key },
+    caller: callerOf(key),
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),

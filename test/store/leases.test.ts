@@ -83,7 +83,7 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
 // They wait, and do little else.
 describe.concurrent('what is in flight', () => {
   const inFlightOver = (leases: Leases, maxWaitMs = 5_000) =>
-    createInFlight({ leases, cache: NO_TENANT_CACHE, clock: systemClock, maxWaitMs });
+    createInFlight(leases, NO_TENANT_CACHE, systemClock, maxWaitMs);
 
   /** Two processes with one store, of which the test sees what each fetches. */
   function scene(maxWaitMs?: number) {

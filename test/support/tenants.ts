@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { Caller } from '../../src/service/call.ts';
 import { Tenant } from '../../src/tenants/tenant.ts';
 
 let tenants = new Map<string, Tenant>();
@@ -14,4 +15,10 @@ export function tenantOf(name: string): Tenant {
   const tenant = new Tenant(name);
   tenants.set(name, tenant);
   return tenant;
+}
+
+/** A request of such a tenant, whose key counts as proven. */
+export function callerOf(name: string, authorization: string | null = `Bearer ${name}`): Caller {
+  const tenant = tenantOf(name);
+  return { authorization, tenant, flow: tenant.flow };
 }

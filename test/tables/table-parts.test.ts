@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { Flow } from '../../src/async/turns.ts';
 import { parseExactly } from '../../src/exact-json.ts';
 import type { GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { csvOf } from '../../src/graphiql/chart/csv.ts';
 import { createPersisted } from '../../src/operations/documents.ts';
 import { WrittenBody } from '../../src/operations/messages.ts';
+import type { OperationsParts } from '../../src/operations/run.ts';
 import { csvLine } from '../../src/wings/tables/cells.ts';
-import { tabled } from '../../src/wings/tables/tabled.ts';
-import { parsedInSteps, tableFormatFor } from '../../src/wings/tables/writers.ts';
+import { parsedInSteps, tabled } from '../../src/wings/tables/tabled.ts';
+import { tableFormatFor } from '../../src/wings/tables/writers.ts';
 import { draws } from '../support/draws.ts';
 import { threadMs } from '../support/thread-ms.ts';
 
@@ -122,14 +124,9 @@ async function tableOf(accept: string): Promise<GatewayResponse> {
     signal: new AbortController().signal,
   };
   const next = () => ({ status: 200, headers: new Map(), body: BODY });
-  const parts = {
-    schema,
-    persisted: createPersisted(),
-    maxTokens: 1_000,
-    maxAnswerBytes: 1e9,
-    callerOf: () => ({ flow: 'test' }),
-  };
-  return tabled(next, parts)(request);
+  const config = { maxTokens: 1_000, maxAnswerBytes: 1e9 };
+  const parts = { schema, persisted: createPersisted(), config } as unknown as OperationsParts;
+  return tabled(request, next, parts, { flow: new Flow() });
 }
 
 /** How many turns others had while a table was written, and the longest time between two as a share of all. */

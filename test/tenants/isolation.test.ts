@@ -109,12 +109,13 @@ it('names at hand that are too many are dropped, and stand for the same all the 
     },
     clear: async () => {},
   };
-  const now = () => 1_000;
-  const tenants = new Tenants((key) => key, now);
+  const tenants = new Tenants(
+    (key) => key,
+    () => 1_000,
+  );
   const tenantCache = createTenantCache({
     store: store as never,
     tenants,
-    now,
     authTtlMs: 60_000,
     holdMs: 60_000,
     maxNames: 3,

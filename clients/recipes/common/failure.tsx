@@ -37,10 +37,14 @@ function wordsFor(code: ErrorCode | undefined): string {
       return 'The gateway can’t be reached.';
     case ErrorCode.RATE_LIMITED:
       return 'This minute’s requests are spent.';
+    case ErrorCode.KEY_BUDGET_SPENT:
+      return 'The requests of this page are spent.';
     case ErrorCode.MONTHLY_QUOTA_EXCEEDED:
       return 'This month’s requests are spent.';
     case ErrorCode.UNAUTHENTICATED:
     case ErrorCode.FORBIDDEN:
+    case ErrorCode.KEY_EXPIRED:
+    case ErrorCode.ORIGIN_NOT_ALLOWED:
       return 'The key is not accepted.';
     case ErrorCode.UPSTREAM_UNAVAILABLE:
     case ErrorCode.UPSTREAM_TIMEOUT:

@@ -11,6 +11,7 @@ import {
 } from 'graphql-sse';
 import { errorBody, type FailureCode } from '../../errors.ts';
 import type { Live } from '../../gateway.ts';
+import { UNPROVEN } from '../../operations/messages.ts';
 import { hijacked, isBearer } from '../../server/http.ts';
 import type { Caller } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
@@ -347,7 +348,7 @@ class SharedStreams {
   }
 
   #reserve(raw: FastifyRequest, { tenant, flow }: Caller): string | StreamResponse {
-    const isUnproven = flow !== tenant.digest;
+    const isUnproven = flow === UNPROVEN;
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
     const ofKey = reserved.filter(([, stream]) => stream.tenant.digest === tenant.digest).length;
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;

@@ -7,7 +7,6 @@ import {
   execute,
   GraphQLError,
   type GraphQLErrorOptions,
-  type GraphQLSchema,
   getOperationAST,
   getVariableValues,
   type OperationDefinitionNode,
@@ -15,20 +14,19 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import type { Config } from '../../config.ts';
 import { Failure } from '../../errors.ts';
 import { isDeep } from '../../exact-json.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import { formatError } from '../../graph/errors.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
-import { limitRules, listRefusal, type PersistedTexts, unlisted } from '../../operations/documents.ts';
+import { limitRules, listRefusal, unlisted } from '../../operations/documents.ts';
 import { type GatewayRequest, provenBy, toldErrors } from '../../operations/messages.ts';
 import {
   eventOf,
   extensionsOf,
   type OpenRun,
-  type OperationEvent,
   type OperationRun,
+  type OperationsParts,
 } from '../../operations/run.ts';
 import { type Bill, type Caller, openBill } from '../../service/call.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
@@ -58,7 +56,7 @@ interface KeySubscriptions {
   readonly beginning: Semaphore;
   beginners: number;
   /** Place that those which begin have among operations; null while none does. */
-  admitted: Promise<AdmissionRefusal | null> | null;
+  admitted: { readonly caller: Caller; readonly refusal: Promise<AdmissionRefusal | null> } | null;
 }
 
 type Admitting = Pick<Admission, 'enter' | 'leave'>;
@@ -92,7 +90,8 @@ export class SubscriptionPlaces {
   }
 
   /** @throws Failure if the key has as many as it may, or all that may be made up have */
-  take(tenant: Tenant, flow: string): SubscriptionPlace {
+  take(caller: Caller): SubscriptionPlace {
+    const { tenant } = caller;
     const taken = this.#taken.get(tenant) ?? {
       count: 0,
       begun: 0,
@@ -110,7 +109,7 @@ export class SubscriptionPlaces {
     return {
       begin: (work) =>
         taken.beginning.runExclusive(async () => {
-          const result = await this.#admitted(taken, flow, work);
+          const result = await this.#admitted(taken, caller, work);
           if (isGiven) return result;
           begun = 1;
           this.#note(taken, begun);
@@ -142,21 +141,24 @@ export class SubscriptionPlaces {
 
   async #admitted<Result>(
     taken: KeySubscriptions,
-    flow: string,
+    caller: Caller,
     work: () => Promise<Result>,
   ): Promise<Result> {
     // It isn't given up with the client that it was taken for, since others wait for it too.
-    taken.admitted ??= Promise.resolve(this.#admission.enter(flow, { signal: new AbortController().signal }));
+    taken.admitted ??= {
+      caller,
+      refusal: this.#admission.enter(caller, { signal: new AbortController().signal }),
+    };
     const { admitted } = taken;
     taken.beginners += 1;
     try {
-      if ((await admitted) !== null) throw overloaded();
+      if ((await admitted.refusal) !== null) throw overloaded();
       return await work();
     } finally {
       taken.beginners -= 1;
       if (taken.beginners === 0) {
         taken.admitted = null;
-        if ((await admitted) === null) this.#admission.leave(flow);
+        if ((await admitted.refusal) === null) this.#admission.leave(admitted.caller);
       }
     }
   }
@@ -225,23 +227,18 @@ export interface Subscriptions {
   stop(): void;
 }
 
-interface SubscriptionsParts {
-  readonly config: Config;
-  readonly schema: GraphQLSchema;
-  readonly persisted: PersistedTexts;
+/** The means of subscriptions. */
+interface LiveMeans extends OperationsParts {
   readonly feedParts: LiveParts;
   readonly openRun: OpenRun;
   readonly admission: Admission;
-  readonly now: () => number;
-  readonly onOperation: (event: OperationEvent) => void;
-  readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
 }
 
 /** Changes of one event for which its length is worth a look. */
 const MANY_CHANGES = 1_000;
 
 /** Opens subscriptions and their feeds. Only loaded if they are on. */
-export function openSubscriptions(parts: SubscriptionsParts): Subscriptions {
+export function openSubscriptions(parts: LiveMeans): Subscriptions {
   const { config, admission, openRun, onFault } = parts;
   const feeds = createFeeds(parts.feedParts, onFault);
   const rules = [...specifiedRules, ...limitRules(config)];
@@ -277,7 +274,7 @@ export function openSubscriptions(parts: SubscriptionsParts): Subscriptions {
   async function take(request: LiveRequest, caller: Caller): Promise<Opened> {
     const read = readOperation(request, rules, parts);
     if ('errors' in read) return read;
-    const place = places.take(caller.tenant, caller.flow);
+    const place = places.take(caller);
     let isBegun = false;
     try {
       const opened = await place.begin(() => begin(read, request, caller, place.giveBack));
@@ -318,7 +315,7 @@ interface ReadOperation {
 function readOperation(
   { query, operationName, variables }: LiveRequest,
   rules: Parameters<typeof validate>[2],
-  { config, schema, persisted }: SubscriptionsParts,
+  { config, schema, persisted }: LiveMeans,
 ): ReadOperation | { readonly errors: readonly GraphQLError[] } {
   if (!persisted.allows(query)) {
     const { code, message } = unlisted();
@@ -377,7 +374,7 @@ interface BegunSubscription {
 class EventResults implements LiveResults {
   readonly #begun: BegunSubscription;
   readonly #eventWork: EventWork;
-  readonly #parts: SubscriptionsParts;
+  readonly #parts: LiveMeans;
   readonly #ends = new AbortController();
   readonly #total = openBill();
   /** Calls that are on no event's bill as yet. */
@@ -386,7 +383,7 @@ class EventResults implements LiveResults {
   #errors: ReturnType<typeof told> = [];
   #isOver = false;
 
-  constructor(begun: BegunSubscription, eventWork: EventWork, parts: SubscriptionsParts) {
+  constructor(begun: BegunSubscription, eventWork: EventWork, parts: LiveMeans) {
     this.#begun = begun;
     this.#eventWork = eventWork;
     this.#parts = parts;
@@ -501,7 +498,7 @@ function rootKey({ selectionSet }: OperationDefinitionNode): string {
 function told(
   errors: readonly GraphQLError[],
   requestId: string,
-  onFault: SubscriptionsParts['onFault'],
+  onFault: LiveMeans['onFault'],
 ): readonly GraphQLError[] {
   const formatted = errors.map((error) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'subscription', requestId)),

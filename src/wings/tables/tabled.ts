@@ -1,7 +1,7 @@
-import { type GraphQLSchema, parse } from 'graphql';
+import { parse } from 'graphql';
 import { type Job, type Steps, timeSliced } from '../../async/turns.ts';
 import { errorBody } from '../../errors.ts';
-import type { PersistedTexts } from '../../operations/documents.ts';
+import { parseExactly } from '../../exact-json.ts';
 import {
   acceptingInstead,
   ChangedRequest,
@@ -14,18 +14,10 @@ import {
   VARIES,
   WrittenBody,
 } from '../../operations/messages.ts';
+import type { OperationsParts } from '../../operations/run.ts';
 import { openBill } from '../../service/call.ts';
 import { type AnswerTable, isJsonObject, TooManyFields, tablesBySchema } from './answer-tables.ts';
-import { parsedInSteps, type TableFormat, type TableWriter, tableFormatFor } from './writers.ts';
-
-interface TabledParts {
-  readonly schema: GraphQLSchema;
-  readonly persisted: PersistedTexts;
-  readonly maxTokens: number;
-  readonly maxAnswerBytes: number;
-  /** Returns the job whose turns the making of a table takes. */
-  readonly callerOf: (headers: GatewayRequest['headers']) => Job;
-}
+import { type TableWriter, tableFormatFor } from './writers.ts';
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';
@@ -45,20 +37,16 @@ const LONGER = 16;
  * Answers with the list of an operation as a table, if the client asks for one by `Accept`. The operation runs like any
  * other; if it has no single list, it is refused before it does. Answers that make no table, such as errors without
  * data, are JSON.
+ * @param job the work that the making of a table is part of
  */
-export function tabled(next: HandleRequest, parts: TabledParts): HandleRequest {
-  return (request) => {
-    const format = tableFormatFor(request.headers.accept);
-    return format === null ? next(request) : answered(request, format, next, parts);
-  };
-}
-
-async function answered(
+export async function tabled(
   request: GatewayRequest,
-  format: TableFormat,
   next: HandleRequest,
-  parts: TabledParts,
+  parts: OperationsParts,
+  job: Job,
 ): Promise<GatewayResponse> {
+  const format = tableFormatFor(request.headers.accept);
+  if (format === null) return next(request);
   const table = tableFor(request, parts);
   if (typeof table === 'string') return refused(406, table, request);
   const response = await next(
@@ -67,7 +55,6 @@ async function answered(
   const { status, body } = response;
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (status !== 200 || !isWhole || isExplained(request)) return varied(response);
-  const job = parts.callerOf(request.headers);
   const answer = await timeSliced(job, parsedInSteps(String(body)));
   const { data, errors, extensions } = isJsonObject(answer) ? answer : {};
   const faults = Array.isArray(errors) ? errors : [];
@@ -75,7 +62,7 @@ async function answered(
   if (table === null || !isJsonObject(data) || (faults.length > 0 && isNothing(data)))
     return varied({ ...response, status: faults.length > 0 ? statusOfFault(faults[0]) : status });
   const writer = await format.open(table.columns);
-  const chunks = chunksOf(written(table, data, writer), job, LONGER * parts.maxAnswerBytes);
+  const chunks = chunksOf(written(table, data, writer), job, LONGER * parts.config.maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);
   const sent = await beginning(chunks, body.length * HELD_TIMES);
   return { status, headers: told(headers, faults.length, extensions), body: sent };
@@ -114,14 +101,14 @@ async function* continued(
  */
 function tableFor(
   request: GatewayRequest,
-  { schema, persisted, maxTokens }: TabledParts,
+  { schema, persisted, config }: OperationsParts,
 ): AnswerTable | string | null {
   if (Array.isArray(request.body))
     return 'A table is made of one operation. Send them one by one, or ask for JSON.';
   const asked = textIn(request, persisted);
   if (asked === null) return null;
   try {
-    const document = parse(asked.text, { maxTokens, noLocation: true });
+    const document = parse(asked.text, { maxTokens: config.maxTokens, noLocation: true });
     const [table, ...others] = tablesBySchema(schema, document, asked.operationName) ?? [];
     if (table === undefined || others.length === 0) return table ?? null;
     const paths = [table, ...others].map(({ path }) => path);
@@ -201,6 +188,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   FORBIDDEN: 403,
   RATE_LIMITED: 429,
   MONTHLY_QUOTA_EXCEEDED: 429,
+  KEY_BUDGET_SPENT: 429,
   BAD_USER_INPUT: 400,
   OPERATION_TOO_EXPENSIVE: 400,
   DOCUMENT_NOT_ALLOWED: 403,
@@ -228,4 +216,110 @@ function refused(status: 406, message: string, { requestId }: GatewayRequest): G
     ]),
     body: errorBody('BAD_REQUEST', message, { requestId }, { extensions: { upstream: openBill() } }),
   };
+}
+
+/** Characters that are parsed in one step: a fraction of a millisecond. */
+const STEP_LENGTH = 32_768;
+
+interface Cursor {
+  at: number;
+}
+
+/**
+ * Parses the value of a JSON text without blanks in steps, so that others have their turns.
+ * @throws SyntaxError if it is none
+ */
+export function* parsedInSteps(text: string): Steps<unknown> {
+  const cursor = { at: 0 };
+  const value = yield* valueAt(text, cursor);
+  if (cursor.at < text.length) throw new SyntaxError('There is more than one value.');
+  return value;
+}
+
+function* valueAt(text: string, cursor: Cursor): Steps<unknown> {
+  const end = endOf(text, cursor.at, cursor.at + STEP_LENGTH);
+  if (end === null) return yield* text[cursor.at] === '[' ? itemsAt(text, cursor) : fieldsAt(text, cursor);
+  const value = parseExactly(text.slice(cursor.at, end));
+  cursor.at = end;
+  yield;
+  return value;
+}
+
+/** Parses a long list: as many items at once as make a step, a longer one by itself. */
+function* itemsAt(text: string, cursor: Cursor): Steps<unknown[]> {
+  const items: unknown[] = [];
+  do {
+    const start = cursor.at + 1;
+    const limit = start + STEP_LENGTH;
+    let end = endOf(text, start, limit);
+    if (end === null) {
+      cursor.at = start;
+      items.push(yield* valueAt(text, cursor));
+      continue;
+    }
+    while (text[end] === ',') {
+      const next = endOf(text, end + 1, limit);
+      if (next === null || next > limit) break;
+      end = next;
+    }
+    const parsed = parseExactly(`[${text.slice(start, end)}]`);
+    if (Array.isArray(parsed)) for (const item of parsed) items.push(item);
+    cursor.at = end;
+    yield;
+  } while (text[cursor.at] === ',');
+  close(text, cursor, ']');
+  return items;
+}
+
+function* fieldsAt(text: string, cursor: Cursor): Steps<Record<string, unknown>> {
+  const fields: [string, unknown][] = [];
+  do {
+    const start = cursor.at + 1;
+    cursor.at = stringEnd(text, start);
+    const name = String(JSON.parse(text.slice(start, cursor.at)));
+    close(text, cursor, ':');
+    fields.push([name, yield* valueAt(text, cursor)]);
+  } while (text[cursor.at] === ',');
+  close(text, cursor, '}');
+  return Object.fromEntries(fields);
+}
+
+function close(text: string, cursor: Cursor, expected: string): void {
+  if (text[cursor.at] !== expected) throw new SyntaxError(`Expected ${expected} at ${cursor.at}.`);
+  cursor.at += 1;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+const OPENING: ReadonlySet<number> = new Set([91, 123]);
+const CLOSING: ReadonlySet<number> = new Set([93, 125]);
+
+/** Returns the end of a value; null if a list or an object goes beyond the limit. */
+function endOf(text: string, from: number, limit: number): number | null {
+  if (text.charCodeAt(from) === QUOTE) return stringEnd(text, from);
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    if (at > limit && depth > 0) return null;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    else if (OPENING.has(code)) depth += 1;
+    else if (CLOSING.has(code)) {
+      if (depth === 0) return at;
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    } else if (code === COMMA && depth === 0) return at;
+  }
+  if (depth > 0) throw new SyntaxError('The text ends within a value.');
+  return text.length;
+}
+
+/** @param from index of its first quote */
+function stringEnd(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return at + 1;
+  }
+  throw new SyntaxError('The text ends within a string.');
 }

@@ -1,0 +1,147 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readConfig } from '../config.ts';
+import { TAGS } from '../wings/issued/key.ts';
+import { KeyDesk, KeyFault, type ShownKey } from '../wings/issued/key-desk.ts';
+import { openKeyStore } from '../wings/issued/key-store.ts';
+import { CommandError } from './formats.ts';
+
+const EXAMPLES = `
+Examples:
+  country-graph keys create page --origin https://app.example --tag figures --per-month 10000
+  country-graph keys create shop --group web --group-per-day 500 --expires 90d
+  country-graph keys rotate page --overlap 3600
+  country-graph keys list
+The keys are those of CACHE_URL, which must be sqlite:PATH or redis://…`;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+interface CreateOptions {
+  readonly expires?: string;
+  readonly origin: readonly string[];
+  readonly documents: 'any' | 'trusted';
+  readonly tag: readonly string[];
+  readonly group?: string;
+  readonly perMinute?: number;
+  readonly perDay?: number;
+  readonly perMonth?: number;
+  readonly groupPerMinute?: number;
+  readonly groupPerDay?: number;
+  readonly groupPerMonth?: number;
+  readonly visitorPerMinute?: number;
+}
+
+/** Adds the commands by which operators manage issued keys. */
+export function addKeyCommands(keys: Command, env: NodeJS.ProcessEnv): void {
+  const atDesk = (work: (desk: KeyDesk) => Promise<unknown>) => workAtDesk(env, work);
+  keys.addHelpText('after', EXAMPLES);
+  keys
+    .command('create')
+    .description('issue a key, and print it: it is shown this once')
+    .argument('<name>', 'what to call it')
+    .option('--expires <when>', 'a date, or a number of days such as 90d')
+    .option('--origin <origin>', 'a site whose pages may use it; can be given again', listed, [])
+    .addOption(
+      new Option('--documents <which>', 'operations that may run').choices(['any', 'trusted']).default('any'),
+    )
+    .addOption(
+      new Option(
+        '--tag <tag>',
+        `a part of the graph that it may read (${TAGS.join(', ')}); can be given again`,
+      )
+        .argParser(listed)
+        .default([]),
+    )
+    .option('--per-minute <calls>', 'calls to the service in a minute', count)
+    .option('--per-day <calls>', 'the same in a day', count)
+    .option('--per-month <calls>', 'the same in a month', count)
+    .option('--group <name>', 'a group whose members share a budget')
+    .option('--group-per-minute <calls>', 'calls of the group in a minute', count)
+    .option('--group-per-day <calls>', 'the same in a day', count)
+    .option('--group-per-month <calls>', 'the same in a month', count)
+    .option('--visitor-per-minute <operations>', 'operations of one address in a minute', count)
+    .action((name: string, options: CreateOptions) => atDesk((desk) => desk.create(termsIn(name, options))));
+  keys
+    .command('list')
+    .description('list the keys and their state')
+    .action(() => atDesk(async (desk) => (await desk.list()).map(row).join('\n') || 'There are no keys.'));
+  keys
+    .command('show')
+    .description('show the terms of a key, and its calls')
+    .argument('<name>')
+    .action((name: string) => atDesk((desk) => desk.show(name)));
+  keys
+    .command('revoke')
+    .description('end a key, on all gateways of the store within a second')
+    .argument('<name>')
+    .action((name: string) => atDesk((desk) => desk.revoke(name)));
+  keys
+    .command('rotate')
+    .description('issue another key of the same name and terms; the former one works for a while')
+    .argument('<name>')
+    .option('--overlap <seconds>', 'how long the former key still works; a day if left out', count)
+    .action((name: string, { overlap }: { overlap?: number }) =>
+      atDesk((desk) => desk.rotate(name, overlap)),
+    );
+}
+
+async function workAtDesk(env: NodeJS.ProcessEnv, work: (desk: KeyDesk) => Promise<unknown>): Promise<void> {
+  const { cacheUrl, cacheTimeoutMs } = readConfig(env);
+  if (cacheUrl === 'memory:' || cacheUrl === 'none')
+    throw new CommandError(
+      'CACHE_URL: issued keys are kept in sqlite:PATH or redis://… Those of memory: are within the gateway: ask it at ADMIN_PORT.',
+    );
+  const store = await openKeyStore(cacheUrl, cacheTimeoutMs);
+  try {
+    const outcome = await work(new KeyDesk(store, Date.now));
+    console.log(typeof outcome === 'string' ? outcome : JSON.stringify(outcome, null, 2));
+  } catch (error) {
+    if (error instanceof KeyFault) throw new CommandError(error.message);
+    throw new CommandError(`The store of keys failed: ${error instanceof Error ? error.message : error}`);
+  } finally {
+    await store.close();
+  }
+}
+
+function termsIn(name: string, options: CreateOptions) {
+  const { perMinute, perDay, perMonth, visitorPerMinute, documents } = options;
+  return {
+    name,
+    expiresAt: options.expires === undefined ? null : instantOf(options.expires),
+    origins: options.origin,
+    tags: options.tag,
+    documents,
+    perMinute,
+    perDay,
+    perMonth,
+    visitorPerMinute,
+    group:
+      options.group === undefined
+        ? null
+        : {
+            name: options.group,
+            perMinute: options.groupPerMinute,
+            perDay: options.groupPerDay,
+            perMonth: options.groupPerMonth,
+          },
+  };
+}
+
+function instantOf(when: string): string {
+  const days = /^(\d{1,5})d$/.exec(when)?.[1];
+  const atMs = days === undefined ? Date.parse(when) : Date.now() + Number(days) * DAY_MS;
+  if (Number.isNaN(atMs)) throw new KeyFault(400, '--expires must be a date, or days such as 90d.');
+  return new Date(atMs).toISOString();
+}
+
+function row({ name, state, createdAt, expiresAt, group }: ShownKey): string {
+  return [name.padEnd(24), state.padEnd(9), createdAt, expiresAt ?? '-', group?.name ?? '-'].join('  ');
+}
+
+function listed(item: string, before: readonly string[]): readonly string[] {
+  return [...before, item];
+}
+
+function count(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

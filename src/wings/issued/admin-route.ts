@@ -1,0 +1,43 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { type KeyDesk, KeyFault } from './key-desk.ts';
+
+/** Bytes of a key's terms. */
+const MAX_BODY_BYTES = 32_768;
+
+const hashed = (text: string) => createHash('sha256').update(text).digest();
+
+/** Serves `/keys` to operators who bear their own key. */
+export async function adminRoutes(
+  app: FastifyInstance,
+  { desk, operatorKey }: { readonly desk: KeyDesk; readonly operatorKey: string },
+): Promise<void> {
+  const expected = hashed(`Bearer ${operatorKey}`);
+  const nameIn = ({ params }: FastifyRequest) => String((params as { name?: unknown }).name);
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const given = request.headers.authorization?.replace(/^bearer +/i, 'Bearer ') ?? '';
+    if (timingSafeEqual(hashed(given), expected)) return;
+    reply.code(401).header('www-authenticate', 'Bearer');
+    return reply.send({ error: 'Unauthorized', message: 'Send OPERATOR_KEY as the bearer.' });
+  });
+  app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    const status = error instanceof KeyFault ? error.status : (error.statusCode ?? 503);
+    const message = status < 500 ? error.message : 'The store of issued keys has not answered.';
+    return reply.code(status).send({ error: status < 500 ? 'Refused' : 'Unavailable', message });
+  });
+
+  app.get('/keys', () => desk.list());
+  app.post('/keys', { bodyLimit: MAX_BODY_BYTES }, async ({ body }, reply) => {
+    reply.code(201);
+    return desk.create(body);
+  });
+  app.get('/keys/:name', (request) => desk.show(nameIn(request)));
+  app.delete('/keys/:name', (request) => desk.revoke(nameIn(request)));
+  app.post('/keys/:name/rotate', async (request, reply) => {
+    const { overlapSeconds } = (request.body ?? {}) as { overlapSeconds?: number };
+    reply.code(201);
+    return desk.rotate(nameIn(request), overlapSeconds);
+  });
+}

@@ -1,0 +1,303 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import {
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  Kind,
+  parse,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { PromiseOrValue } from '../../async/turns.ts';
+import type { Config } from '../../config.ts';
+import { errorBody, Failure, type FailureCode } from '../../errors.ts';
+import type { PersistedTexts } from '../../operations/documents.ts';
+import {
+  ChangedRequest,
+  type GatewayRequest,
+  type GatewayResponse,
+  type HandleRequest,
+  isModern,
+  textIn,
+} from '../../operations/messages.ts';
+import { openBill } from '../../service/call.ts';
+import { createLru } from '../../store/lru.ts';
+import { digestOf, type IssuedKey, issuedKeyFrom, issuedKeyIn, isWhole, TAGS } from './key.ts';
+import { KeyDesk } from './key-desk.ts';
+import { KeyPurse, unreachable } from './key-purse.ts';
+import { type KeyStore, openKeyStore } from './key-store.ts';
+
+/** Milliseconds after which a key is read again: another gateway may have revoked it. */
+const FRESH_MS = 500;
+
+/** Milliseconds for which a key that was good still is while the store can't be reached. */
+const TRUSTED_MS = 10_000;
+
+/** Milliseconds for which it counts that there is no such key. */
+const ABSENT_MS = 1_000;
+
+/** Keys that are remembered, and names under which there is none: anybody can make those up. */
+const MOST = { known: 10_000, absent: 2_000, visitors: 50_000, documents: 1_000 };
+
+/** Looks for keys that are not known, at once: those beyond are turned away. */
+const MAX_LOOKS = 16;
+
+const MINUTE_MS = 60_000;
+
+/** Status of a refusal of the whole request; 200 for clients that take any other for a fault of the network. */
+const STATUSES: Partial<Record<FailureCode, number>> = {
+  UNAUTHENTICATED: 401,
+  KEY_EXPIRED: 401,
+  ORIGIN_NOT_ALLOWED: 403,
+  DOCUMENT_NOT_ALLOWED: 403,
+  RATE_LIMITED: 429,
+  OVERLOADED: 503,
+  UPSTREAM_UNAVAILABLE: 503,
+};
+
+interface IssuingMeans {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly persisted: PersistedTexts;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+interface KnownKey {
+  text: string;
+  key: IssuedKey;
+  /** Instant at which it was read, in milliseconds of the process. */
+  readAtMs: number;
+}
+
+/** Exchanges keys of this gateway's own for the key of the service that it holds. */
+export class Issued {
+  readonly desk: KeyDesk;
+  readonly #parts: IssuingMeans;
+  readonly #store: KeyStore;
+  readonly #known = createLru<KnownKey>(MOST.known);
+  readonly #absent = new LRUCache<string, true>({ max: MOST.absent, ttl: ABSENT_MS });
+  readonly #looks = new Map<string, Promise<IssuedKey | null>>();
+  readonly #purses = createLru<KeyPurse>(MOST.known);
+  readonly #visitors = new Visitors();
+  readonly #tags: DocumentTags;
+
+  constructor(parts: IssuingMeans, store: KeyStore) {
+    this.#parts = parts;
+    this.#store = store;
+    this.desk = new KeyDesk(store, parts.now);
+    this.#tags = new DocumentTags(parts.schema, parts.config.maxTokens);
+  }
+
+  /** Answers a request: one by an issued key in the name of the held one, if the terms of the key allow it. */
+  handle(request: GatewayRequest, answer: HandleRequest): PromiseOrValue<GatewayResponse> {
+    const key = issuedKeyIn(request.headers.authorization);
+    return key === null ? answer(request) : this.#exchanged(request, key, answer);
+  }
+
+  /** Tells if a header bears a key of this gateway's own, be it good or not. */
+  isIssued(authorization: string): boolean {
+    return issuedKeyIn(authorization) !== null;
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async #exchanged(request: GatewayRequest, given: string, answer: HandleRequest): Promise<GatewayResponse> {
+    const { countryDataKey } = this.#parts.config;
+    try {
+      const key = await this.#find(given);
+      this.#check(key, request);
+      const exchanged = { authorization: `Bearer ${countryDataKey}`, purse: this.#purseOf(key) };
+      return await answer(new ChangedRequest(request, { exchanged }));
+    } catch (error) {
+      if (error instanceof Failure) return refused(error, request);
+      throw error;
+    }
+  }
+
+  async #find(given: string): Promise<IssuedKey> {
+    const key = isWhole(given) ? await this.#look(digestOf(given)) : null;
+    if (key === null || key.revokedAt !== null)
+      throw new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');
+    return key;
+  }
+
+  #look(name: string): PromiseOrValue<IssuedKey | null> {
+    const known = this.#known.get(name);
+    if (known !== undefined && performance.now() - known.readAtMs < FRESH_MS) return known.key;
+    if (this.#absent.has(name)) return null;
+    const looking = this.#looks.get(name);
+    if (looking !== undefined) return looking;
+    if (known === undefined && this.#looks.size >= MAX_LOOKS)
+      throw new Failure(
+        'OVERLOADED',
+        'Too many unknown keys are being looked for. Ask again a little later.',
+        {
+          retryAfterSeconds: 1,
+        },
+      );
+    const look = this.#read(name, known).finally(() => this.#looks.delete(name));
+    this.#looks.set(name, look);
+    return look;
+  }
+
+  async #read(name: string, known: KnownKey | undefined): Promise<IssuedKey | null> {
+    const readAtMs = performance.now();
+    let text: string | null;
+    try {
+      text = await this.#store.get(name);
+    } catch {
+      if (known !== undefined && readAtMs - known.readAtMs < TRUSTED_MS) return known.key;
+      throw unreachable();
+    }
+    const key = text !== null && text === known?.text ? known.key : issuedKeyFrom(text, name);
+    if (key === null || text === null) {
+      this.#known.delete(name);
+      this.#absent.set(name, true);
+      return null;
+    }
+    this.#known.set(name, { text, key, readAtMs });
+    return key;
+  }
+
+  /** Finds the budget of a key: those of one name share it. */
+  #purseOf(key: IssuedKey): KeyPurse {
+    const purse = this.#purses.get(key.name) ?? new KeyPurse(key, this.#store, this.#parts.now);
+    if (purse.key.createdAt <= key.createdAt) purse.key = key;
+    this.#purses.set(key.name, purse);
+    return purse;
+  }
+
+  /** @throws Failure if the key may not ask this */
+  #check(key: IssuedKey, request: GatewayRequest): void {
+    const nowMs = this.#parts.now();
+    const endsAt = [key.expiresAt, key.endsAt].find((at) => at !== null && Date.parse(at) <= nowMs);
+    if (endsAt != null) throw new Failure('KEY_EXPIRED', `The key has worked until ${endsAt}.`);
+    const { origin } = request.headers;
+    if (key.origins.length > 0 && !(origin !== undefined && key.origins.includes(origin)))
+      throw new Failure('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not ask by this key.');
+    const { method, body: whole, address = '' } = request;
+    // A GET has what it asks for in its address alone.
+    const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
+    if (key.visitorPerMinute !== null)
+      this.#visitors.count(`${key.name} ${address}`, bodies.length, key.visitorPerMinute, nowMs);
+    for (const body of bodies) this.#checkDocument(key, new ChangedRequest(request, { body }));
+  }
+
+  #checkDocument({ documents, tags }: IssuedKey, request: GatewayRequest): void {
+    const { persisted } = this.#parts;
+    const text = textIn(request, persisted)?.text;
+    // There is nothing to run: other stages say so.
+    if (text === undefined) return;
+    if (documents === 'trusted' && !persisted.lists(text))
+      throw new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
+    if (tags.length === 0) return;
+    const other = this.#tags.of(text).find((tag) => !(tags as readonly string[]).includes(tag));
+    if (other !== undefined)
+      throw new Failure(
+        'DOCUMENT_NOT_ALLOWED',
+        `This key may not read ${other}; it may read ${tags.join(', ')}.`,
+      );
+  }
+}
+
+/** Opens the keys that this gateway has issued. */
+export async function openIssued(parts: IssuingMeans): Promise<Issued> {
+  const { cacheUrl, cacheTimeoutMs } = parts.config;
+  return new Issued(parts, await openKeyStore(cacheUrl, cacheTimeoutMs));
+}
+
+/** Operations of each visitor in this minute, by this process. Addresses are kept as digests of a secret of its own. */
+class Visitors {
+  readonly #secret = randomBytes(32);
+  readonly #counts = createLru<{ minute: number; operations: number }>(MOST.visitors);
+
+  /** @throws Failure RATE_LIMITED if they are too many */
+  count(visitor: string, operations: number, most: number, nowMs: number): void {
+    const name = createHmac('sha256', this.#secret).update(visitor).digest('base64url');
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    const known = this.#counts.get(name);
+    const count = known?.minute === minute ? known : { minute, operations: 0 };
+    this.#counts.set(name, count);
+    if (count.operations + operations > most) {
+      const retryAtMs = (minute + 1) * MINUTE_MS;
+      throw new Failure('RATE_LIMITED', `One visitor may ask for ${most} operations a minute by this key.`, {
+        limit: most,
+        retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)),
+        retryAt: new Date(retryAtMs).toISOString(),
+      });
+    }
+    count.operations += operations;
+  }
+}
+
+/** Types that are of the base for routers, but hold figures. */
+const OF_FIGURES: ReadonlySet<string> = new Set(['CountryProfile', 'Signals']);
+
+/** Tags of the types that a document reads, whichever of its operations runs. */
+class DocumentTags {
+  readonly #schema: GraphQLSchema;
+  readonly #maxTokens: number;
+  readonly #known = new LRUCache<string, readonly string[]>({ max: MOST.documents });
+
+  constructor(schema: GraphQLSchema, maxTokens: number) {
+    this.#schema = schema;
+    this.#maxTokens = maxTokens;
+  }
+
+  of(text: string): readonly string[] {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const tags = this.#read(text);
+    this.#known.set(text, tags);
+    return tags;
+  }
+
+  #read(text: string): readonly string[] {
+    const tags = new Set<string>();
+    const types = new TypeInfo(this.#schema);
+    const note = () => {
+      for (const type of [types.getParentType(), getNamedType(types.getType())]) {
+        const tag = type == null ? null : tagOf(type);
+        if (tag !== null) tags.add(tag);
+      }
+    };
+    try {
+      const document = parse(text, { maxTokens: this.#maxTokens, noLocation: true });
+      visit(
+        document,
+        visitWithTypeInfo(types, { Field: note, InlineFragment: note, FragmentDefinition: note }),
+      );
+    } catch {
+      // It can't run: other stages say so.
+    }
+    return [...tags];
+  }
+}
+
+/** Returns the part of the graph that a type is of; null if it is open to all. */
+function tagOf({ name, astNode }: GraphQLNamedType): string | null {
+  if (OF_FIGURES.has(name)) return 'figures';
+  const tag = astNode?.directives?.find((directive) => directive.name.value === 'tag');
+  const value = tag?.arguments?.find((argument) => argument.name.value === 'name')?.value;
+  const named = value?.kind === Kind.STRING ? value.value : '';
+  return TAGS.find((one) => one === named) ?? null;
+}
+
+function refused({ code, message, fields, retryable }: Failure, request: GatewayRequest): GatewayResponse {
+  const modern = isModern(request.headers.accept ?? '');
+  const status = modern ? (STATUSES[code] ?? 400) : 200;
+  const headers = new Map([
+    ['content-type', `application/${modern ? 'graphql-response+json' : 'json'}; charset=utf-8`],
+    ['cache-control', 'no-store'],
+    ['vary', 'Authorization, Origin'],
+  ]);
+  if (status === 401) headers.set('www-authenticate', 'Bearer');
+  if (fields.retryAfterSeconds !== undefined) headers.set('retry-after', String(fields.retryAfterSeconds));
+  const told = { retryable, ...fields, requestId: request.requestId };
+  return { status, headers, body: errorBody(code, message, told, { extensions: { upstream: openBill() } }) };
+}

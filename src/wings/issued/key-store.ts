@@ -1,0 +1,218 @@
+import { closeSync, openSync } from 'node:fs';
+
+/** Counts calls of one window. */
+export interface Count {
+  readonly name: string;
+  /** Calls that the window has room for; null for any number. */
+  readonly most: number | null;
+  /** Milliseconds for which the count is kept. */
+  readonly keptMs: number;
+}
+
+/** The outcome of a take: the counts as they stand, and the first of them that has no room. */
+interface TakeOutcome {
+  readonly calls: readonly number[];
+  /** Its place; null if the call was taken. */
+  readonly full: number | null;
+}
+
+/**
+ * Keeps issued keys by their digests, and counts their calls, for all gateways that share the store. Unlike a store of
+ * figures it forgets nothing by itself, and each method fails if the store can't be reached. A call stands in up to six
+ * counts at once, all or none: libraries that limit rates count one at a time.
+ */
+export interface KeyStore {
+  get(name: string): Promise<string | null>;
+  all(): Promise<readonly string[]>;
+  set(name: string, text: string): Promise<void>;
+  /** Counts a call in each of the windows, or in none if one has no room: nothing comes between. */
+  take(counts: readonly Count[]): Promise<TakeOutcome>;
+  /** Takes a call that was not sent off counts that are still kept. */
+  putBack(names: readonly string[]): Promise<void>;
+  read(names: readonly string[]): Promise<readonly number[]>;
+  close(): Promise<void>;
+}
+
+/** Times as long as a held figure that a key may take: one that is late is a miss, a key that is late is none. */
+const PATIENCE = 5;
+
+/** Opens the keys of a store, which may be out of reach as yet. */
+export async function openKeyStore(url: string, timeoutMs: number): Promise<KeyStore> {
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
+  if (path !== null && path !== ':memory:') return openFile(`${path}.keys`);
+  return url.startsWith('redis') ? openRedis(url, PATIENCE * timeoutMs) : openMemory();
+}
+
+function openMemory(): KeyStore {
+  const keys = new Map<string, string>();
+  const counts = new Map<string, { calls: number; readonly untilMs: number }>();
+  const callsOf = (names: readonly string[]) => names.map((name) => counts.get(name)?.calls ?? 0);
+  const sweep = () => {
+    for (const [name, { untilMs }] of counts) if (untilMs < performance.now()) counts.delete(name);
+  };
+  let takes = 0;
+  return {
+    get: async (name) => keys.get(name) ?? null,
+    all: async () => [...keys.values()],
+    async set(name, text) {
+      keys.set(name, text);
+    },
+    async take(wanted) {
+      const calls = callsOf(wanted.map(({ name }) => name));
+      const full = firstFull(wanted, calls);
+      if (full !== null) return { calls, full };
+      for (const [i, { name, keptMs }] of wanted.entries())
+        counts.set(name, { calls: (calls[i] ?? 0) + 1, untilMs: performance.now() + keptMs });
+      takes += 1;
+      if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep();
+      return { calls: calls.map((count) => count + 1), full };
+    },
+    async putBack(names) {
+      for (const name of names) {
+        const count = counts.get(name);
+        if (count !== undefined) count.calls -= 1;
+      }
+    },
+    read: async (names) => callsOf(names),
+    async close() {},
+  };
+}
+
+/** Calls after which counts of windows that are over are swept out. */
+const TAKES_BETWEEN_SWEEPS = 1_000;
+
+function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
+  const full = wanted.findIndex(({ most }, i) => most !== null && (calls[i] ?? 0) >= most);
+  return full === -1 ? null : full;
+}
+
+/** Milliseconds that a write waits for another process that writes. */
+const BUSY_TIMEOUT_MS = 1_000;
+
+/**
+ * Opens keys in a file of their own beside that of the figures, which may be deleted, or set aside once it is damaged.
+ * The owner alone can read it.
+ */
+async function openFile(path: string): Promise<KeyStore> {
+  const { DatabaseSync } = await import('node:sqlite');
+  closeSync(openSync(path, 'a', 0o600));
+  const db = new DatabaseSync(path);
+  db.exec(`
+    PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
+    PRAGMA journal_mode = WAL;
+    CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+  `);
+  const getKey = db.prepare('SELECT text FROM keys WHERE name = ?');
+  const allKeys = db.prepare('SELECT text FROM keys');
+  const setKey = db.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');
+  const getCount = db.prepare('SELECT calls FROM counts WHERE name = ?');
+  const count = db.prepare(
+    'INSERT INTO counts VALUES (?, 1, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + 1',
+  );
+  const uncount = db.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
+  const sweep = db.prepare('DELETE FROM counts WHERE expires < ?');
+  sweep.run(Date.now());
+  let takes = 0;
+  const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
+  return {
+    get: async (name) => (getKey.get(name)?.text as string | undefined) ?? null,
+    all: async () => allKeys.all().map(({ text }) => String(text)),
+    async set(name, text) {
+      setKey.run(name, text);
+    },
+    async take(wanted) {
+      db.exec('BEGIN IMMEDIATE');
+      try {
+        const calls = callsOf(wanted.map(({ name }) => name));
+        const full = firstFull(wanted, calls);
+        if (full === null) for (const { name, keptMs } of wanted) count.run(name, Date.now() + keptMs);
+        takes += 1;
+        if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
+        db.exec('COMMIT');
+        return full === null ? { calls: calls.map((one) => one + 1), full } : { calls, full };
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    async putBack(names) {
+      for (const name of names) uncount.run(name);
+    },
+    read: async (names) => callsOf(names),
+    async close() {
+      db.close();
+    },
+  };
+}
+
+/** Does the same as the others' `take`. A window without a limit has -1. */
+const TAKE = `
+local calls, full = {}, 0
+for i, key in ipairs(KEYS) do
+  calls[i] = tonumber(redis.call('GET', key) or '0')
+  local most = tonumber(ARGV[2 * i - 1])
+  if full == 0 and most >= 0 and calls[i] >= most then full = i end
+end
+if full > 0 then return {full, calls} end
+for i, key in ipairs(KEYS) do
+  calls[i] = redis.call('INCR', key)
+  redis.call('PEXPIRE', key, ARGV[2 * i])
+end
+return {0, calls}
+`;
+
+const PUT_BACK = `for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then redis.call('DECR', key) end end`;
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const MAX_PAUSE_MS = 1_000;
+
+/** The braces keep all keys and counts together in a cluster. */
+const NAMESPACE = 'country-graph:{issued}:';
+const KEYS = `${NAMESPACE}keys`;
+
+async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
+  const { createClient } = await import('@redis/client');
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (attempts) => Math.min(2 ** attempts * 50, MAX_PAUSE_MS),
+    },
+  });
+  // Each command that fails for it says so; without a listener the client would end the process.
+  client.on('error', () => {});
+  await Promise.race([client.connect().catch(() => {}), late(CONNECT_TIMEOUT_MS).catch(() => {})]);
+  const inTime = <T>(reply: Promise<T>) => Promise.race([reply, late(timeoutMs)]) as Promise<T>;
+  const named = (names: readonly string[]) => names.map((name) => NAMESPACE + name);
+  return {
+    get: async (name) => (await inTime(client.hGet(KEYS, name))) ?? null,
+    all: () => inTime(client.hVals(KEYS)),
+    async set(name, text) {
+      await inTime(client.hSet(KEYS, name, text));
+    },
+    async take(wanted) {
+      const order = {
+        keys: named(wanted.map(({ name }) => name)),
+        arguments: wanted.flatMap(({ most, keptMs }) => [String(most ?? -1), String(keptMs)]),
+      };
+      const [full, calls] = (await inTime(client.eval(TAKE, order))) as [number, number[]];
+      return { calls, full: full === 0 ? null : full - 1 };
+    },
+    async putBack(names) {
+      await inTime(client.eval(PUT_BACK, { keys: named(names), arguments: [] }));
+    },
+    read: async (names) => (await inTime(client.mGet(named(names)))).map(Number),
+    async close() {
+      client.destroy();
+    },
+  };
+}
+
+function late(ms: number): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  setTimeout(reject, ms, new Error('The store of issued keys has not answered in time.')).unref();
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,97 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+
+/** By which scanners for secrets know a key of this gateway's own. */
+const PREFIX = 'cgk_';
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Digits that 128 random bits take, and those of their checksum. */
+const SECRET_LENGTH = 22;
+const SECRET_BYTES = 16;
+const CHECK_LENGTH = 6;
+
+function inDigits(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest /= 62n) text = DIGITS[Number(rest % 62n)] + text;
+  return text;
+}
+
+const checkOf = (secret: string) => inDigits(BigInt(crc32(PREFIX + secret)), CHECK_LENGTH);
+
+/** Makes a key: `cgk_`, 22 random digits, and six more that show a slip. */
+export function makeKey(): string {
+  const secret = inDigits(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_LENGTH);
+  return PREFIX + secret + checkOf(secret);
+}
+
+/** Returns what an `Authorization` header bears in place of a key of the service; null if it doesn't begin like ours. */
+export function issuedKeyIn(authorization: string | null | undefined): string | null {
+  const key = /^bearer +(\S+)/i.exec(authorization ?? '')?.[1];
+  return key?.startsWith(PREFIX) ? key : null;
+}
+
+/** Tells if a key has the form and the checksum of one of ours, without asking anybody. */
+export function isWhole(key: string): boolean {
+  const secret = key.slice(PREFIX.length, -CHECK_LENGTH);
+  const isFormed = secret.length === SECRET_LENGTH && /^\w+$/.test(secret);
+  return isFormed && key.slice(-CHECK_LENGTH) === checkOf(secret);
+}
+
+/** Names a key where it is kept. Its bits are random, so that nobody can find it by its name. */
+export function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url');
+}
+
+const calls = z.int().min(0).max(1_000_000_000).nullable().default(null);
+const shortName = z.string().regex(/^[\w.-]{1,64}$/, 'must be up to 64 letters, digits, dots and dashes');
+
+/** Calls that may be sent in each window; null for any number. */
+const budget = { perMinute: calls, perDay: calls, perMonth: calls };
+
+const origin = z
+  .url({ protocol: /^https?$/, error: 'must be an origin such as https://app.example' })
+  .transform((url) => new URL(url).origin);
+
+/** Types of the schema by the tag that each has in the SDL. */
+export const TAGS = ['figures', 'markets', 'government', 'trade', 'policy'] as const;
+
+/** The terms of a key, as the operator gives them. */
+export const Terms = z.strictObject({
+  name: shortName,
+  expiresAt: z.iso.datetime({ offset: true }).nullable().default(null),
+  /** Pages that may use it; none in the list for any client. */
+  origins: z.array(origin).max(100).default([]),
+  documents: z.enum(['any', 'trusted']).default('any'),
+  /** Parts of the graph that it may read beside countries and the catalogue; none in the list for all. */
+  tags: z.array(z.enum(TAGS)).default([]),
+  ...budget,
+  /** A budget that it has in common with the other members. */
+  group: z
+    .strictObject({ name: shortName, ...budget })
+    .nullable()
+    .default(null),
+  /** Operations that one address may ask for in a minute. */
+  visitorPerMinute: calls,
+});
+
+const Kept = Terms.extend({
+  digest: z.string(),
+  createdAt: z.string(),
+  /** Instant at which another took its place. */
+  endsAt: z.string().nullable(),
+  revokedAt: z.string().nullable(),
+});
+
+export type GivenTerms = z.input<typeof Terms>;
+
+/** A key as it is kept: all of it but the key. */
+export type IssuedKey = z.output<typeof Kept>;
+
+/** Reads a key that was kept under a name; null if it isn't the one. */
+export function issuedKeyFrom(text: string | null, name: string): IssuedKey | null {
+  if (text === null) return null;
+  const key = Kept.parse(JSON.parse(text));
+  const [one, other] = [Buffer.from(key.digest), Buffer.from(name)];
+  return one.length === other.length && timingSafeEqual(one, other) ? key : null;
+}

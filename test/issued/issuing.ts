@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KeyDesk } from '../../src/wings/issued/key-desk.ts';
+import { openKeyStore } from '../../src/wings/issued/key-store.ts';
+import { movingClock } from '../support/moving-clock.ts';
+import { type Asking, openProgram, type ProgramOptions } from '../support/program.ts';
+
+export const START = Date.parse('2026-03-10T12:00:30Z');
+export const FIGURE = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';
+export const figureOf = (code: string) => FIGURE.replace('KE', code);
+
+/** A folder for a file of SQLite. */
+export function openFolder() {
+  const path = mkdtempSync(join(tmpdir(), 'issued-'));
+  return {
+    path,
+    cacheUrl: `sqlite:${join(path, 'figures.db')}`,
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+/** A gateway that holds the team's key and issues others, and the desk of its operator, on a clock that the test moves. */
+export async function openIssuing({
+  env = {},
+  cacheUrl,
+  clock = movingClock(START),
+  ...options
+}: Omit<ProgramOptions, 'clock'> & {
+  readonly cacheUrl: string;
+  readonly clock?: ReturnType<typeof movingClock>;
+}) {
+  const program = await openProgram({
+    ...options,
+    clock: clock.clock,
+    sandbox: { now: clock.clock.now, ...options.sandbox },
+    env: { CACHE_URL: cacheUrl, COUNTRY_DATA_KEY: 'demo-team', CACHE_RENEWAL: 'off', ...env },
+  });
+  const store = await openKeyStore(cacheUrl, 1_000);
+  const desk = new KeyDesk(store, clock.clock.now);
+  const close = program[Symbol.asyncDispose].bind(program);
+  return Object.assign(program, {
+    desk,
+    store,
+    clock,
+    pass: clock.pass,
+    issue: async (terms: object) => (await desk.create(terms)).key,
+    /** Asks, and names the codes of the errors. */
+    async codes(query: string, asking: Asking) {
+      const { errors } = await program.ask(query, asking);
+      return errors.map(({ extensions }) => extensions.code);
+    },
+    async [Symbol.asyncDispose]() {
+      await close();
+      await store.close();
+    },
+  });
+}
