@@ -68,6 +68,11 @@ const GROWTH = '{ countries { name observation(metricKey: "net_migration_total")
 const MANY_LINES =
   '{ countries { name observations(metricKeys: ["population_total"], fromYear: 1990) { year value } } }';
 
+const SERIES =
+  '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2000) { year value } } }';
+const TWO_INDICATORS =
+  '{ countries { name a: observations(metricKeys: ["gdp_per_capita_current_usd"], fromYear: 2010) { value } b: observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }';
+
 const MISSPELT = '{ country(code: "KE") { name observation(metricKey: "life_expectancyy") { value year } } }';
 
 const SITUATIONS: Readonly<Record<string, Situation>> = {
@@ -99,6 +104,27 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     isWide: true,
     further: async (page) => {
       await page.getByLabel('Draw').selectOption('multiples');
+    },
+  },
+  years: {
+    query: SERIES,
+    side: 'Picture',
+    isWide: true,
+    further: async (page) => {
+      await page.getByLabel('Draw').selectOption('map');
+      await page.getByRole('button', { name: 'Year before' }).click();
+    },
+  },
+  scatter: { query: TWO_INDICATORS, side: 'Picture', isWide: true },
+  'table-by-year': {
+    tab: 'OverTime',
+    side: 'Picture',
+    isWide: true,
+    further: async (page) => {
+      await page.getByText(/^Table of \d+ figures$/).click();
+      await page.getByLabel('Years as columns').check();
+      await page.getByRole('button', { name: 'Filter' }).click();
+      await page.getByLabel('Filter name').scrollIntoViewIfNeeded();
     },
   },
   'forced-colours': { tab: 'OverTime', side: 'Picture', hasForcedColours: true },

@@ -1,38 +1,40 @@
-import { readFileSync } from 'node:fs';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openProgram } from '../test/support/program.ts';
 
-/** What a browser loads until the first operation of GraphiQL has been answered, and what opening a chart adds. */
+/** A line of 9 Mbit/s with a round trip of 170 ms. */
+const LINE = { offline: false, latency: 170, downloadThroughput: 9e6 / 8, uploadThroughput: 9e6 / 8 };
+
+/** Prints what a browser loads over a slow line until a question has its picture, and what the editor adds. */
 export async function printWeight(): Promise<void> {
-  console.log('## What GraphiQL weighs, compressed as it is sent\n');
+  console.log('## What GraphiQL weighs, compressed as it is sent, at 9 Mbit/s and 170 ms\n');
   const browser = await openBrowser().catch(() => null);
   if (browser === null) {
     console.log('There is no Chromium here to measure it with.\n');
     return;
   }
-  await using program = await openProgram();
+  await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
   const context = await browser.newContext();
   const page = await context.newPage();
+  const line = await context.newCDPSession(page);
+  await line.send('Network.enable');
+  await line.send('Network.emulateNetworkConditions', LINE);
   let bytes = 0;
   let requests = 0;
-  page.on('response', async (response) => {
-    const path = new URL(response.url()).pathname;
-    if (!path.startsWith('/graphiql')) return;
+  page.on('requestfinished', async (request) => {
+    const { responseBodySize, responseHeadersSize } = await request.sizes();
+    bytes += responseBodySize + responseHeadersSize;
     requests += 1;
-    if (!path.startsWith('/graphiql/assets/')) return;
-    const coding = response.headers()['content-encoding'];
-    const suffix = coding === 'br' ? '.br' : coding === 'gzip' ? '.gz' : '';
-    bytes += readFileSync(`dist/graphiql${path.slice('/graphiql'.length)}${suffix}`).length;
   });
-  await page.goto(`${new URL(program.url).origin}/graphiql`);
-  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
-  await page.getByRole('button', { name: /Execute/ }).click();
-  await page.locator('.graphiql-response .view-line').nth(3).waitFor();
-  await page.waitForLoadState('networkidle');
+  const begun = performance.now();
+  const seconds = () => `${((performance.now() - begun) / 1000).toFixed(1)} s`;
+  await page.goto(`${new URL(program.url).origin}/graphiql`, { waitUntil: 'commit' });
+  await page.locator('.start .questions button').first().click();
+  await page.locator('.picture svg').first().waitFor();
   const first = bytes;
-  console.log(`First load, first answer included: ${(first / 1e6).toFixed(2)} MB in ${requests} requests`);
-  await page.getByRole('button', { name: 'Show Chart' }).click();
-  await page.locator('.picture').first().waitFor();
-  console.log(`The first chart adds               ${((bytes - first) / 1e6).toFixed(2)} MB\n`);
+  console.log(`First picture: ${(first / 1e6).toFixed(2)} MB in ${requests} requests, after ${seconds()}`);
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  const editor = seconds();
+  await page.waitForLoadState('networkidle');
+  console.log(`The editor adds ${((bytes - first) / 1e6).toFixed(2)} MB, after ${editor}\n`);
   await browser.close();
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import type { SourceNames } from './citations.ts';
 import { autoWorkers, budgetOf, MAX_WORKERS, type Machine, thisMachine } from './memory-budget.ts';
 
 const SQLITE = 'sqlite:';
@@ -218,6 +219,7 @@ const Environment = z.object({
   OPERATION_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(30_000),
   RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
+  SOURCE_NAMES: z.string().min(1).optional(),
   TRUSTED_DOCUMENTS_FOR: z.enum(['all', 'issued'], 'must be all or issued').default('all'),
   MAX_CONCURRENT_OPERATIONS: wholeNumber(1, 100_000).default(512),
   MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
@@ -324,6 +326,8 @@ export interface Config {
   readonly rateLimitWaitMs: number;
   /** File of the operations that may run; undefined for any. */
   readonly trustedDocuments: string | undefined;
+  /** Names of sources, from the operator's file; undefined if there is none. */
+  readonly sourceNames: SourceNames | undefined;
   /** The keys by which only those may run: all, or the issued ones that say so. */
   readonly trustedDocumentsFor: 'all' | 'issued';
   /** Operations that are under way at once; those beyond wait for a little, then are refused. */
@@ -407,6 +411,8 @@ export function readConfig(
   const unfit = sqliteFault(given.CACHE_URL ?? '');
   if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
   if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
+  const named = sourceNamesIn(given.SOURCE_NAMES);
+  faults.push(...named.faults.map((fault) => `SOURCE_NAMES: ${fault}`));
   faults.push(...issuedFaults(given), ...tracingFaults(env));
   const budget = parsed.data && budgetOf(parsed.data, machine);
   faults.push(...(budget?.faults ?? []));
@@ -441,6 +447,7 @@ export function readConfig(
     operationTimeoutMs: s.OPERATION_TIMEOUT_MS,
     rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
     trustedDocuments: s.TRUSTED_DOCUMENTS,
+    sourceNames: named.sourceNames,
     trustedDocumentsFor: s.TRUSTED_DOCUMENTS_FOR,
     maxConcurrentOperations: s.MAX_CONCURRENT_OPERATIONS,
     maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,
@@ -471,6 +478,34 @@ export function readConfig(
   });
 }
 
+const SourceNamesFile = z.record(
+  z.string().min(1),
+  z.strictObject({
+    name: z.string('must be a text').trim().min(1, 'must not be empty'),
+    url: httpAddress.nullish().transform((url) => url ?? null),
+  }),
+);
+
+/** Reads the names of sources from a file, and its faults. */
+function sourceNamesIn(file: string | undefined): {
+  readonly sourceNames?: SourceNames;
+  readonly faults: readonly string[];
+} {
+  if (file === undefined) return { faults: [] };
+  try {
+    const { data, error } = SourceNamesFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    const faults = (error?.issues ?? []).map(({ path, message }) => [...path, message].join(': '));
+    return {
+      sourceNames: new Map(Object.entries(data ?? {})),
+      faults: faults.map((fault) => `${file} is no file of names: ${fault}`),
+    };
+  } catch (error) {
+    return {
+      faults: [`${file} ${error instanceof SyntaxError ? 'is no JSON' : `can't be read: ${codeOf(error)}`}`],
+    };
+  }
+}
+
 /** Reads the secrets that stand in files. Returns the settings with them, and the faults of these files. */
 function withSecrets(env: Readonly<Record<string, string | undefined>>) {
   const given: Record<string, string | undefined> = { ...env };
@@ -495,9 +530,12 @@ function textOf(file: string): { readonly text?: string; readonly fault?: string
     const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     return text === '' ? { fault: 'must name a file with something in it' } : { text };
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return { fault: `must name a file that can be read: ${why}` };
+    return { fault: `must name a file that can be read: ${codeOf(error)}` };
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
 /** Words a setting in a fault. Addresses may hold a password, so they are not repeated, and neither are secrets. */

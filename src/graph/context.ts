@@ -1,3 +1,4 @@
+import type { SourceNames } from '../citations.ts';
 import type { FailureCode } from '../errors.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import type { BatchGate, Effort } from '../loaders/observations.ts';
@@ -129,6 +130,13 @@ export interface LiveSources {
   sources(keys: readonly string[] | null): Promise<AsyncIterable<LiveEvent<SourceRecord>>>;
 }
 
+/** The operator's words for references to figures. */
+export interface Citing {
+  readonly sourceNames: SourceNames;
+  /** Public address of the service, without a trailing slash; null if it has none. */
+  readonly serviceUrl: string | null;
+}
+
 /** The means of one operation's resolvers. */
 export interface GraphContext {
   readonly caller: Caller;
@@ -142,6 +150,8 @@ export interface GraphContext {
   /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
+  /** What references to figures say besides the figures; left out while an operation is priced. */
+  readonly citing?: Citing;
   /** Knows if the service has just refused the key; left out while an operation is priced. */
   readonly gate?: CallGate | undefined;
   /** The source of subscriptions' events; only there while a subscription begins. */

@@ -35,6 +35,13 @@ export type ChangeKind =
   /** Something of it is different. A new time of retrieval alone is no difference. */
   | 'REVISED';
 
+/** The form of a reference to a figure. */
+export type CitationStyle =
+  /** An entry of BibTeX. */
+  | 'BIBTEX'
+  /** A line of text. */
+  | 'TEXT';
+
 /** The price of a commodity on a day. */
 export type CommodityBenchmark = {
   readonly __typename?: 'CommodityBenchmark';
@@ -461,6 +468,8 @@ export type Observation = Node & {
    * which one it is; else in one more for all.
    */
   readonly change?: Maybe<Scalars['Float']['output']>;
+  /** Reference to the figure for a text or a bibliography, at no call: source, measure, place, period, dataset release, day of retrieval and address. The source has the name that the operator of this gateway gives it, else its key. */
+  readonly citation: Scalars['String']['output'];
   /** The country. `code` and `name` are free. */
   readonly country: Country;
   /** Provider's dataset release of the figure; null if none is named. */
@@ -519,6 +528,12 @@ export type Observation = Node & {
 /** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
 export type ObservationChangeArgs = {
   since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type ObservationCitationArgs = {
+  style?: CitationStyle;
 };
 
 
@@ -1146,10 +1161,14 @@ export type Source = Node & {
   readonly key: Scalars['String']['output'];
   /** Last refresh of the service from it, or the beginning of the day if the service names no time; null with the warning `UNREADABLE_TIME` if it sent no readable time. From the one `/v1/platform/etl-status` call. */
   readonly lastSuccessfulRefresh?: Maybe<Scalars['DateTime']['output']>;
+  /** Name of the source: that of the service, else that of the operator of this gateway; null if neither gives one. From the one `/v1/platform/etl-status` call. */
+  readonly name?: Maybe<Scalars['String']['output']>;
   /** Next planned refresh of the service; null as `lastSuccessfulRefresh`. From the one `/v1/platform/etl-status` call. */
   readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
   /** The record just as the service sent it; an error if the service lists no such source. From the one `/v1/platform/etl-status` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;
+  /** Address of the source's own page, from where its name comes; null if none is known. From the one `/v1/platform/etl-status` call. */
+  readonly url?: Maybe<Scalars['String']['output']>;
 };
 
 /**
@@ -1462,6 +1481,7 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   ChangeKind: ChangeKind;
+  CitationStyle: CitationStyle;
   CommodityBenchmark: ResolverTypeWrapper<CommodityBenchmarkRecord>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Country: ResolverTypeWrapper<CountryRef>;
@@ -1751,6 +1771,7 @@ export type ObservationResolvers<ContextType = GraphContext, ParentType extends 
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Observation']> | FederationReferenceType, FederationReferenceType, ContextType>;
   asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   change?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType, Partial<ObservationChangeArgs>>;
+  citation?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<ObservationCitationArgs, 'style'>>;
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
   datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
@@ -1914,8 +1935,10 @@ export type SourceResolvers<ContextType = GraphContext, ParentType extends Resol
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   lastSuccessfulRefresh?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   nextRun?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
+  url?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 

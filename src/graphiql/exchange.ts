@@ -12,6 +12,7 @@ import { send, sendInParts } from './send.ts';
 import { createStore } from './store.ts';
 import { trustedIdOf } from './trusted.ts';
 import { nextTurn } from './turns.ts';
+import { editorWanted } from './wanted.ts';
 
 export interface Exchange {
   readonly operation: Operation;
@@ -73,7 +74,7 @@ export const fetcher: Fetcher = (params, options) => {
     ]),
   );
   if (params.operationName === 'IntrospectionQuery') {
-    return loadSchema(() => send({ query: params.query }, headers)) as never;
+    return editorWanted.then(() => loadSchema(() => send({ query: params.query }, headers))) as never;
   }
   liveStatus.set(null);
   const { query, variables, operationName } = params;

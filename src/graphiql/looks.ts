@@ -1,3 +1,4 @@
+import type { Scope } from './chart/operation-edit.ts';
 import { shownTab } from './exchange.ts';
 import { kept } from './kept.ts';
 import { createStore, useStore } from './store.ts';
@@ -17,6 +18,8 @@ export interface Look {
   readonly base: number | null;
   /** The year of a ranking or a map; null for the latest figures. */
   readonly year: number | null;
+  /** The figures of whole countries, of places within them, or both. */
+  readonly scope: Scope;
 }
 
 export const PLAIN: Look = {
@@ -27,6 +30,7 @@ export const PLAIN: Look = {
   measure: 'value',
   base: null,
   year: null,
+  scope: 'ALL',
 };
 
 /** Choices for the answer of a tab: its pictures by their keys. */

@@ -11,6 +11,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { apiKey, keepKey } from './api-key.ts';
 import { useCompletion } from './catalogue/completion.ts';
 import { useStrongColours } from './editor-colours.ts';
+import { loadCharts, useEditorInTime, useLateEditor } from './editor-loading.ts';
 import { fetcher } from './exchange.ts';
 import { KeyBar } from './key-bar.tsx';
 import { mendMarkup } from './mended-markup.ts';
@@ -20,11 +21,13 @@ import { loadSettings, type Settings, starterKey } from './settings.ts';
 import { copyWithoutClipboard } from './share/clipboard.ts';
 import { ShareMenu } from './share/share-menu.tsx';
 import { useSharedTab } from './share/shared-tab.ts';
+import { useStandIns } from './stand-ins.ts';
 import { storage } from './storage.ts';
 import { LESSONS } from './tabs.ts';
 import { variablesFor } from './trusted.ts';
 
 function App({ settings }: { readonly settings: Settings }) {
+  useLateEditor();
   useStrongColours();
   const [plugins] = useState(() => pluginsFor(settings));
   const [tabs] = useState(() => tabsFor(settings));
@@ -50,6 +53,7 @@ function App({ settings }: { readonly settings: Settings }) {
           <GraphiQL.Footer>
             <ResultSide settings={settings} />
           </GraphiQL.Footer>
+          <Editors />
           {isTrustedOnly ? <ReadOnly /> : <Writing />}
         </GraphiQL>
       </main>
@@ -61,6 +65,13 @@ function App({ settings }: { readonly settings: Settings }) {
 function tabsFor({ trusted }: Settings) {
   if (trusted === null) return LESSONS.map(({ query }) => ({ query }));
   return trusted.slice(0, 1).map((document) => ({ query: document.text, variables: variablesFor(document) }));
+}
+
+/** The editors come after pictures can be drawn: until then, others stand for them. */
+function Editors() {
+  useStandIns();
+  useEditorInTime();
+  return null;
 }
 
 /** What helps where operations may be written. */
@@ -80,6 +91,9 @@ function ReadOnly() {
   }, [queryEditor]);
   return null;
 }
+
+// Comes beside the settings, not after them.
+void loadCharts().catch(() => {});
 
 const page = document.getElementById('root') as HTMLElement;
 mendMarkup(page);

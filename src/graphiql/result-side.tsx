@@ -2,6 +2,7 @@ import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { type KeyboardEvent, lazy, Suspense, useEffect } from 'react';
 import { picturesIn } from './chart/drawable.ts';
 import { CostPane } from './cost-pane.tsx';
+import { loadCharts } from './editor-loading.ts';
 import { ErrorsPane } from './errors-pane.tsx';
 import { type Exchange, lastExchange, shownTab, showTab, titleOf } from './exchange.ts';
 import { LiveBar } from './live-bar.tsx';
@@ -16,7 +17,7 @@ import { toRun } from './tools.ts';
 import { isMedium, isSideChosen, isWide, type Side, side, useNarrow } from './view.ts';
 
 /** Charts and maps come with a library of their own, loaded when the pane is first opened. */
-const ChartPane = lazy(() => import('./chart/chart-pane.tsx'));
+const ChartPane = lazy(loadCharts);
 
 const SIDES: readonly { readonly name: Side; readonly title: string }[] = [
   { name: 'query', title: 'Query' },

@@ -1,5 +1,6 @@
 import { GATEWAY } from './addresses.ts';
 import { offerLive } from './live-status.ts';
+import { type SourceNames, setSourceNames } from './source-names.ts';
 import { setTrusted, type TrustedDocument } from './trusted.ts';
 
 /** What the server tells the page about itself. */
@@ -12,11 +13,22 @@ export interface Settings {
 
 export const ENDPOINT = `${GATEWAY}graphql`;
 
-export async function loadSettings(): Promise<Settings> {
-  const { demoKeys, isTrustedOnly, isLive } = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
+let loaded: Promise<Settings> | undefined;
+
+/** Loads what the server tells, once a page. */
+export function loadSettings(): Promise<Settings> {
+  loaded ??= toldSettings();
+  return loaded;
+}
+
+async function toldSettings(): Promise<Settings> {
+  const told = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
     readonly isTrustedOnly: boolean;
     readonly isLive: boolean;
+    readonly sourceNames: SourceNames;
   };
+  const { demoKeys, isTrustedOnly, isLive } = told;
+  setSourceNames(told.sourceNames);
   offerLive(isLive);
   if (!isTrustedOnly) return { demoKeys, trusted: null };
   const trusted = (await load('documents')) as readonly TrustedDocument[];

@@ -1,11 +1,9 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useState } from 'react';
-import type { Explained } from './answer.ts';
 import { apiKey } from './api-key.ts';
-import { operationTypeIn } from './chart/document.ts';
 import { nameIn } from './exchange.ts';
 import type { Operation } from './operation.ts';
-import { send } from './send.ts';
+import { callsOf, explained } from './price.ts';
 import type { Settings } from './settings.ts';
 import { followed } from './share/followed.ts';
 import { useStore } from './store.ts';
@@ -174,18 +172,6 @@ function Price() {
 }
 
 const UNPRICED = "The service behind this counts calls. This operation can't be priced as it stands.";
-
-/** Asks what an operation would take; null where that can't be told. */
-async function explained(operation: Operation, signal: AbortSignal): Promise<Explained | null> {
-  // There is nothing to ask while somebody writes, nor of a subscription.
-  if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;
-  const { extensions } = await send(operation, { 'x-explain': '1' }, signal);
-  return extensions?.explain ?? null;
-}
-
-function callsOf({ calls }: Explained): string {
-  return calls === 0 ? 'no call' : calls === 1 ? '1 call' : `${calls} calls`;
-}
 
 async function price(operation: Operation, signal: AbortSignal): Promise<string> {
   const plan = await explained(operation, signal);

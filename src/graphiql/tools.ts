@@ -42,6 +42,27 @@ export function useAsk(): (written: Written) => void {
   );
 }
 
+/**
+ * Changes the operation in the editor and runs it.
+ * @returns whether it could be changed: it may have become another since it was run
+ */
+export function useEdit(): (edit: (query: string, variables: string) => Written | null) => boolean {
+  const queryEditor = useGraphiQL((state) => state.queryEditor);
+  const variableEditor = useGraphiQL((state) => state.variableEditor);
+  const { run } = useGraphiQLActions();
+  return useCallback(
+    (edit) => {
+      const written = edit(queryEditor?.getValue() ?? '', variableEditor?.getValue() ?? '');
+      if (written === null) return false;
+      queryEditor?.setValue(written.query);
+      variableEditor?.setValue(written.variables ?? '');
+      void run();
+      return true;
+    },
+    [queryEditor, variableEditor, run],
+  );
+}
+
 /** Where there is no room for a pane beside the operation, leaves the pane for it. */
 export function useMakeRoom(): () => void {
   const { setVisiblePlugin } = useGraphiQLActions();

@@ -12,7 +12,7 @@ import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
-import type { GraphContext } from '../graph/context.ts';
+import type { Citing, GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/errors.ts';
 import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
@@ -324,6 +324,7 @@ export function createOpenRun(
 ): OpenRun {
   const { ask, tickersLearned, hasPlenty, heldNames, observations, gate, quota } = service;
   const held = { ask, tickersLearned, learned, hasPlenty, heldNames };
+  const citing = citingOf(config);
   return (request, caller, trace, delivery = null) => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
@@ -362,6 +363,7 @@ export function createOpenRun(
         effort,
         warnings: createWarnings(),
         maxListItems: config.maxListItems,
+        citing,
         gate,
         quota() {
           run.isLasting = false;
@@ -389,6 +391,13 @@ export function createOpenRun(
     };
     return run;
   };
+}
+
+/** An address that others can ask has TLS. A name and a password in it stay here. */
+function citingOf({ sourceNames = new Map(), countryDataUrl = '' }: Config): Citing {
+  const url = URL.parse(countryDataUrl);
+  const isPublic = url?.protocol === 'https:';
+  return { sourceNames, serviceUrl: isPublic ? `${url.origin}${url.pathname.replace(/\/+$/, '')}` : null };
 }
 
 /** The response to an operation, and its run. */

@@ -233,6 +233,16 @@ function timeFromStatus(name: 'lastSuccessfulRefresh' | 'nextRun') {
   };
 }
 
+/** The service's own word for a source, else the operator's. */
+function nameFromStatus(field: 'name' | 'url') {
+  const read = fromStatus([field])[field];
+  return (source: SourceRef, args: unknown, context: GraphContext) =>
+    mapValue(
+      read(source, args, context),
+      (told) => told ?? context.citing?.sourceNames.get(source.key)?.[field] ?? null,
+    );
+}
+
 const Indicator = {
   id: ({ key }) => encodeId('Indicator', key),
   ...plainFields('Indicator', 'key'),
@@ -265,6 +275,8 @@ const Source = {
   id: ({ key }) => encodeId('Source', key),
   ...plainFields('Source', 'key'),
   ...fromStatus(['record']),
+  name: nameFromStatus('name'),
+  url: nameFromStatus('url'),
   lastSuccessfulRefresh: timeFromStatus('lastSuccessfulRefresh'),
   nextRun: timeFromStatus('nextRun'),
 } satisfies SourceResolvers;

@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
+import { citationOf } from '../citations.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
@@ -195,6 +196,21 @@ const Observation = {
     'retrievedAt',
     'record',
   ),
+  citation(row, { style }, { citing }) {
+    const { countryCode, countryName, metricKey, metricName, locationName, period, source } = row;
+    const place = [locationName, countryName ?? countryCode].filter((part) => part !== null);
+    const names = new URLSearchParams({ country_code: countryCode, metric_key: metricKey });
+    const cited = {
+      source,
+      named: citing?.sourceNames.get(source) ?? null,
+      title: [metricName ?? metricKey, ...place].join(', '),
+      period,
+      release: row.datasetVersion,
+      retrievedAt: row.retrievedAt,
+      dataUrl: citing?.serviceUrl == null ? null : `${citing.serviceUrl}/v1/data?${names}`,
+    };
+    return citationOf(cited, style);
+  },
   freshness(row, _, { loaders }) {
     const reason = loaders.observations.staleness(row);
     return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };

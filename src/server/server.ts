@@ -121,7 +121,12 @@ export function createServer(parts: ServerParts): Server {
 
   allowOrigins(app, config, log.note);
   if (config.graphiql) {
-    const settings = { demoKeys, trusted: () => gateway.trusted, isLive: gateway.live !== null };
+    const settings = {
+      demoKeys,
+      trusted: () => gateway.trusted,
+      isLive: gateway.live !== null,
+      sourceNames: config.sourceNames,
+    };
     app.register(async (app) => (await import('../wings/graphiql-route.ts')).graphiqlRoute(app, settings));
   }
   const transports: LiveTransport[] = [];

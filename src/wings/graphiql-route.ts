@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SourceNames } from '../citations.ts';
 import { taggedText } from '../server/http.ts';
 
 /** The folder into which `npm run build` puts the pages. */
@@ -33,6 +34,8 @@ interface IdeRouteOptions {
   readonly isLive: boolean;
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
+  /** Names of sources, which pictures tell; undefined if the operator gives none. */
+  readonly sourceNames: SourceNames | undefined;
   /** Returns the only documents that may run at the moment; null if any may. */
   readonly trusted: () => readonly { readonly id: string; readonly text: string }[] | null;
 }
@@ -42,7 +45,10 @@ interface IdeRouteOptions {
  * there. No address that a browser is told begins with a slash, so that a proxy may serve all of it below a path of its
  * own.
  */
-export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, isLive }: IdeRouteOptions) {
+export async function graphiqlRoute(
+  app: FastifyInstance,
+  { demoKeys, trusted, isLive, sourceNames }: IdeRouteOptions,
+) {
   const isBuilt = existsSync(PAGE);
   if (isBuilt) {
     await app.register(fastifyStatic, {
@@ -68,7 +74,12 @@ export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, i
   app.get('/graphiql', pageHandler(page && besideAssets(page)));
   app.get('/graphiql/settings.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
-    return { demoKeys, isTrustedOnly: trusted() !== null, isLive };
+    return {
+      demoKeys,
+      isTrustedOnly: trusted() !== null,
+      isLive,
+      sourceNames: Object.fromEntries(sourceNames ?? []),
+    };
   });
   app.get('/graphiql/documents.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');

@@ -17,8 +17,18 @@ describe('decodeSources', () => {
   ];
   it.each(rows)('reads %j', (row, lastSuccessfulRefresh, nextRun) => {
     const [record] = decodeSources({ data: [row] }, ROUTE);
-    expect(record).toEqual({ key: 'who', lastSuccessfulRefresh, nextRun, record: row });
+    expect(record).toMatchObject({ key: 'who', lastSuccessfulRefresh, nextRun, record: row });
     expect(record?.record).toBe(row);
+  });
+
+  it.each([
+    [{ name: 'WHO', url: 'https://who.example' }, 'WHO', 'https://who.example'],
+    [{ source_name: 'WHO', homepage: 'HTTP://who.example/a' }, 'WHO', 'HTTP://who.example/a'],
+    [{ name: '', url: 'javascript:alert(1)' }, null, null],
+    [{ name: 7, url: 'http://' }, null, null],
+    [{}, null, null],
+  ])('takes a name and a page from %j', (row, name, url) => {
+    expect(decodeSources({ data: [{ key: 'who', ...row }] }, ROUTE)).toMatchObject([{ name, url }]);
   });
 
   const wrong: [row: unknown, detail: string][] = [

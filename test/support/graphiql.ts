@@ -73,6 +73,8 @@ async function startGraphiql() {
       await page.emulateMedia({ colorScheme });
       page.on('request', onRequest).on('console', onConsole).on('pageerror', onError);
       await page.goto(origin + path);
+      // The editor waits for questions, unless somebody turns to it.
+      await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
       await page.locator('.graphiql-query-editor .view-line').first().waitFor();
       return {
         program,
@@ -90,12 +92,12 @@ async function startGraphiql() {
   };
 }
 
-/** A place in an editor that no pane below it covers, however tall its text is. */
+/** A place in the visible part of an editor that no pane covers, however tall its text is and however far it is scrolled. */
 const FIRST_LINE = { x: 20, y: 8 };
 
 /** Puts an operation in place of what the editor holds. */
 export async function write(page: Page, text: string) {
-  await page.locator('.graphiql-query-editor .view-lines').click({ position: FIRST_LINE });
+  await page.locator('.graphiql-query-editor .editor-scrollable').click({ position: FIRST_LINE });
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.insertText(text);
   // Brackets that the editor has closed of its own accord.

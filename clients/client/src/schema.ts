@@ -27,6 +27,15 @@ export const ChangeKind = {
 } as const;
 
 export type ChangeKind = typeof ChangeKind[keyof typeof ChangeKind];
+/** The form of a reference to a figure. */
+export const CitationStyle = {
+  /** An entry of BibTeX. */
+  BIBTEX: 'BIBTEX',
+  /** A line of text. */
+  TEXT: 'TEXT'
+} as const;
+
+export type CitationStyle = typeof CitationStyle[keyof typeof CitationStyle];
 /** The price of a commodity on a day. */
 export type CommodityBenchmark = {
   readonly __typename?: 'CommodityBenchmark';
@@ -459,6 +468,8 @@ export type Observation = Node & {
    * which one it is; else in one more for all.
    */
   readonly change?: Maybe<Scalars['Float']['output']>;
+  /** Reference to the figure for a text or a bibliography, at no call: source, measure, place, period, dataset release, day of retrieval and address. The source has the name that the operator of this gateway gives it, else its key. */
+  readonly citation: Scalars['String']['output'];
   /** The country. `code` and `name` are free. */
   readonly country: Country;
   /** Provider's dataset release of the figure; null if none is named. */
@@ -517,6 +528,12 @@ export type Observation = Node & {
 /** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
 export type ObservationChangeArgs = {
   since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type ObservationCitationArgs = {
+  style?: CitationStyle;
 };
 
 
@@ -1156,10 +1173,14 @@ export type Source = Node & {
   readonly key: Scalars['String']['output'];
   /** Last refresh of the service from it, or the beginning of the day if the service names no time; null with the warning `UNREADABLE_TIME` if it sent no readable time. From the one `/v1/platform/etl-status` call. */
   readonly lastSuccessfulRefresh?: Maybe<Scalars['DateTime']['output']>;
+  /** Name of the source: that of the service, else that of the operator of this gateway; null if neither gives one. From the one `/v1/platform/etl-status` call. */
+  readonly name?: Maybe<Scalars['String']['output']>;
   /** Next planned refresh of the service; null as `lastSuccessfulRefresh`. From the one `/v1/platform/etl-status` call. */
   readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
   /** The record just as the service sent it; an error if the service lists no such source. From the one `/v1/platform/etl-status` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;
+  /** Address of the source's own page, from where its name comes; null if none is known. From the one `/v1/platform/etl-status` call. */
+  readonly url?: Maybe<Scalars['String']['output']>;
 };
 
 /**

@@ -8,7 +8,7 @@ const BAR_HEIGHT = 20;
 const NUMBER_WIDTH = 58;
 
 /** Draws bars from the highest down, each with its number; what is below zero has a colour of its own. */
-export function drawBars({ bars, unit }: BarsPicture, look: Look): Plotted {
+export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plotted {
   const { width, colours } = look;
   const shown = bars.slice(0, MAX_BARS).map((figure, i) => ({ figure, row: String(i) }));
   type Row = (typeof shown)[number];
@@ -16,7 +16,7 @@ export function drawBars({ bars, unit }: BarsPicture, look: Look): Plotted {
   const names = shown.map(({ figure }) => shortened(labelOf(figure), mostCharacters));
   const hasNegative = shown.some(({ figure }) => figure.value < 0);
   const hasPositive = shown.some(({ figure }) => figure.value > 0);
-  const marginLeft = Math.max(...names.map((name) => name.length)) * CHARACTER + 14;
+  const marginLeft = Math.max(0, ...names.map((name) => name.length)) * CHARACTER + 14;
   const ticks = Math.max(2, (width - marginLeft) / 90);
   const value = ({ figure }: Row) => figure.value;
   const numbers = (rows: readonly Row[], isAbove: boolean) =>
@@ -38,6 +38,10 @@ export function drawBars({ bars, unit }: BarsPicture, look: Look): Plotted {
         axis: 'top',
         label: unit,
         nice: true,
+        // Bars of one year are as long as they would be in another.
+        ...(scaleOf !== undefined && {
+          domain: [scaleOf.reduce((a, b) => Math.min(a, b), 0), scaleOf.reduce((a, b) => Math.max(a, b), 0)],
+        }),
         ticks,
         tickFormat: shortNumber,
         insetLeft: hasNegative ? NUMBER_WIDTH : 0,

@@ -1,7 +1,11 @@
 import type { Look } from '../looks.ts';
+import { Choice } from './choice.tsx';
 import { baseYearOf, yearsIn } from './measured.ts';
 import type { Shown } from './notes.ts';
 import { type BarsPicture, type LinesPicture, MAX_COLOURED } from './picture.ts';
+import { Places } from './places.tsx';
+import { Years } from './years.tsx';
+import { YearsToCome } from './years-to-come.tsx';
 
 const KINDS: Readonly<Record<string, string>> = {
   lines: 'Lines',
@@ -19,14 +23,18 @@ const MEASURES: Readonly<Record<Look['measure'], string>> = {
 
 interface ControlsProps {
   readonly picture: LinesPicture | BarsPicture;
+  /** The same with figures of places and of whole countries, as far as there are both. */
+  readonly whole: LinesPicture | BarsPicture;
   readonly look: Look;
   readonly shown: Shown;
   readonly canBeMap: boolean;
   readonly change: (change: Partial<Look>) => void;
 }
 
-/** Choices of how a picture is drawn: all are made of figures that are there, and take no call. */
-export function Controls({ picture, look, shown, canBeMap, change }: ControlsProps) {
+/**
+ * Choices of how a picture is drawn, made of figures that are there, at no call; and of figures that are asked for besides.
+ */
+export function Controls({ picture, whole, look, shown, canBeMap, change }: ControlsProps) {
   const isLines = picture.kind === 'lines';
   const kinds = isLines
     ? [
@@ -51,17 +59,9 @@ export function Controls({ picture, look, shown, canBeMap, change }: ControlsPro
           choose={(kind) => change({ kind })}
         />
       )}
-      {isLines && !isOverTime && (
-        <Choice
-          label="Year"
-          value={String(look.year ?? '')}
-          options={[
-            ['', 'latest'],
-            ...years.toReversed().map((year) => [String(year), String(year)] as const),
-          ]}
-          choose={(year) => change({ year: year === '' ? null : Number(year) })}
-        />
-      )}
+      {!isLines && canBeMap && <YearsToCome picture={picture} />}
+      <Places picture={whole} look={look} change={change} />
+      {isLines && !isOverTime && <Years years={years} year={look.year} choose={(year) => change({ year })} />}
       {isLines && isOverTime && (
         <>
           <Choice
@@ -92,27 +92,5 @@ export function Controls({ picture, look, shown, canBeMap, change }: ControlsPro
         </>
       )}
     </div>
-  );
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, title: string])[];
-  readonly choose: (value: string) => void;
-}
-
-export function Choice({ label, value, options, choose }: ChoiceProps) {
-  return (
-    <label>
-      {label}{' '}
-      <select aria-label={label} value={value} onChange={(event) => choose(event.target.value)}>
-        {options.map(([option, title]) => (
-          <option key={option} value={option}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

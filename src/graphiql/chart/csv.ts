@@ -1,5 +1,6 @@
-import { csvLine } from '../../wings/tables/cells.ts';
+import { BYTE_ORDER_MARK, csvLine, tsvLine } from '../../wings/tables/cells.ts';
 import type { Figure } from './figures.ts';
+import { momentOf } from './picture.ts';
 
 export type Cell = string | number | boolean | null;
 
@@ -72,6 +73,48 @@ export function readableTableOf(figures: readonly Figure[]): Table {
   };
 }
 
+/** A table of figures with a row for each series, and a column for each year or period. */
+export function wideTableOf(figures: readonly Figure[]): Table {
+  const timeOf = ({ year, period }: Figure) => (period ?? String(year ?? '')) || 'value';
+  const moments = new Map(figures.map((figure) => [timeOf(figure), momentOf(figure)]));
+  const times = [...moments].sort(([, a], [, b]) => a - b).map(([time]) => time);
+  const series = Map.groupBy(figures, ({ country, indicator, place }) =>
+    JSON.stringify([country, indicator, place]),
+  );
+  const rows = [...series.values()].map((some) => {
+    const [first] = some;
+    const { country, countryName, indicator, indicatorName, place, unit } = first as Figure;
+    const values = new Map(some.map((figure) => [timeOf(figure), figure.value]));
+    const known = [countryName, indicatorName, place, unit, country, indicator];
+    return [...known, ...times.map((time) => values.get(time) ?? null)];
+  });
+  return { columns: ['name', 'indicator name', 'place', 'unit', 'country', 'indicator', ...times], rows };
+}
+
+/** The same for reading: without what says nothing, or the same of all series, or what another column says. */
+export function readableWideTableOf(figures: readonly Figure[]): Table {
+  const { columns, rows } = wideTableOf(figures);
+  const isCode = (name: string | undefined) => name === 'country' || name === 'indicator';
+  const kept = columns.flatMap((name, i) => {
+    if (i === 0 || i > LAST_OF_SERIES) return [i];
+    const isOne = rows.every((row) => row[i] === rows[0]?.[i]);
+    return isCode(name) || isOne ? [] : [i];
+  });
+  return {
+    columns: kept.map((i) => columns[i] ?? ''),
+    rows: rows.map((row) => kept.map((i) => row[i] ?? null)),
+  };
+}
+
+/** The last column that says something of the whole series. */
+const LAST_OF_SERIES = 5;
+
+/** A file that Excel reads as UTF-8, and takes for no formulas. */
 export function csvOf({ columns, rows }: Table): string {
-  return [columns, ...rows].map(csvLine).join('');
+  return BYTE_ORDER_MARK + [columns, ...rows].map(csvLine).join('');
+}
+
+/** A table as it is pasted into a spreadsheet. */
+export function tsvOf({ columns, rows }: Table): string {
+  return [columns, ...rows].map(tsvLine).join('');
 }

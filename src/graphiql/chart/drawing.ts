@@ -11,7 +11,5 @@ export function draw(picture: Picture, shown: Shown, chosen: readonly string[], 
   if (picture.kind === 'lines')
     return shown === 'multiples' ? drawMultiples(picture, look) : drawLines(picture, chosen, look);
   if (picture.kind === 'values') return null;
-  return shown === 'map' && picture.map !== null
-    ? drawMap(picture.map, picture.unit, look)
-    : drawBars(picture, look);
+  return shown === 'map' && picture.map !== null ? drawMap(picture, look) : drawBars(picture, look);
 }

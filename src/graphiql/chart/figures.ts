@@ -32,6 +32,8 @@ export interface Figure {
   readonly isModelled: boolean;
   readonly low: number | null;
   readonly high: number | null;
+  /** The provider's release of the dataset. */
+  readonly release: string | null;
   readonly retrievedAt: string | null;
   readonly isStale: boolean;
 }
@@ -206,6 +208,7 @@ function take(field: FieldNode, row: JsonObject, place: Place, scope: Scope): vo
     isModelled: fields.isModelled === true || (text(fields.valueStatus) ?? 'reported') !== 'reported',
     low: typeof fields.estimateLow === 'number' ? fields.estimateLow : null,
     high: typeof fields.estimateHigh === 'number' ? fields.estimateHigh : null,
+    release: text(fields.datasetVersion) ?? null,
     retrievedAt: text(fields.retrievedAt) ?? null,
     isStale: below('freshness').stale === true,
   });

@@ -1,7 +1,8 @@
-import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
 import { lastExchange } from '../exchange.ts';
 import { useStore } from '../store.ts';
+import { useEdit } from '../tools.ts';
 import { trustedIdOf } from '../trusted.ts';
 import { COUNTRY_NUMBERS, nameOf } from './countries.ts';
 import { countryEdit } from './country-edit.ts';
@@ -19,10 +20,8 @@ const ALL = Object.keys(COUNTRY_NUMBERS)
 /** Puts a further country into the operation, or in place of its only one, and runs it: what is held isn't asked for again. */
 export function FurtherCountry({ picture }: { readonly picture: Picture }) {
   const exchange = useStore(lastExchange);
-  const queryEditor = useGraphiQL((state) => state.queryEditor);
-  const variableEditor = useGraphiQL((state) => state.variableEditor);
   const isFetching = useGraphiQL((state) => state.isFetching);
-  const { run } = useGraphiQLActions();
+  const editAndRun = useEdit();
   const [isLost, setLost] = useState(false);
   if (exchange === null || trustedIdOf(exchange.operation.query) !== null) return null;
   const { query, variables } = exchange.operation;
@@ -30,16 +29,8 @@ export function FurtherCountry({ picture }: { readonly picture: Picture }) {
   if (edit === null) return null;
   const there = new Set(picture.figures.map(({ country }) => country));
   const missing = ALL.filter(({ key }) => !there.has(key));
-  const choose = (code: string) => {
-    // The operation may have been changed since it was run.
-    const current = countryEdit(queryEditor?.getValue() ?? '', variableEditor?.getValue() ?? '');
-    setLost(current === null);
-    if (current === null) return;
-    const written = current.with(code);
-    queryEditor?.setValue(written.query);
-    variableEditor?.setValue(written.variables ?? '');
-    void run();
-  };
+  const choose = (code: string) =>
+    setLost(!editAndRun((text, given) => countryEdit(text, given)?.with(code) ?? null));
   const verb = edit.how === 'add' ? 'Add' : 'Show';
   return (
     <div className="controls further">

@@ -1,4 +1,5 @@
 import * as Plot from '@observablehq/plot';
+import type { Colours } from './colours.ts';
 
 /** How the values of a map become colours, and what its legend says of that. */
 export interface MapScale {
@@ -18,7 +19,10 @@ export interface MapScale {
 const HEAVY_TAIL = 20;
 
 /** Colours from the least to the most; where some are negative, of two hues that meet at zero. */
-export function mapScale(values: readonly number[]): MapScale {
+export function mapScale(
+  values: readonly number[],
+  { mapScheme, mapAroundZero }: Pick<Colours, 'mapScheme' | 'mapAroundZero'>,
+): MapScale {
   const least = Math.min(...values);
   const most = Math.max(...values);
   const { to, back, isEven } = transformOf(values);
@@ -30,8 +34,13 @@ export function mapScale(values: readonly number[]): MapScale {
   const scale = Plot.scale({
     color:
       kind === 'diverging'
-        ? { type: 'diverging', domain, scheme: 'RdBu', pivot: 0 }
-        : { type: 'linear', domain, scheme: 'YlGnBu', range: [0.12, 1] },
+        ? {
+            type: 'diverging',
+            domain,
+            pivot: 0,
+            ...(mapAroundZero ? { range: mapAroundZero } : { scheme: 'RdBu' }),
+          }
+        : { type: 'linear', domain, scheme: 'YlGnBu', range: mapScheme },
   });
   return {
     kind,

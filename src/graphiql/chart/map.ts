@@ -1,9 +1,9 @@
 import { africa } from 'virtual:africa';
 import * as Plot from '@observablehq/plot';
 import { nameOf } from './countries.ts';
-import type { Figure } from './figures.ts';
 import { legendTicks, mapScale } from './map-scale.ts';
 import { shortNumber } from './numbers.ts';
+import type { BarsPicture } from './picture.ts';
 import { captionOf, inGroup, type Look, type Plotted, plotted, svgElement } from './plot.ts';
 
 /** Below this width, in pixels, the legend stands below the map, not on the sea. */
@@ -15,11 +15,12 @@ type Shape = (typeof africa.features)[number];
 let drawn = 0;
 
 /** Draws Africa by national figures. What has none is hatched; islands too small to see have a disc. */
-export function drawMap(figures: readonly Figure[], unit: string, look: Look): Plotted {
+export function drawMap({ map, unit, scaleOf }: BarsPicture, look: Look): Plotted {
   const { width, colours } = look;
+  const figures = map ?? [];
   const byCode = new Map(figures.map((figure) => [figure.country, figure]));
   const figureOf = ({ properties: { code } }: Shape) => byCode.get(code);
-  const scale = mapScale(figures.map(({ value }) => value));
+  const scale = mapScale(scaleOf ?? figures.map(({ value }) => value), colours);
   const colourOf = (shape: Shape) => scale.colourOf(figureOf(shape)?.value ?? 0);
   const [known, unknown] = [true, false].map((isKnown) =>
     africa.features.filter((shape) => (figureOf(shape) !== undefined) === isKnown),

@@ -1,5 +1,13 @@
 import type { Look } from '../looks.ts';
-import { type BarsPicture, barsOf, type Line, type LinesPicture, momentOf, type Point } from './picture.ts';
+import {
+  type BarsPicture,
+  barsOf,
+  type Line,
+  type LinesPicture,
+  MAP_COUNTRIES,
+  momentOf,
+  type Point,
+} from './picture.ts';
 
 /** Years, in order, that any line of a picture has a figure of. */
 export function yearsIn({ lines }: LinesPicture): readonly number[] {
@@ -56,5 +64,12 @@ export function rankingOf(picture: LinesPicture, year: number | null): BarsPictu
     return found === undefined ? [] : [found];
   });
   const [first] = figures;
-  return { ...barsOf(picture.unit, first?.indicator ?? '', figures), key: picture.key, title: picture.title };
+  // A map stays one in years of which little is known.
+  const least = year === null ? MAP_COUNTRIES : 0;
+  return {
+    ...barsOf(picture.unit, first?.indicator ?? '', figures, least),
+    key: picture.key,
+    title: picture.title,
+    scaleOf: picture.figures.map(({ value }) => value),
+  };
 }

@@ -17,6 +17,8 @@ const OF_FIGURE: Readonly<Record<string, readonly string[]>> = {
   locationName: [],
   isModelled: [],
   source: ['key'],
+  datasetVersion: [],
+  retrievedAt: [],
   indicator: ['key', 'name'],
 };
 const OF_COUNTRY: Readonly<Record<string, readonly string[]>> = { code: [] };

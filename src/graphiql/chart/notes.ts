@@ -1,3 +1,4 @@
+import { nameOfSource } from '../source-names.ts';
 import type { Figure } from './figures.ts';
 import { fullNumber, yearsOf } from './numbers.ts';
 import type { Picture } from './picture.ts';
@@ -20,7 +21,7 @@ export function subtitleOf(picture: Picture, shown: Shown): string {
   return [unit, isLatest ? `latest figures, ${years}` : years].filter((part) => part !== '').join(', ');
 }
 
-/** Who published the figures, and which years of them: `world_bank_wdi (1990–2024)`. Empty where nobody is named. */
+/** Publishers of the figures by name or key, and the years of each: `world_bank_wdi (1990–2024)`. Empty where none is named. */
 export function sourcesOf(figures: readonly Figure[]): string[] {
   const bySource = Map.groupBy(
     figures.filter(({ source }) => source !== null),
@@ -28,7 +29,8 @@ export function sourcesOf(figures: readonly Figure[]): string[] {
   );
   return [...bySource].map(([source, rows]) => {
     const years = yearsOf(rows);
-    return years === '' ? source : `${source} (${years})`;
+    const name = nameOfSource(source);
+    return years === '' ? name : `${name} (${years})`;
   });
 }
 

@@ -1,11 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { type Look, PLAIN, useLook } from '../looks.ts';
+import { pagesOfSources } from '../source-names.ts';
 import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
+import { Cite } from './cite.tsx';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { Controls } from './controls.tsx';
-import { readableTableOf, tableOf } from './csv.ts';
+import { readableTableOf, readableWideTableOf, tableOf, wideTableOf } from './csv.ts';
 import { draw } from './drawing.ts';
 import { saveCsv, savePng, saveSvg } from './files.ts';
 import { FurtherCountry } from './further-country.tsx';
@@ -15,6 +17,7 @@ import { Members, withoutMembers } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
+import { ofScope } from './places.tsx';
 import { othersName, posterOf } from './poster.ts';
 import { SortableTable } from './sortable-table.tsx';
 import { useWidth } from './width.ts';
@@ -30,8 +33,9 @@ export function PictureView({
   readonly isDark: boolean;
 }) {
   const [look, change] = useLook(whole.key);
-  const { removed } = look;
-  const left = useMemo(() => withoutMembers(whole, removed), [whole, removed]);
+  const { removed, scope } = look;
+  const members = useMemo(() => withoutMembers(whole, removed), [whole, removed]);
+  const left = useMemo(() => ofScope(members, scope), [members, scope]);
   const canBeMap = useMemo(() => canMap(left), [left]);
   const shown = shownAs(left, look, canBeMap);
   const { measure, base, year } = look;
@@ -42,6 +46,7 @@ export function PictureView({
   const isLog = look.isLog && measure !== 'difference' && measure !== 'percent';
   const chosen = look.highlight;
   const colours = isDark ? DARK : LIGHT;
+  const series = left.kind === 'lines' ? left : null;
   return (
     <figure className="picture">
       <figcaption>
@@ -60,7 +65,14 @@ export function PictureView({
         <>
           <Members picture={whole} look={look} change={change} />
           <FurtherCountry picture={whole} />
-          <Controls picture={left} look={look} shown={shown} canBeMap={canBeMap} change={change} />
+          <Controls
+            picture={left}
+            whole={whole}
+            look={look}
+            shown={shown}
+            canBeMap={canBeMap}
+            change={change}
+          />
         </>
       )}
       {picture.kind === 'values' ? (
@@ -70,7 +82,9 @@ export function PictureView({
       )}
       <div className="under">
         {notesOf(picture, shown, isSynthetic).map((note) => (
-          <p key={note}>{note}</p>
+          <p key={note}>
+            <WithLinks text={note} />
+          </p>
         ))}
         {shown === 'bars' && picture.figures.length > MAX_BARS && (
           <p>
@@ -79,9 +93,17 @@ export function PictureView({
         )}
       </div>
       <div className="actions">
-        <Files picture={picture} shown={shown} chosen={chosen} isLog={isLog} isSynthetic={isSynthetic} />
+        <Files
+          picture={picture}
+          series={series}
+          shown={shown}
+          chosen={chosen}
+          isLog={isLog}
+          isSynthetic={isSynthetic}
+        />
+        <Cite figures={figuresOf(picture, shown)} />
       </div>
-      {picture.kind !== 'values' && <Figures picture={picture} />}
+      {picture.kind !== 'values' && <Figures picture={picture} series={series} />}
     </figure>
   );
 }
@@ -219,30 +241,70 @@ function Legend({
   );
 }
 
-function Values({ picture }: { readonly picture: Picture }) {
-  const table = useMemo(() => readableTableOf(picture.figures), [picture]);
-  return <SortableTable table={table} label={picture.title} />;
+/** A note, with the names of sources as links to their pages. */
+export function WithLinks({ text }: { readonly text: string }) {
+  const found = [...pagesOfSources()].find(([name]) => text.includes(name));
+  if (found === undefined) return text;
+  const [name, url] = found;
+  const [before = '', ...rest] = text.split(name);
+  return (
+    <>
+      <WithLinks text={before} />
+      <a href={url} target="_blank" rel="noreferrer">
+        {name}
+      </a>
+      <WithLinks text={rest.join(name)} />
+    </>
+  );
+}
+
+interface TableProps {
+  readonly picture: Picture;
+  /** All years of it, where the picture shows one of them. */
+  readonly series?: LinesPicture | null;
+}
+
+function Values({ picture, series = null }: TableProps) {
+  const [isWide, setWide] = useState(false);
+  const table = useMemo(
+    () =>
+      isWide && series !== null ? readableWideTableOf(series.figures) : readableTableOf(picture.figures),
+    [picture, series, isWide],
+  );
+  return (
+    <>
+      {series !== null && (
+        <label className="wide-table">
+          <input type="checkbox" checked={isWide} onChange={(event) => setWide(event.target.checked)} />
+          Years as columns
+        </label>
+      )}
+      <SortableTable key={String(isWide)} table={table} label={picture.title} />
+    </>
+  );
 }
 
 /** The figures behind a picture, written out once somebody wants to see them. */
-function Figures({ picture }: { readonly picture: Picture }) {
+function Figures({ picture, series = null }: TableProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Table of {fullNumber(picture.figures.length)} figures</summary>
-      {isOpen && <Values picture={picture} />}
+      {isOpen && <Values picture={picture} series={series} />}
     </details>
   );
 }
 
 function Files({
   picture,
+  series,
   shown,
   chosen,
   isLog,
   isSynthetic,
 }: {
   readonly picture: Picture;
+  readonly series: LinesPicture | null;
   readonly shown: Shown;
   readonly chosen: readonly string[];
   readonly isLog: boolean;
@@ -267,6 +329,11 @@ function Files({
       <button type="button" onClick={() => saveCsv(name, tableOf(picture.figures))}>
         CSV
       </button>
+      {series !== null && (
+        <button type="button" onClick={() => saveCsv(`${name}-wide`, wideTableOf(series.figures))}>
+          CSV by year
+        </button>
+      )}
     </>
   );
 }

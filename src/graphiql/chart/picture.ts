@@ -42,6 +42,8 @@ export interface BarsPicture extends Drawable {
   readonly bars: readonly Figure[];
   /** The figures of whole countries, one each, where they are enough for a map. */
   readonly map: readonly Figure[] | null;
+  /** Values that scales reach over, where these figures are one year of several; left out where they are all. */
+  readonly scaleOf?: readonly number[];
 }
 
 /** Single values that would each be a picture of one bar: a table. */
@@ -149,8 +151,16 @@ function linesPicture(unit: string, series: readonly (readonly Figure[])[]): Lin
   return { kind: 'lines', key, title: titleOf(figures, unit), unit, lines, figures };
 }
 
-/** @param rows of one indicator */
-export function barsOf(unit: string, indicator: string, rows: readonly Figure[]): BarsPicture {
+/**
+ * @param rows of one indicator
+ * @param least countries that make a map
+ */
+export function barsOf(
+  unit: string,
+  indicator: string,
+  rows: readonly Figure[],
+  least = MAP_COUNTRIES,
+): BarsPicture {
   const bars = rows.toSorted((a, b) => b.value - a.value);
   // One colour a country: where a country has several national figures, the newest.
   const national = new Map<string, Figure>();
@@ -159,7 +169,7 @@ export function barsOf(unit: string, indicator: string, rows: readonly Figure[])
     const there = national.get(figure.country);
     if (there === undefined || momentOf(figure) >= momentOf(there)) national.set(figure.country, figure);
   }
-  const map = national.size >= MAP_COUNTRIES ? [...national.values()] : null;
+  const map = national.size >= least ? [...national.values()] : null;
   const key = `bars ${unit} ${indicator}`;
   return { kind: 'bars', key, title: titleOf(bars, unit), unit, bars, figures: bars, map };
 }

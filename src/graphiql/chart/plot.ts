@@ -1,4 +1,5 @@
 import * as Plot from '@observablehq/plot';
+import { nameOfSource } from '../source-names.ts';
 import type { Colours } from './colours.ts';
 import type { Figure } from './figures.ts';
 import { fullNumber } from './numbers.ts';
@@ -69,7 +70,7 @@ export function captionOf(figure: Figure): string {
     [period ?? year, isModelled ? 'modelled' : null, isStale ? 'past its time' : null]
       .filter((part) => part !== null)
       .join(', '),
-    source,
+    source === null ? null : nameOfSource(source),
   ]
     .filter((part) => part !== null && part !== '')
     .join('\n');

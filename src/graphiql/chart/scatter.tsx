@@ -1,14 +1,16 @@
 import * as Plot from '@observablehq/plot';
 import { useEffect, useMemo, useRef } from 'react';
 import { useLook } from '../looks.ts';
+import { Choice } from './choice.tsx';
 import { type Colours, DARK, LIGHT } from './colours.ts';
-import { Choice } from './controls.tsx';
 import type { Figure } from './figures.ts';
+import { rankingOf, yearsIn } from './measured.ts';
 import { originOf, sourcesOf } from './notes.ts';
 import { fullNumber, shortNumber } from './numbers.ts';
-import { type BarsPicture, MAP_COUNTRIES, type Picture } from './picture.ts';
-import { inGroup, type Look, labelOf, type Plotted, plotted } from './plot.ts';
+import { type BarsPicture, type LinesPicture, MAP_COUNTRIES, type Picture } from './picture.ts';
+import { CHARACTER, inGroup, type Look, labelOf, type Plotted, plotted, shortened } from './plot.ts';
 import { useWidth } from './width.ts';
+import { Years } from './years.tsx';
 
 /** Countries with a figure of each of two indicators. */
 interface Pair {
@@ -16,13 +18,39 @@ interface Pair {
   readonly y: Figure;
 }
 
-type Mapped = BarsPicture & { readonly map: readonly Figure[] };
+type Mapped = BarsPicture & {
+  readonly map: readonly Figure[];
+  /** Its years; null where the latest figures are all there is. */
+  readonly series: LinesPicture | null;
+};
 
-/** Pictures of enough countries to be set against each other. */
-const mappedIn = (pictures: readonly Picture[]): Mapped[] =>
-  pictures.filter((one): one is Mapped => one.kind === 'bars' && one.map !== null);
+const isMapped = (picture: BarsPicture): picture is BarsPicture & { readonly map: readonly Figure[] } =>
+  picture.map !== null;
 
-export function pairsOf(x: Mapped, y: Mapped): readonly Pair[] {
+/** Pictures of enough countries to be set against each other, by their latest figures. */
+function mappedIn(pictures: readonly Picture[]): Mapped[] {
+  return pictures.flatMap((picture): Mapped[] => {
+    if (picture.kind === 'values') return [];
+    const series = picture.kind === 'lines' ? picture : null;
+    const latest = picture.kind === 'lines' ? rankingOf(picture, null) : picture;
+    return isMapped(latest) ? [{ ...latest, series }] : [];
+  });
+}
+
+/** The figures of a year. */
+function inYear(mapped: Mapped, year: number): Mapped {
+  const there = mapped.series === null ? mapped : rankingOf(mapped.series, year);
+  return { ...mapped, ...there, map: there.map ?? [] };
+}
+
+/** Years that both have figures of; none where one has the latest alone. */
+function commonYears(x: Mapped, y: Mapped): readonly number[] {
+  if (x.series === null || y.series === null) return [];
+  const others = new Set(yearsIn(y.series));
+  return yearsIn(x.series).filter((year) => others.has(year));
+}
+
+function pairsOf(x: Mapped, y: Mapped): readonly Pair[] {
   const byCode = new Map(y.map.map((figure) => [figure.country, figure]));
   return x.map.flatMap((figure) => {
     const other = byCode.get(figure.country);
@@ -45,18 +73,27 @@ export function Scatter({
   const [xKey, yKey] = (look.kind ?? '').split('|');
   const x = all.find(({ key }) => key === xKey) ?? all[0];
   const y = all.find(({ key }) => key === yKey) ?? all.find((one) => one !== x);
-  const pairs = useMemo(() => (x === undefined || y === undefined ? [] : pairsOf(x, y)), [x, y]);
-  if (x === undefined || y === undefined || pairs.length < MAP_COUNTRIES) return null;
+  const years = useMemo(() => (x === undefined || y === undefined ? [] : commonYears(x, y)), [x, y]);
+  const year = look.year !== null && years.includes(look.year) ? look.year : null;
+  const pairs = useMemo(() => {
+    if (x === undefined || y === undefined) return [];
+    return year === null ? pairsOf(x, y) : pairsOf(inYear(x, year), inYear(y, year));
+  }, [x, y, year]);
+  if (x === undefined || y === undefined || pairsOf(x, y).length < MAP_COUNTRIES) return null;
   const options = all.map(({ key, title }) => [key, title] as const);
   const sources = sourcesOf(pairs.flatMap((pair) => [pair.x, pair.y]));
-  const canBeLog = pairs.every((pair) => pair.x.value > 0 && pair.y.value > 0);
+  const isPositive = ({ scaleOf, map }: Mapped) =>
+    (scaleOf ?? map.map(({ value }) => value)).every((value) => value > 0);
+  const canBeLog = isPositive(x) && isPositive(y);
   return (
     <figure className="picture">
       <figcaption>
         <strong>
           {y.title} against {x.title}
         </strong>
-        <span>{pairs.length} countries, latest figures</span>
+        <span>
+          {pairs.length} countries, {year ?? 'latest figures'}
+        </span>
       </figcaption>
       <div className="controls">
         <Choice
@@ -81,6 +118,9 @@ export function Scatter({
             ]}
             choose={(scale) => change({ isLog: scale === 'log' })}
           />
+        )}
+        {years.length > 0 && (
+          <Years years={years} year={year} choose={(chosen) => change({ year: chosen })} />
         )}
       </div>
       <Dots pairs={pairs} x={x} y={y} isLog={look.isLog && canBeLog} colours={isDark ? DARK : LIGHT} />
@@ -114,12 +154,19 @@ function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
   return <div ref={frame} className="frame scatter" role="img" aria-label={words} />;
 }
 
+/** Scales stay as they are from year to year. */
+const reachOf = ({ scaleOf }: Mapped) =>
+  scaleOf === undefined
+    ? {}
+    : { domain: [scaleOf.reduce((a, b) => Math.min(a, b)), scaleOf.reduce((a, b) => Math.max(a, b))] };
+
 function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: Look): Plotted {
   const { width, colours, isLog = false } = look;
   const type = isLog ? ('log' as const) : ('linear' as const);
   const height = Math.round(Math.min(520, Math.max(280, width * 0.66)));
   const at = { x: (pair: Pair) => pair.x.value, y: (pair: Pair) => pair.y.value };
-  const label = ({ title, unit }: Mapped) => (title === unit ? title : `${title}, ${unit}`);
+  const label = ({ title, unit }: Mapped) =>
+    shortened(title === unit ? title : `${title}, ${unit}`, width / CHARACTER - 4);
   return plotted(
     {
       height,
@@ -127,8 +174,8 @@ function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: Look): 
       marginTop: 28,
       marginBottom: 40,
       marginRight: 20,
-      x: { type, label: label(x), nice: true, ticks: width / 110, tickFormat: shortNumber },
-      y: { type, label: label(y), nice: true, ticks: height / 60, tickFormat: shortNumber },
+      x: { type, label: label(x), ...reachOf(x), nice: true, ticks: width / 110, tickFormat: shortNumber },
+      y: { type, label: label(y), ...reachOf(y), nice: true, ticks: height / 60, tickFormat: shortNumber },
       marks: [
         Plot.gridX({ stroke: colours.grid, strokeOpacity: 1, ticks: width / 110 }),
         Plot.gridY({ stroke: colours.grid, strokeOpacity: 1, ticks: height / 60 }),

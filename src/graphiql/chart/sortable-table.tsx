@@ -1,6 +1,8 @@
 import { useMemo, useState } from 'react';
-import type { Cell, Table } from './csv.ts';
+import { copied } from '../share/clipboard.ts';
+import { type Cell, type Table, tsvOf } from './csv.ts';
 import { fullNumber } from './numbers.ts';
+import { type Filters, filtered, type Order, sorted } from './rows.ts';
 
 /** Cells and columns that are written out at once; a file has them all. */
 const MAX_CELLS = 1500;
@@ -8,11 +10,6 @@ const MAX_ROWS = 100;
 const MAX_COLUMNS = 40;
 /** Characters of a cell. */
 const MAX_TEXT = 160;
-
-interface Order {
-  readonly column: number;
-  readonly isDescending: boolean;
-}
 
 /** A table whose columns sort its rows, page by page. @param names what stands above the columns */
 export function SortableTable({
@@ -26,7 +23,13 @@ export function SortableTable({
 }) {
   const [order, setOrder] = useState<Order | null>(null);
   const [page, setPage] = useState(0);
-  const rows = useMemo(() => sorted(table.rows, order), [table, order]);
+  const [wanted, setWanted] = useState<Filters>({});
+  const [isFiltering, setFiltering] = useState(false);
+  const [said, setSaid] = useState('');
+  const rows = useMemo(
+    () => sorted(filtered(table.rows, isFiltering ? wanted : {}), order),
+    [table, wanted, isFiltering, order],
+  );
   const columns = names.slice(0, MAX_COLUMNS);
   const perPage = Math.max(5, Math.min(MAX_ROWS, Math.floor(MAX_CELLS / Math.max(1, columns.length))));
   const pages = Math.max(1, Math.ceil(rows.length / perPage));
@@ -37,8 +40,27 @@ export function SortableTable({
     setOrder(isAgain && order.isDescending ? null : { column, isDescending: isAgain });
     setPage(0);
   };
+  const copy = async () => {
+    const isCopied = await copied(tsvOf({ columns: names, rows }));
+    const what = `${fullNumber(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`;
+    setSaid(isCopied ? `${what} copied: paste into a spreadsheet` : 'This browser lets nothing be copied.');
+  };
   return (
     <>
+      <p className="actions">
+        <button type="button" aria-pressed={isFiltering} onClick={() => setFiltering(!isFiltering)}>
+          Filter
+        </button>
+        <button type="button" onClick={() => void copy()}>
+          Copy table
+        </button>
+        <span role="status">
+          {said !== ''
+            ? said
+            : rows.length < table.rows.length &&
+              `${fullNumber(rows.length)} of ${fullNumber(table.rows.length)} rows`}
+        </span>
+      </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keyboard */}
       <section className="table" aria-label={label} tabIndex={0}>
         <table>
@@ -52,6 +74,24 @@ export function SortableTable({
                 </th>
               ))}
             </tr>
+            {isFiltering && (
+              <tr className="column-filters">
+                {columns.map((name, i) => (
+                  <td key={table.columns[i]}>
+                    <input
+                      aria-label={`Filter ${name}`}
+                      placeholder={i === 0 ? 'has …, > 5, < 5' : ''}
+                      value={wanted[i] ?? ''}
+                      onChange={(event) => {
+                        setWanted({ ...wanted, [i]: event.target.value });
+                        setPage(0);
+                        setSaid('');
+                      }}
+                    />
+                  </td>
+                ))}
+              </tr>
+            )}
           </thead>
           <tbody>
             {shown.map((row, i) => (
@@ -92,21 +132,6 @@ export function SortableTable({
       )}
     </>
   );
-}
-
-/** Rows in an order; what is not known comes last either way. */
-export function sorted(rows: Table['rows'], order: Order | null): Table['rows'] {
-  if (order === null) return rows;
-  const { column, isDescending } = order;
-  const collator = new Intl.Collator('en', { numeric: true });
-  const compare = (a: Cell, b: Cell) =>
-    typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(String(a), String(b));
-  return rows.toSorted((rowA, rowB) => {
-    const a = rowA[column] ?? null;
-    const b = rowB[column] ?? null;
-    if (a === null || b === null) return Number(a === null) - Number(b === null);
-    return isDescending ? compare(b, a) : compare(a, b);
-  });
 }
 
 function sortOf(order: Order | null, column: number): 'ascending' | 'descending' | undefined {

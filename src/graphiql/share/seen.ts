@@ -73,7 +73,8 @@ export function seenOf(text: string): Seen | null {
 
 function lookOf(told: unknown): Partial<Look> {
   if (!isRecord(told)) return {};
-  const { highlight, removed, kind, isLog, measure, base, year } = told;
+  const { highlight, removed, kind, isLog, measure, base, year, scope } = told;
+  const isScope = scope === 'NATIONAL' || scope === 'PLACES';
   const known = MEASURES.find((one) => one === measure);
   return {
     ...(isNames(highlight) && { highlight }),
@@ -83,6 +84,7 @@ function lookOf(told: unknown): Partial<Look> {
     ...(known !== undefined && { measure: known }),
     ...(Number.isInteger(base) && { base: base as number }),
     ...(Number.isInteger(year) && { year: year as number }),
+    ...(isScope && { scope }),
   };
 }
 

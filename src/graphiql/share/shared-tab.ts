@@ -1,5 +1,5 @@
 import { useGraphiQL } from '@graphiql/react';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { useStore } from '../store.ts';
 import { useOpen } from '../tools.ts';
 import { side } from '../view.ts';
@@ -14,11 +14,14 @@ export function useSharedTab(): void {
     ({ queryEditor, variableEditor }) => queryEditor !== undefined && variableEditor !== undefined,
   );
   useSeen();
+  // Some frames keep their addresses: a link that was opened is not opened again.
+  const taken = useRef('');
   useEffect(() => {
     if (!isReady) return;
-    const take = () => {
+    const take = (event?: Event) => {
       const shared = sharedIn(location.hash);
-      if (shared === null) return;
+      if (shared === null || (event === undefined && location.hash === taken.current)) return;
+      taken.current = location.hash;
       try {
         history.replaceState(null, '', location.pathname + location.search);
       } catch {

@@ -104,6 +104,10 @@ function sourceKeyOf(source: unknown, place: Place): string {
 
 export interface SourceRecord {
   readonly key: string;
+  /** Null if the service gives no name. */
+  readonly name: string | null;
+  /** Address of its page; null if the service gives none. */
+  readonly url: string | null;
   /** As sent; null if the source has never been refreshed, or the service doesn't say. */
   readonly lastSuccessfulRefresh: string | null;
   readonly nextRun: string | null;
@@ -133,10 +137,18 @@ export function decodeSources(body: unknown, route: string): SourceRecord[] {
 function decodeSource(row: JsonObject, place: Place): SourceRecord {
   return {
     key: labelIn(row, SOURCE_NAMES, ...SOURCE_NAMES) ?? missing(row, place, SOURCE_NAMES),
+    name: textIn(row, 'name', 'source_name'),
+    url: addressIn(row, 'url', 'source_url', 'homepage'),
     lastSuccessfulRefresh: timeTextIn(row, 'last_successful_refresh', 'last_success_at', 'last_success'),
     nextRun: timeTextIn(row, 'next_run', 'next_run_at'),
     record: row,
   };
+}
+
+/** Reads the address of a page; null if there is none, or it leads to no page. */
+function addressIn(row: JsonObject, ...names: readonly string[]): string | null {
+  const text = textIn(row, ...names);
+  return text !== null && /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
 }
 
 export function decodeHealth(body: unknown, route: string): HealthRecord {

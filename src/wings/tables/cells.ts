@@ -15,14 +15,22 @@ export function cellText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/**
- * Writes a value as RFC 4180 has it. A text that a spreadsheet would take for a formula is marked as text by an
- * apostrophe.
- */
-function csvCell(value: unknown): string {
+/** Writes a value as text. One that a spreadsheet would take for a formula is marked as text by an apostrophe. */
+function markedText(value: unknown): string {
   const text = cellText(value);
-  const cell = typeof value === 'string' && FORMULA.test(value) ? `'${text}` : text;
+  return typeof value === 'string' && FORMULA.test(value) ? `'${text}` : text;
+}
+
+/** Writes a value as RFC 4180 has it. */
+function csvCell(value: unknown): string {
+  const cell = markedText(value);
   return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+/** Writes a row as spreadsheets take it from the clipboard. */
+export function tsvLine(values: readonly unknown[]): string {
+  const cells = values.map((value) => markedText(value).replace(/[\t\r\n]+/g, ' '));
+  return `${cells.map((cell) => (cell.startsWith('"') ? `"${cell.replaceAll('"', '""')}"` : cell)).join('\t')}\r\n`;
 }
 
 export function csvLine(values: readonly unknown[]): string {

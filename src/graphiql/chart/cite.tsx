@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import { lastExchange, shownTab } from '../exchange.ts';
+import { copied } from '../share/clipboard.ts';
+import { linkTo } from '../share/link.ts';
+import { seenAsText, seenIn } from '../share/seen.ts';
+import { citationsOf } from './citation.ts';
+import type { Figure } from './figures.ts';
+
+/** Characters of a link that a reference to a source has room for. */
+const MAX_CITED_LINK = 1_000;
+
+/** Copies references to the figures of a picture. */
+export function Cite({ figures }: { readonly figures: readonly Figure[] }) {
+  const [said, setSaid] = useState('');
+  if (figures.every(({ source }) => source === null)) return null;
+  const copy = async (style: 'TEXT' | 'BIBTEX') => {
+    const isCopied = await copied(citationsOf(figures, style, linkToPicture()));
+    setSaid(isCopied ? 'Copied' : 'This browser lets nothing be copied from this page.');
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void copy('TEXT')}>
+        Copy citation
+      </button>
+      <button type="button" onClick={() => void copy('BIBTEX')}>
+        Copy BibTeX
+      </button>
+      <span role="status">{said}</span>
+    </>
+  );
+}
+
+/** The address of this page as it is seen, where it is short enough to be read. */
+function linkToPicture(): string | null {
+  const operation = lastExchange.get()?.operation;
+  if (operation === undefined) return null;
+  const link = linkTo(`${location.origin}${location.pathname}`, {
+    query: operation.query,
+    variables: operation.variables === undefined ? '' : JSON.stringify(operation.variables),
+    seen: seenAsText(seenIn(shownTab.get())),
+  });
+  return link !== null && link.length <= MAX_CITED_LINK ? link : null;
+}

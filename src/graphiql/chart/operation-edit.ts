@@ -1,0 +1,117 @@
+import { type FieldNode, Kind, parse, type SelectionSetNode, type ValueNode, visit } from 'graphql';
+import { variablesIn, type Written } from '../variables.ts';
+import { responseKey } from './document.ts';
+
+/** The first year that is asked for where latest figures become series. */
+export const FIRST_YEAR = 1990;
+
+/** National figures or those of places, as the graph names them. */
+export type Scope = 'ALL' | 'NATIONAL' | 'PLACES';
+
+interface Change {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/**
+ * The operation with all years in place of the latest figures of an indicator; null where it asks for no latest figures of it,
+ * or can't be read.
+ */
+export function withYears(query: string, variables: string, indicator: string): Written | null {
+  const given = variablesIn(variables) ?? {};
+  const isOf = (node: ValueNode | undefined): boolean => {
+    if (node === undefined) return false;
+    if (node.kind === Kind.LIST) return node.values.some(isOf);
+    const value =
+      node.kind === Kind.VARIABLE ? given[node.name.value] : node.kind === Kind.STRING ? node.value : null;
+    return [value].flat().includes(indicator);
+  };
+  return edited(query, variables, (field, siblings) => {
+    const argument = (name: string) => field.arguments?.find((one) => one.name.value === name);
+    if (field.name.value === 'observation') {
+      const metric = argument('metricKey');
+      // Below an indicator, its country is named.
+      const only = metric ?? argument('countryCode');
+      if (only === undefined || (metric !== undefined && !isOf(metric.value))) return [];
+      const isTaken = field.alias === undefined && keysOf(siblings).includes('observations');
+      const name = `${isTaken ? 'observation: ' : ''}observations`;
+      return [
+        replaced(field.name, name),
+        replaced(only.name, `${only.name.value}s`),
+        replaced(only.value, (text) => `[${text}], scope: NATIONAL, fromYear: ${FIRST_YEAR}`),
+      ];
+    }
+    const latest = argument('latest');
+    const isLatest = latest?.value.kind === Kind.BOOLEAN && latest.value.value;
+    const metrics = argument('metricKeys');
+    if (field.name.value !== 'observations' || !latest || !isLatest) return [];
+    // The series of all indicators are more than anybody looks at.
+    if (!isOf(metrics?.value)) return [];
+    return [
+      replaced(latest, argument('fromYear') === undefined ? `fromYear: ${FIRST_YEAR}` : 'latest: false'),
+    ];
+  });
+}
+
+/** The scope that an operation asks for in so many words; null where it leaves it open, or puts it in a variable. */
+export function scopeIn(query: string): Scope | null {
+  let found: Scope | null = null;
+  edited(query, '', (field) => {
+    for (const { name, value } of field.arguments ?? [])
+      if (name.value === 'scope' && value.kind === Kind.ENUM) found ??= value.value as Scope;
+    return [];
+  });
+  return found;
+}
+
+/** The operation with another scope wherever it names one. */
+export function withScope(query: string, variables: string, scope: Scope): Written | null {
+  return edited(query, variables, (field) =>
+    (field.arguments ?? []).flatMap(({ name, value }) =>
+      name.value === 'scope' && value.kind === Kind.ENUM ? [replaced(value, scope)] : [],
+    ),
+  );
+}
+
+type Placed = { readonly loc?: { readonly start: number; readonly end: number } | undefined };
+type Replacement = readonly [node: Placed, text: string | ((text: string) => string)];
+
+const replaced = (node: Placed, text: Replacement[1]): Replacement => [node, text];
+
+const keysOf = ({ selections }: SelectionSetNode) =>
+  selections.flatMap((one) => (one.kind === Kind.FIELD ? [responseKey(one)] : []));
+
+/** Changes fields of an operation in its text; null where nothing changes, or it can't be read. */
+function edited(
+  query: string,
+  variables: string,
+  changesOf: (field: FieldNode, siblings: SelectionSetNode) => readonly Replacement[],
+): Written | null {
+  const changes: Change[] = [];
+  try {
+    visit(parse(query), {
+      SelectionSet(set) {
+        for (const one of set.selections) {
+          if (one.kind !== Kind.FIELD) continue;
+          for (const [{ loc }, text] of changesOf(one, set)) {
+            if (loc === undefined) continue;
+            const { start, end } = loc;
+            changes.push({
+              start,
+              end,
+              text: typeof text === 'string' ? text : text(query.slice(start, end)),
+            });
+          }
+        }
+      },
+    });
+  } catch {
+    return null;
+  }
+  if (changes.length === 0) return null;
+  let text = query;
+  for (const { start, end, text: put } of changes.toSorted((a, b) => b.start - a.start))
+    text = text.slice(0, start) + put + text.slice(end);
+  return { query: text, variables };
+}

@@ -1,0 +1,44 @@
+import { useGraphiQL, useMonaco } from '@graphiql/react';
+import { useEffect, useState } from 'react';
+import { editorWanted, wantEditor } from './wanted.ts';
+
+/** Loads what draws pictures, which people see before they write. */
+export const loadCharts = () => import('./chart/chart-pane.tsx');
+
+/** Longest time, in milliseconds, in which a question that somebody asks has the line for itself. */
+const MOST_MS = 2_000;
+
+/** Puts off the editor, which is three times as large as all that a picture takes, until it is wanted. */
+export function useLateEditor(): void {
+  const actions = useMonaco((state) => state.actions);
+  useState(() => {
+    const { initialize } = actions;
+    actions.initialize = (options) => editorWanted.then(() => initialize(options));
+  });
+}
+
+/** Places where people write, or look things up in the schema. */
+const PLACES = '.graphiql-editors, .graphiql-sidebar, .graphiql-plugin';
+
+/** Has the editor loaded once pictures can be drawn and nothing is under way, or as soon as somebody turns to its place. */
+export function useEditorInTime(): void {
+  const isFetching = useGraphiQL((state) => state.isFetching);
+  const [canDraw, setDraw] = useState(false);
+  useEffect(() => {
+    const done = () => setDraw(true);
+    loadCharts().then(done, done);
+    const turnTo = ({ target }: Event) => {
+      if (target instanceof Element && target.closest(PLACES) !== null) wantEditor();
+    };
+    for (const kind of ['pointerdown', 'focusin']) document.addEventListener(kind, turnTo);
+    return () => {
+      for (const kind of ['pointerdown', 'focusin']) document.removeEventListener(kind, turnTo);
+    };
+  }, []);
+  useEffect(() => {
+    if (!canDraw || isFetching) return;
+    // On a slow line the editor takes as long again as the page has taken so far, and a question would wait for it.
+    const timer = setTimeout(wantEditor, Math.min(MOST_MS, performance.now()));
+    return () => clearTimeout(timer);
+  }, [canDraw, isFetching]);
+}

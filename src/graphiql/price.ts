@@ -1,0 +1,17 @@
+import type { Explained } from './answer.ts';
+import { operationTypeIn } from './chart/document.ts';
+import type { Operation } from './operation.ts';
+import { send } from './send.ts';
+
+/** Asks what an operation would take; null where that can't be told. */
+export async function explained(operation: Operation, signal: AbortSignal): Promise<Explained | null> {
+  // There is nothing to ask while somebody writes, nor of a subscription.
+  if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;
+  const { extensions } = await send(operation, { 'x-explain': '1' }, signal);
+  return extensions?.explain ?? null;
+}
+
+/** Calls of a price in words. */
+export function callsOf({ calls }: Explained): string {
+  return calls === 0 ? 'no call' : calls === 1 ? '1 call' : `${calls} calls`;
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { csvOf, tsvOf } from '../../src/graphiql/chart/csv.ts';
+import { filtered } from '../../src/graphiql/chart/rows.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { run, saved, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+describe.skipIf(!hasChromium)('the table of a picture', () => {
+  it('has years as columns, a filter for each column, and goes to a spreadsheet, at no call', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines g.top path').first().waitFor();
+    program.requests();
+    await page.getByText(/^Table of \d+ figures$/).click();
+    await page.getByLabel('Years as columns').check();
+    const head = page.locator('.picture thead th');
+    await expect
+      .poll(async () => (await head.allInnerTexts()).map((name) => name.trim()).slice(0, 3))
+      .toEqual(['name', '1990', '1991']);
+    const rows = page.locator('.picture tbody tr');
+    expect(await rows.count()).toBe(3);
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByLabel('Filter name').fill('ken');
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.getByRole('button', { name: 'Copy table' }).click();
+    await page.getByText('1 row copied').waitFor();
+    const pasted = await page.evaluate<string>('navigator.clipboard.readText()');
+    const [names = '', values = ''] = pasted.split(/\r?\n/);
+    expect(names).toMatch(/^name\t1990\t1991\t/);
+    expect(values).toMatch(/^Kenya\t[\d.]+\t/);
+    await page.getByLabel('Filter name').fill('');
+    await page.getByLabel('Filter 1990').fill('> 1000');
+    await expect.poll(() => rows.count()).toBe(0);
+    const { name, bytes } = await saved(page, page.getByRole('button', { name: 'CSV by year' }));
+    expect(name).toMatch(/-wide\.csv$/);
+    expect(bytes.toString().split('\r\n')[0]).toBe(
+      `\ufeffname,indicator name,place,unit,country,indicator,${(await head.allInnerTexts())
+        .slice(1)
+        .map((one) => one.trim())
+        .join()}`,
+    );
+    expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+});
+
+describe('a table', () => {
+  const ROWS = [
+    ['Kenya', 5, null],
+    ['Côte d’Ivoire', 12, '=1+1'],
+  ];
+
+  it('is a file that Excel opens as UTF-8, without formulas', () => {
+    expect(csvOf({ columns: ['a', 'b', 'c'], rows: ROWS })).toBe(
+      "\ufeffa,b,c\r\nKenya,5,\r\nCôte d’Ivoire,12,'=1+1\r\n",
+    );
+  });
+
+  it('is pasted cell by cell, without formulas', () => {
+    const rows = [...ROWS, ['two\nlines\tand a tab', -1, '"quoted"']];
+    expect(tsvOf({ columns: ['a', 'b', 'c'], rows })).toBe(
+      'a\tb\tc\r\nKenya\t5\t\r\nCôte d’Ivoire\t12\t\'=1+1\r\ntwo lines and a tab\t-1\t"""quoted"""\r\n',
+    );
+  });
+
+  it.for<[Record<number, string>, string[]]>([
+    [{}, ['Kenya', 'Côte d’Ivoire']],
+    [{ 0: ' KEN' }, ['Kenya']],
+    [{ 1: '> 5' }, ['Côte d’Ivoire']],
+    [{ 1: '>=5' }, ['Kenya', 'Côte d’Ivoire']],
+    [{ 1: '<12' }, ['Kenya']],
+    [{ 0: 'e', 1: '<= 5' }, ['Kenya']],
+    [{ 2: '> 0' }, []],
+  ])('has rows that are wanted: %j', ([wanted, left]) => {
+    expect(filtered(ROWS, wanted).map(([name]) => name)).toEqual(left);
+  });
+});

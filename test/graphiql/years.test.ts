@@ -1,0 +1,224 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { withScope, withYears } from '../../src/graphiql/chart/operation-edit.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { run, scenesOfGraphiql, side, tab, write, written } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+const SERIES =
+  '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }';
+
+/** Shows the series of all countries as a map. */
+async function asMap(page: Page) {
+  await write(page, SERIES);
+  await run(page);
+  await page.getByLabel('Draw').selectOption('map');
+  await expect.poll(() => page.locator('.frame.map g.with-figure path').count()).toBe(54);
+}
+
+const slider = (page: Page) => page.getByRole('slider', { name: 'Slide through the years' });
+const shownYear = (page: Page) => page.locator('.years output').first().innerText();
+const legendOf = (page: Page) => page.locator('.frame.map .map-legend').textContent();
+
+describe.skipIf(!hasChromium)('the years of a map', () => {
+  it('go by slider, by steps and by keyboard, on one scale, at no call', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await asMap(page);
+    program.requests();
+    expect(await shownYear(page)).toBe('latest');
+    const legend = await legendOf(page);
+    const fills = () =>
+      page
+        .locator('.frame.map g.with-figure path')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('fill')).join());
+    const latest = await fills();
+    await slider(page).focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => shownYear(page)).toBe('2010');
+    await expect.poll(() => page.locator('figcaption').innerText()).toContain('2010');
+    await expect.poll(fills).not.toBe(latest);
+    expect(await legendOf(page)).toBe(legend);
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => shownYear(page)).toBe('2011');
+    await page.getByRole('button', { name: 'Year after' }).click();
+    await expect.poll(() => shownYear(page)).toBe('2012');
+    await page.getByRole('button', { name: 'Year before' }).click();
+    await expect.poll(() => shownYear(page)).toBe('2011');
+    await page.getByLabel('Year', { exact: true }).selectOption('');
+    await expect.poll(() => shownYear(page)).toBe('latest');
+    await expect.poll(fills).toBe(latest);
+    const { violations } = await page
+      .evaluate(axe.source)
+      .then(() => page.evaluate<AxeResults>("axe.run('.charts')"));
+    expect(violations.map(({ id }) => id)).toEqual([]);
+    expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+
+  it('play one after the other, until somebody stops them', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await asMap(page);
+    program.requests();
+    await page.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => shownYear(page)).toBe('2010');
+    await expect.poll(() => shownYear(page)).toBe('2012');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const stopped = await shownYear(page);
+    await page.waitForTimeout(1_200);
+    expect(await shownYear(page)).toBe(stopped);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('do not play where people want no motion', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    try {
+      await asMap(page);
+      expect(await page.getByRole('button', { name: 'Play' }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Year before' }).click();
+      await expect.poll(() => shownYear(page)).not.toBe('latest');
+    } finally {
+      await page.emulateMedia({ reducedMotion: 'no-preference' });
+    }
+  });
+
+  it('are asked for on one click where the map has the latest figures alone, for the price that it says', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await page.locator('.start').getByRole('button', { name: 'How long do people live' }).click();
+    await page.locator('.frame.map g.with-figure path').first().waitFor();
+    program.requests();
+    const years = page.getByRole('button', { name: 'Years since 1990' });
+    await expect.poll(() => years.innerText()).toMatch(/\d calls?\)$/);
+    expect(program.requests()).toEqual([]);
+    const calls = Number(/(\d+) calls?\)$/.exec(await years.innerText())?.[1]);
+    await years.click();
+    await slider(page).waitFor();
+    expect(await page.locator('.frame.map').count()).toBe(1);
+    const asked = program.requests();
+    // The price is an expectation: series are seldom longer.
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.length).toBeLessThanOrEqual(calls);
+    // The list of countries is held.
+    expect(asked.filter((one) => !one.includes('/v1/data'))).toEqual([]);
+    expect(await written(page)).toContain(
+      'observations(metricKeys: ["life_expectancy"], scope: NATIONAL, fromYear: 1990)',
+    );
+    await slider(page).focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => shownYear(page)).toBe('1990');
+    expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+});
+
+/** Contrast of two colours by WCAG. */
+function contrast(one: string, other: string): number {
+  const luminance = (colour: string) => {
+    const hex = /^#(..)(..)(..)$/.exec(colour);
+    const parts = hex
+      ? hex.slice(1).map((part) => Number.parseInt(part, 16))
+      : (colour.match(/[\d.]+/g) ?? []).map(Number);
+    const [r = 0, g = 0, b = 0] = parts.map((part) => {
+      const share = part / 255;
+      return share <= 0.040_45 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+describe.skipIf(!hasChromium).for([
+  ['light', '#ffffff'],
+  ['dark', '#212a3b'],
+] as const)('a map on a %s page', ([colorScheme, ground]) => {
+  it('has its highest value stand out the most', async () => {
+    await using scene = await open({ colorScheme });
+    const { page } = scene;
+    await tab(page, 'AllCountries');
+    const { data } = await run(page);
+    await page.locator('.frame.map g.with-figure path').first().waitFor();
+    const stops = await page
+      .locator('.frame.map .map-legend stop')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('stop-color') ?? ''));
+    expect(data.countries).toHaveLength(54);
+    const [least = '', most = ''] = [stops[0], stops.at(-1)];
+    expect(contrast(most, ground)).toBeGreaterThan(7);
+    expect(contrast(most, ground)).toBeGreaterThan(3 * contrast(least, ground));
+  });
+});
+
+describe.skipIf(!hasChromium)('a scatter over time', () => {
+  it('goes through the years that both indicators have, on the same axes, at no call', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await write(
+      page,
+      '{ countries { name a: observations(metricKeys: ["gdp_per_capita_current_usd"], fromYear: 2012) { value } b: observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }',
+    );
+    await run(page);
+    await side(page, 'Picture');
+    const scatter = page.locator('figure', { has: page.locator('.frame.scatter') });
+    const dots = scatter.locator('g.points circle');
+    await expect.poll(() => dots.count()).toBeGreaterThan(40);
+    program.requests();
+    const places = () => dots.evaluateAll((all) => all.map((one) => one.getAttribute('cy')).join());
+    const ticks = () => scatter.locator('[aria-label="x-axis tick label"]').textContent();
+    const [latest, axis] = [await places(), await ticks()];
+    await scatter.getByRole('slider').focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => scatter.locator('figcaption').innerText()).toContain('2012');
+    await expect.poll(places).not.toBe(latest);
+    expect(await ticks()).toBe(axis);
+    expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+});
+
+describe('the years of an operation', () => {
+  it.for([
+    [
+      '{ countries { observation(metricKey: "a") { value } } }',
+      '{ countries { observations(metricKeys: ["a"], scope: NATIONAL, fromYear: 1990) { value } } }',
+    ],
+    [
+      '{ countries { x: observation(metricKey: "a", maxAge: 5) { value } observation(metricKey: "b") { value } } }',
+      '{ countries { x: observations(metricKeys: ["a"], scope: NATIONAL, fromYear: 1990, maxAge: 5) { value } observation(metricKey: "b") { value } } }',
+    ],
+    [
+      '{ countries { observation(metricKey: "a") { value } observations(metricKeys: ["b"]) { value } } }',
+      '{ countries { observation: observations(metricKeys: ["a"], scope: NATIONAL, fromYear: 1990) { value } observations(metricKeys: ["b"]) { value } } }',
+    ],
+    [
+      '{ observations(metricKeys: ["a"], latest: true) { value } }',
+      '{ observations(metricKeys: ["a"], fromYear: 1990) { value } }',
+    ],
+    [
+      'query ($m: String!) { countries { observation(metricKey: $m) { value } } }',
+      'query ($m: String!) { countries { observations(metricKeys: [$m], scope: NATIONAL, fromYear: 1990) { value } } }',
+    ],
+  ] as const)('take the place of the latest figures: %s', ([query, edited]) => {
+    expect(withYears(query, '{ "m": "a" }', 'a')?.query).toBe(edited);
+  });
+
+  it.for([
+    '{ countries { observation(metricKey: "b") { value } } }',
+    '{ observations(metricKeys: ["a"]) { value } }',
+    '{ observations(latest: true) { value } }',
+    '{ coun',
+  ])('are left where there are none: %s', (query) => {
+    expect(withYears(query, '', 'a')).toBeNull();
+  });
+
+  it('may be those of places', () => {
+    const query = '{ observations(metricKeys: ["a"], scope: NATIONAL) { value } }';
+    expect(withScope(query, '', 'PLACES')?.query).toBe(query.replace('NATIONAL', 'PLACES'));
+    expect(withScope('{ observations { value } }', '', 'PLACES')).toBeNull();
+  });
+});
