@@ -35,7 +35,7 @@ export class ReceivedBody {
 }
 
 /** Bytes of a body that takes milliseconds to parse, and to look through. */
-const LONG_BODY = 50_000;
+const LONG_BODY = 200_000;
 
 /**
  * Reads a body, a long one in turns. It is the last one from the same address if it has the same bytes; else its rows are
