@@ -150,7 +150,7 @@ export interface GraphContext {
   /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
-  /** What references to figures say besides the figures; left out while an operation is priced. */
+  /** Words that references to figures have besides the figures; left out while an operation is priced. */
   readonly citing?: Citing;
   /** Knows if the service has just refused the key; left out while an operation is priced. */
   readonly gate?: CallGate | undefined;

@@ -680,7 +680,7 @@ describe('GraphiQL', () => {
     const response = await get(`${origin}/graphiql/settings.json`);
     expect([response.headers.get('cache-control'), await response.json()]).toEqual([
       'no-store',
-      { demoKeys: null, isTrustedOnly: false, isLive: false },
+      { demoKeys: null, isTrustedOnly: false, isLive: false, sourceNames: {} },
     ]);
   });
 });
