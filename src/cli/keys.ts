@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.ts';
+import { timeIn } from '../periods.ts';
 import { TAGS } from '../wings/issued/key.ts';
 import { KeyDesk, KeyFault, type ShownKey } from '../wings/issued/key-desk.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
@@ -128,8 +129,8 @@ function termsIn(name: string, options: CreateOptions) {
 
 function instantOf(when: string): string {
   const days = /^(\d{1,5})d$/.exec(when)?.[1];
-  const atMs = days === undefined ? Date.parse(when) : Date.now() + Number(days) * DAY_MS;
-  if (Number.isNaN(atMs)) throw new KeyFault(400, '--expires must be a date, or days such as 90d.');
+  const atMs = days === undefined ? timeIn(when)?.firstMs : Date.now() + Number(days) * DAY_MS;
+  if (atMs === undefined) throw new KeyFault(400, '--expires must be a date, or days such as 90d.');
   return new Date(atMs).toISOString();
 }
 

@@ -63,7 +63,7 @@ describe('a line of CSV', () => {
     [[-1, 0, 1.5, true, false], '-1,0,1.5,true,false'],
   ] as const)('%j is as GraphiQL writes it', ([values, expected]) => {
     expect(csvLine(values)).toBe(`${expected}\r\n`);
-    expect(csvOf({ columns: ['x'], rows: [[...values]] })).toBe(`x\r\n${expected}\r\n`);
+    expect(csvOf({ columns: ['x'], rows: [[...values]] })).toBe(`\ufeffx\r\n${expected}\r\n`);
   });
 
   it('holds what has parts as JSON', () => {

@@ -88,8 +88,11 @@ const CODES =
   );
 const FIGURE =
   'query ($code: CountryCode!, $metric: String!) { country(code: $code) { name observation(metricKey: $metric) { value } } }';
-/** What is asked for by 200 operations, no two of which want the same figure. */
+/** What is asked for by operations, no two of which want the same figure. */
 const WANTED = CODES.flatMap((code) => METRICS.map((metric) => ({ code, metric })));
+
+/** Operations of each of two gateways: so many reach both within the second that a batch may be gathered in, in CI too. */
+const EACH = 100;
 
 /** Has a gateway load what it runs operations with, and learn that the key is good; it holds nothing of what is wanted then. */
 async function warmUp({ url }: Serving): Promise<void> {
@@ -121,7 +124,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     const alone = await start({ ...gathering, CACHE_URL: 'memory:' });
     await warmUp(alone);
     service.log.clear();
-    const expected = await askAll([alone.url]);
+    const expected = await askAll([alone.url], EACH);
     const callsOfOne = service.log.length;
     expect(callsOf(expected)).toBe(callsOfOne);
 
@@ -131,13 +134,13 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     await warmUp(one);
     await warmUp(other);
     service.log.clear();
-    const replies = await askAll([one.url, other.url]);
+    const replies = await askAll([one.url, other.url], EACH);
     expect(replies.flatMap(({ errors }) => errors).slice(0, 2)).toEqual([]);
     expect(replies.map(({ data }) => data)).toEqual([...expected, ...expected].map(({ data }) => data));
     expect(service.log.map(({ path, query }) => [path, query.country_codes])).toHaveLength(callsOfOne);
     expect(callsOf(replies)).toBe(callsOfOne);
     // Who took over what the other one had asked for says so.
-    expect(replies.filter(({ upstream }) => upstream.shared > 0).length).toBeGreaterThan(WANTED.length);
+    expect(replies.filter(({ upstream }) => upstream.shared > 0).length).toBeGreaterThan(EACH);
   });
 
   it('keep keys apart', async () => {

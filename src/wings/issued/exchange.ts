@@ -24,7 +24,7 @@ import {
 } from '../../operations/messages.ts';
 import { openBill } from '../../service/call.ts';
 import { createLru } from '../../store/lru.ts';
-import { digestOf, type IssuedKey, issuedKeyFrom, issuedKeyIn, isWhole, TAGS } from './key.ts';
+import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole, TAGS } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
 import { type KeyStore, openKeyStore } from './key-store.ts';
@@ -175,7 +175,7 @@ export class Issued {
   /** @throws Failure if the key may not ask this */
   #check(key: IssuedKey, request: GatewayRequest): void {
     const nowMs = this.#parts.now();
-    const endsAt = [key.expiresAt, key.endsAt].find((at) => at !== null && Date.parse(at) <= nowMs);
+    const endsAt = [key.expiresAt, key.endsAt].find((at) => isPast(at, nowMs));
     if (endsAt != null) throw new Failure('KEY_EXPIRED', `The key has worked until ${endsAt}.`);
     const { origin } = request.headers;
     if (key.origins.length > 0 && !(origin !== undefined && key.origins.includes(origin)))

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { digestOf, type GivenTerms, type IssuedKey, issuedKeyFrom, makeKey, Terms } from './key.ts';
+import { digestOf, type GivenTerms, type IssuedKey, isPast, issuedKeyFrom, makeKey, Terms } from './key.ts';
 import { countsOf } from './key-purse.ts';
 import type { KeyStore } from './key-store.ts';
 
@@ -28,10 +28,9 @@ interface MadeKey {
 }
 
 function stateOf({ revokedAt, endsAt, expiresAt }: IssuedKey, nowMs: number) {
-  const isPast = (instant: string | null) => instant !== null && Date.parse(instant) <= nowMs;
   if (revokedAt !== null) return 'revoked';
-  if (isPast(expiresAt)) return 'expired';
-  if (isPast(endsAt)) return 'replaced';
+  if (isPast(expiresAt, nowMs)) return 'expired';
+  if (isPast(endsAt, nowMs)) return 'replaced';
   return endsAt === null ? 'active' : 'ending';
 }
 
@@ -107,11 +106,12 @@ export class KeyDesk {
     const [newest] = good;
     if (newest === undefined) throw new KeyFault(409, `No key ${name} works any more. Create one.`);
     const endsAtMs = this.#now() + overlapSeconds * 1000;
+    const latest = new Date(endsAtMs).toISOString();
     const { digest: _, createdAt: __, endsAt: ___, revokedAt: ____, ...terms } = newest;
     const made = await this.#make(terms);
     for (const key of good) {
-      const endsAt = new Date(Math.min(endsAtMs, Date.parse(key.endsAt ?? '') || endsAtMs)).toISOString();
-      await this.#keep({ ...key, endsAt });
+      const endsSooner = isPast(key.endsAt, endsAtMs);
+      await this.#keep({ ...key, endsAt: endsSooner ? key.endsAt : latest });
     }
     return made;
   }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
+import { timeIn } from '../../periods.ts';
 
 /** By which scanners for secrets know a key of this gateway's own. */
 const PREFIX = 'cgk_';
@@ -87,6 +88,11 @@ export type GivenTerms = z.input<typeof Terms>;
 
 /** A key as it is kept: all of it but the key. */
 export type IssuedKey = z.output<typeof Kept>;
+
+/** Tells if an instant has come; null never comes. */
+export function isPast(instant: string | null, nowMs: number): boolean {
+  return instant !== null && (timeIn(instant)?.firstMs ?? 0) <= nowMs;
+}
 
 /** Reads a key that was kept under a name; null if it isn't the one. */
 export function issuedKeyFrom(text: string | null, name: string): IssuedKey | null {
