@@ -14,6 +14,12 @@ const KEY_BUDGET = 15;
 const COUNTRIES = [...COVERED_COUNTRIES];
 const askedBy = (key: number) => `{ country(code: "${COUNTRIES[key]}") { offices { name } } }`;
 
+type Issuing = Awaited<ReturnType<typeof openIssuing>>;
+
+/** Opens a second gateway of the same service and clock. */
+const openBeside = ({ service, clock }: Issuing, options: Parameters<typeof openIssuing>[0]) =>
+  openIssuing({ ...options, upstreamUrl: service.url, clock });
+
 it.skipIf(!hasRedis)(
   'two gateways of one Redis pass no budget, and their counts are what the service received',
   async () => {
@@ -25,12 +31,7 @@ it.skipIf(!hasRedis)(
       BATCH_WINDOW_MS: '0',
     };
     await using one = await openIssuing({ cacheUrl: redis.url, env });
-    await using other = await openIssuing({
-      cacheUrl: redis.url,
-      env,
-      upstreamUrl: one.service.url,
-      clock: one.clock,
-    });
+    await using other = await openBeside(one, { cacheUrl: redis.url, env });
     const keys: string[] = [];
     for (const name of GROUPS)
       for (let i = 0; i < KEYS_A_GROUP; i += 1) {
@@ -79,12 +80,7 @@ it.skipIf(!hasRedis)(
     await using redis = await startRedis();
     const env = { CACHE_TIMEOUT_MS: '5000' };
     await using one = await openIssuing({ cacheUrl: redis.url, env });
-    await using other = await openIssuing({
-      cacheUrl: redis.url,
-      env,
-      upstreamUrl: one.service.url,
-      clock: one.clock,
-    });
+    await using other = await openBeside(one, { cacheUrl: redis.url, env });
     const key = await one.issue({ name: 'page' });
     const query = '{ countries { code } }';
     const bills = [await one.ask(query, { key }), await other.ask(query, { key })];
