@@ -143,7 +143,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     fieldTraces: config.federatedTraces ? await openFieldTraces() : null,
     now: clock.now,
     steadyNow,
-    onOperation: observer.operation,
+    onOperation: config.countryDataKey === undefined ? observer.operation : notingOperations(observer),
     onFault: observer.problem,
   };
   const { persisted } = stage;
@@ -242,6 +242,14 @@ async function subgraphIn(config: Config): Promise<Subgraph | null> {
   if (!subgraphIso3 && !subgraphNode && subgraphOmit.length === 0 && subgraphPrefix === undefined)
     return null;
   return (await import('./wings/federation/subgraph.ts')).openSubgraph(config);
+}
+
+/** Tells operations that are over to those who count them by issued keys as well. */
+function notingOperations({ operation }: Observer): OperationsParts['onOperation'] {
+  return (event, { note }) => {
+    operation(event);
+    note?.(event);
+  };
 }
 
 type Holdings = Awaited<ReturnType<typeof openHeld>>;

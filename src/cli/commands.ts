@@ -224,7 +224,14 @@ async function addKeys(program: Command, env: NodeJS.ProcessEnv): Promise<void> 
   const keys = program
     .command('keys')
     .description('create, list, show, revoke or rotate keys that the gateway issues');
-  if (process.argv[2] === 'keys') (await import('./keys.ts')).addKeyCommands(keys, env);
+  const usage = program
+    .command('usage')
+    .description('tell what issued keys have asked and cost, by day, client and document');
+  const [, , asked = ''] = process.argv;
+  if (!['keys', 'usage'].includes(asked)) return;
+  const commands = await import('./keys.ts');
+  commands.addKeyCommands(keys, env);
+  commands.addUsageCommand(usage, env);
 }
 
 function addCompletion(program: Command): void {

@@ -4,7 +4,8 @@ import { timeIn } from '../periods.ts';
 import { TAGS } from '../wings/issued/key.ts';
 import { KeyDesk, KeyFault, type ShownKey } from '../wings/issued/key-desk.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
-import { CommandError } from './formats.ts';
+import { USAGE_COLUMNS, usageCells } from '../wings/issued/usage.ts';
+import { CommandError, formatted } from './formats.ts';
 
 const EXAMPLES = `
 Examples:
@@ -13,6 +14,20 @@ Examples:
   country-graph keys rotate page --overlap 3600
   country-graph keys list
 The keys are those of CACHE_URL, which must be sqlite:PATH or redis://…`;
+
+const USAGE_EXAMPLES = `
+Examples:
+  country-graph usage page --days 7
+  country-graph usage --csv > usage.csv
+Usage is kept where CACHE_URL says, with the keys.`;
+
+interface UsageOptions {
+  readonly days?: number;
+  readonly csv?: boolean;
+  readonly forecast?: boolean;
+}
+
+const FORECAST_COLUMNS = ['name', 'of', 'calls', 'callsADay', 'atMonthEnd', 'limit', 'spentOn'] as const;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -82,6 +97,29 @@ export function addKeyCommands(keys: Command, env: NodeJS.ProcessEnv): void {
     .option('--overlap <seconds>', 'how long the former key still works; a day if left out', count)
     .action((name: string, { overlap }: { overlap?: number }) =>
       atDesk((desk) => desk.rotate(name, overlap)),
+    );
+}
+
+/** Adds the command that tells operators of the use of issued keys. */
+export function addUsageCommand(usage: Command, env: NodeJS.ProcessEnv): void {
+  usage
+    .argument('[name]', 'a key; all keys if left out')
+    .option('--days <days>', 'days up to today (UTC), 30 if left out', count)
+    .option('--csv', 'print the rows as CSV')
+    .option('--forecast', 'print the calls that this month will have taken, alone')
+    .addHelpText('after', USAGE_EXAMPLES)
+    .action((name: string | undefined, { days, csv, forecast }: UsageOptions) =>
+      workAtDesk(env, async (desk) => {
+        const { usage, forecasts } = await desk.usage({ ...(days === undefined ? {} : { days }), name });
+        const rows = { path: 'usage', columns: USAGE_COLUMNS, rows: usage.map(usageCells) };
+        const ahead = {
+          path: 'forecast of the month',
+          columns: FORECAST_COLUMNS,
+          rows: forecasts.map((one) => FORECAST_COLUMNS.map((column) => one[column])),
+        };
+        const tables = forecast === true ? [ahead] : csv === true ? [rows] : [rows, ahead];
+        return formatted(tables, csv === true ? 'csv' : 'table').trimEnd();
+      }),
     );
 }
 

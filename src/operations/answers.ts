@@ -236,7 +236,7 @@ export class AnswersTable implements Shrinkable {
 
   #repeat(
     { answer, freshUntilMs }: KeptAnswer,
-    { request, trace }: Incoming,
+    { request, caller, trace }: Incoming,
     { params, contentType }: PlainRequest,
     since: { readonly startedAtMs: number; readonly lookingMs: number },
   ): GatewayResponse {
@@ -251,7 +251,7 @@ export class AnswersTable implements Shrinkable {
       maxAgeSeconds: secondsUntil(freshUntilMs, steadyNow()),
       timing: `upstream;dur=0, cache;dur=${rounded(performance.now() - since.lookingMs)}`,
     });
-    onOperation({ ...event, durationMs: now() - since.startedAtMs, requestId: request.requestId });
+    onOperation({ ...event, durationMs: now() - since.startedAtMs, requestId: request.requestId }, caller);
     return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
   }
 
@@ -306,14 +306,14 @@ export class AnswersTable implements Shrinkable {
   #answerAlike(
     { status, data, errors, extensions, event, stored }: SharedAnswer,
     run: OperationRun,
-    { request, trace }: Incoming,
+    { request, caller, trace }: Incoming,
     { params, contentType }: PlainRequest,
     startedAtMs: number,
   ): GatewayResponse {
     const { now, onOperation } = this.#parts;
     const durationMs = now() - startedAtMs;
     if (trace !== undefined) describeOperation(trace, event);
-    onOperation({ ...event, durationMs, requestId: request.requestId });
+    onOperation({ ...event, durationMs, requestId: request.requestId }, caller);
     const headers = new Map([['content-type', contentType]]);
     setRunHeaders(headers, status, run, this.#parts);
     headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);

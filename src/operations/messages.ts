@@ -36,6 +36,7 @@ export interface Exchanged {
   /** Takes the place of the `Authorization` header. */
   readonly authorization: string;
   readonly purse: Purse;
+  readonly note: Caller['note'];
 }
 
 /** Tells who asks, and by which key of the service. */
@@ -55,7 +56,7 @@ export function createCallers(tenants: Tenants, isIssued = (_: string) => false)
     const purse = exchanged?.purse;
     const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, purse, flow, since, slices: 0 };
+    return { authorization, tenant, purse, note: exchanged?.note, flow, since, slices: 0 };
   };
 }
 

@@ -64,8 +64,8 @@ export interface OperationsParts {
   readonly now: () => number;
   /** The same without steps back, to tell how old things are. */
   readonly steadyNow: () => number;
-  /** Called with each operation that is over. */
-  readonly onOperation: (event: OperationEvent) => void;
+  /** Called with each operation that is over, and its caller. */
+  readonly onOperation: (event: OperationEvent, caller: Caller) => void;
   /** Called with a fault of ours, the place that met it, and the request, if that is known. */
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
 }
@@ -502,7 +502,7 @@ export class Execution {
       ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
-    this.#parts.onOperation(event);
+    this.#parts.onOperation(event, run.context.caller);
   }
 
   /** Returns the error of an answer that is longer than this gateway sends; null if it isn't. */

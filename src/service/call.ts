@@ -94,6 +94,8 @@ export interface Caller extends Job {
   readonly tenant: Tenant;
   /** The budget that its calls are taken out of, if it is not the key's own. */
   readonly purse?: Purse | undefined;
+  /** Called with each operation of the request once it is over, if somebody counts. */
+  readonly note?: ((operation: NotedOperation) => void) | undefined;
 }
 
 /** A budget of calls under the key of another. */
@@ -111,6 +113,15 @@ export interface Purse {
   take(): () => void;
   quota(): Promise<QuotaRecord>;
   limits(): readonly RateLimit[];
+}
+
+/** The part of an operation that is over which those who count are told. */
+export interface NotedOperation {
+  readonly name: string | null;
+  readonly calls: number;
+  readonly shared: number;
+  readonly cached: number;
+  readonly errorCodes: readonly string[];
 }
 
 /** The reason to wait, and then to reserve again: it isn't known as yet if the budget has room. */

@@ -44,6 +44,8 @@ export async function openIssuing({
     store,
     clock,
     pass: clock.pass,
+    /** Has the usage written that is gathered for a second otherwise. */
+    gather: () => program.issued?.usage.flush(),
     issue: async (terms: object) => (await desk.create(terms)).key,
     /** Asks, and names the codes of the errors. */
     async codes(query: string, asking: Asking) {

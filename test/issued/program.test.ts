@@ -42,12 +42,15 @@ const ask = async (url: string, key: string, query = FIGURE) => {
       'content-type': 'application/json',
       accept: 'application/graphql-response+json',
       authorization: `Bearer ${key}`,
+      'apollographql-client-name': 'web',
     },
     body: JSON.stringify({ query }),
   });
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   return (await reply.json()) as any;
 };
+
+const USAGE_HEADING = 'day,key,client,document,operations,failed,calls,shared,cached,cacheShare,errors';
 
 describe('the commands of keys', () => {
   it('create, list, show, rotate and revoke what the gateway takes', async () => {
@@ -61,11 +64,22 @@ describe('the commands of keys', () => {
     expect((await ask(program.url, key)).extensions.upstream.calls).toBe(1);
     expect(program.sandbox.log).toHaveLength(1);
     expect((await keys('list')).stdout).toMatch(/^page +active /);
-    const { usage } = JSON.parse((await keys('show', 'page')).stdout);
-    expect(usage[1]).toEqual({ window: 'day', of: 'key', calls: 1, limit: 9 });
+    const shown = JSON.parse((await keys('show', 'page')).stdout);
+    expect(shown.usage[1]).toEqual({ window: 'day', of: 'key', calls: 1, limit: 9 });
     const { key: second } = JSON.parse((await keys('rotate', 'page', '--overlap', '600')).stdout);
     for (const each of [key, second])
       expect((await ask(program.url, each)).extensions.upstream.calls).toBe(0);
+    const usage = (...args: string[]) => runCommand(['usage', ...args], { env });
+    const today = new Date().toISOString().slice(0, 10);
+    await expect
+      .poll(async () => (await usage('--csv')).stdout, { timeout: 5_000 })
+      .toBe(`${USAGE_HEADING}\r\n${today},page,web,,3,0,1,0,2,67,\n`);
+    expect((await usage('page', '--days', '1')).stdout).toMatch(
+      /^usage\nday +key .*\n\S+ +page +web +3 .*\n\nforecast of the month\nname .*\npage +key +1 /,
+    );
+    expect((await usage('--csv', '--forecast')).stdout).toMatch(/^name,of,calls,.*\r\npage,key,1,/);
+    const old = await usage('--days', '100');
+    expect([old.code, old.stderr]).toEqual([1, expect.stringContaining('up to 92')]);
     expect((await keys('revoke', 'page')).code).toBe(0);
     for (const each of [key, second])
       await expect
@@ -113,6 +127,18 @@ describe('the port of operators', () => {
     expect((await send('POST', '/keys', { name: 'p', colour: 1 })).body.message).toContain('colour');
     expect((await send('GET', '/keys')).body).toMatchObject([{ name: 'page', state: 'active' }]);
     expect((await send('GET', '/keys/page')).body.usage[1].calls).toBe(1);
+    expect((await send('GET', '/usage?days=1&key=page')).body).toMatchObject({
+      usage: [{ key: 'page', client: 'web', operations: 1, calls: 1 }],
+      forecasts: [{ name: 'page', of: 'key', calls: 1, limit: null }],
+    });
+    expect((await send('GET', '/usage?days=none')).status).toBe(400);
+    expect((await send('GET', '/usage', undefined, '')).status).toBe(401);
+    const csv = await fetch(new URL('/usage.csv', program.admin), {
+      headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+    });
+    expect(await csv.text()).toMatch(new RegExp(`^${USAGE_HEADING}\r\n.*,page,web,,1,0,1,`));
+    const metrics = await (await fetch(new URL('/metrics', program.admin))).text();
+    expect(metrics).toContain('country_graph_issued_key_usage_total{key="page",measure="calls"} 1');
     expect((await send('POST', '/keys/page/rotate', { overlapSeconds: 0 })).status).toBe(201);
     expect((await send('DELETE', '/keys/page')).body).toHaveLength(2);
     expect((await send('GET', '/keys/none')).status).toBe(404);

@@ -22,6 +22,7 @@ function seriesOf(text: string, name: string): Record<string, number> {
 /** A gateway as metrics see it. */
 const WATCHED = {
   trusted: null,
+  issued: null,
   live: null,
   load: {
     underWay: 2,

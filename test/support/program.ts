@@ -107,6 +107,7 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
     problems,
     /** Gives back what is held, as the program does where it has too little memory. */
     shrink: gateway.shrink,
+    issued: gateway.issued,
     /** Asks over HTTP, as a client of today does. */
     async ask(
       query: string,

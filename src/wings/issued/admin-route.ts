@@ -1,13 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { csvLine } from '../tables/cells.ts';
 import { type KeyDesk, KeyFault } from './key-desk.ts';
+import { USAGE_COLUMNS, usageCells } from './usage.ts';
 
 /** Bytes of a key's terms. */
 const MAX_BODY_BYTES = 32_768;
 
 const hashed = (text: string) => createHash('sha256').update(text).digest();
 
-/** Serves `/keys` to operators who bear their own key. */
+/** Serves `/keys` and `/usage` to operators who bear their own key. */
 export async function adminRoutes(
   app: FastifyInstance,
   { desk, operatorKey }: { readonly desk: KeyDesk; readonly operatorKey: string },
@@ -28,6 +30,16 @@ export async function adminRoutes(
     return reply.code(status).send({ error: status < 500 ? 'Refused' : 'Unavailable', message });
   });
 
+  const usageFor = (request: FastifyRequest) => {
+    const { days, key } = request.query as { readonly days?: string; readonly key?: string };
+    return desk.usage({ ...(days === undefined ? {} : { days: Number(days) }), name: key });
+  };
+  app.get('/usage', usageFor);
+  app.get('/usage.csv', async (request, reply) => {
+    const { usage } = await usageFor(request);
+    reply.type('text/csv; charset=utf-8');
+    return [USAGE_COLUMNS, ...usage.map(usageCells)].map(csvLine).join('');
+  });
   app.get('/keys', () => desk.list());
   app.post('/keys', { bodyLimit: MAX_BODY_BYTES }, async ({ body }, reply) => {
     reply.code(201);

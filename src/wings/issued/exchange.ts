@@ -16,6 +16,7 @@ import { errorBody, Failure, type FailureCode } from '../../errors.ts';
 import type { PersistedTexts } from '../../operations/documents.ts';
 import {
   ChangedRequest,
+  type Exchanged,
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
@@ -28,6 +29,7 @@ import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole, 
 import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
 import { type KeyStore, openKeyStore } from './key-store.ts';
+import { clientOf, Usage } from './usage.ts';
 
 /** Milliseconds after which a key is read again: another gateway may have revoked it. */
 const FRESH_MS = 500;
@@ -75,6 +77,7 @@ interface KnownKey {
 /** Exchanges keys of this gateway's own for the key of the service that it holds. */
 export class Issued {
   readonly desk: KeyDesk;
+  readonly usage: Usage;
   readonly #parts: IssuingMeans;
   readonly #store: KeyStore;
   readonly #known = createLru<KnownKey>(MOST.known);
@@ -87,7 +90,8 @@ export class Issued {
   constructor(parts: IssuingMeans, store: KeyStore) {
     this.#parts = parts;
     this.#store = store;
-    this.desk = new KeyDesk(store, parts.now);
+    this.usage = new Usage(store, parts.now);
+    this.desk = new KeyDesk(store, parts.now, () => this.usage.flush());
     this.#tags = new DocumentTags(parts.schema, parts.config.maxTokens);
   }
 
@@ -102,21 +106,40 @@ export class Issued {
     return issuedKeyIn(authorization) !== null;
   }
 
-  close(): Promise<void> {
-    return this.#store.close();
+  async close(): Promise<void> {
+    await this.usage.flush();
+    await this.#store.close();
   }
 
   async #exchanged(request: GatewayRequest, given: string, answer: HandleRequest): Promise<GatewayResponse> {
     const { countryDataKey } = this.#parts.config;
+    let note: ReturnType<Issued['noting']> | undefined;
     try {
       const key = await this.#find(given);
+      note = this.noting(key, request);
       this.#check(key, request);
-      const exchanged = { authorization: `Bearer ${countryDataKey}`, purse: this.#purseOf(key) };
+      const exchanged = { authorization: `Bearer ${countryDataKey}`, purse: this.#purseOf(key), note };
       return await answer(new ChangedRequest(request, { exchanged }));
     } catch (error) {
-      if (error instanceof Failure) return refused(error, request);
-      throw error;
+      if (!(error instanceof Failure)) throw error;
+      note?.({ name: null, calls: 0, shared: 0, cached: 0, errorCodes: [error.code] });
+      return refused(error, request);
     }
+  }
+
+  /** Makes the function that counts the operations of a request. */
+  noting(key: IssuedKey, request: GatewayRequest): NonNullable<Exchanged['note']> {
+    const client = clientOf(request.headers);
+    return (operation) => this.usage.note(key, client, operation.name ?? this.#listedIn(request), operation);
+  }
+
+  /** Returns the name by which a request asks for a listed document; empty if it doesn't. */
+  #listedIn(request: GatewayRequest): string {
+    const { persisted } = this.#parts;
+    const { body, search } = request;
+    const named = (body as { documentId?: unknown } | null)?.documentId;
+    const id = typeof named === 'string' ? named : new URLSearchParams(search).get('documentId');
+    return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : '';
   }
 
   async #find(given: string): Promise<IssuedKey> {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { digestOf, type GivenTerms, type IssuedKey, isPast, issuedKeyFrom, makeKey, Terms } from './key.ts';
 import { countsOf } from './key-purse.ts';
 import type { KeyStore } from './key-store.ts';
+import { daysUpTo, forecastsOf, KEPT_DAYS, shownUsage } from './usage.ts';
 
 /** A fault of the operator's: `message` says what to do. */
 export class KeyFault extends Error {
@@ -17,6 +18,12 @@ export class KeyFault extends Error {
 
 /** Seconds for which a key still works after another has taken its place, unless told. */
 const OVERLAP_SECONDS = 24 * 60 * 60;
+
+/** Days of usage that are told, unless asked for others. */
+const USAGE_DAYS = 30;
+
+/** Days that a forecast looks back at: the longest month. */
+const DAYS_OF_FORECAST = 31;
 
 /** A key as operators see it: its terms and its state, and nothing that it could be found by. */
 export type ShownKey = ReturnType<typeof shown>;
@@ -43,10 +50,13 @@ function shown(key: IssuedKey, nowMs: number) {
 export class KeyDesk {
   readonly #store: KeyStore;
   readonly #now: () => number;
+  readonly #flush: () => Promise<void>;
 
-  constructor(store: KeyStore, now: () => number) {
+  /** @param flush writes the usage that this process has gathered */
+  constructor(store: KeyStore, now: () => number, flush = async () => {}) {
     this.#store = store;
     this.#now = now;
+    this.#flush = flush;
   }
 
   /** @throws KeyFault if the terms are wrong, or the name is taken */
@@ -84,6 +94,32 @@ export class KeyDesk {
       limit: most,
     }));
     return { keys: keys.map((key) => shown(key, nowMs)), usage };
+  }
+
+  /**
+   * Tells the use of all keys, or of those of a name, by day, and the calls that their months will have taken.
+   * @throws KeyFault if there is no such key, or that many days are not kept
+   */
+  async usage({ days = USAGE_DAYS, name }: { readonly days?: number; readonly name?: string | undefined }) {
+    if (!Number.isInteger(days) || days < 1 || days > KEPT_DAYS)
+      throw new KeyFault(400, `The days must be a whole number up to ${KEPT_DAYS}: older usage isn't kept.`);
+    const keys = await this.#all();
+    if (name !== undefined && !keys.some((key) => key.name === name))
+      throw new KeyFault(404, `There is no key ${name}.`);
+    await this.#flush();
+    const nowMs = this.#now();
+    const rows = await this.#store.readUsage(daysUpTo(nowMs, Math.max(days, DAYS_OF_FORECAST)));
+    const [first = ''] = daysUpTo(nowMs, days);
+    const isMeant = (key: string) => name === undefined || key === name;
+    const wanted = rows.filter(({ day, key }) => day >= first && isMeant(key)).map(shownUsage);
+    const forecasts = forecastsOf(rows, keys, nowMs);
+    const groups = new Set(keys.flatMap((key) => (isMeant(key.name) && key.group?.name) || []));
+    return {
+      usage: wanted.toSorted(
+        (a, b) => a.day.localeCompare(b.day) || a.key.localeCompare(b.key) || b.operations - a.operations,
+      ),
+      forecasts: forecasts.filter((one) => (one.of === 'key' ? isMeant(one.name) : groups.has(one.name))),
+    };
   }
 
   /** Ends all keys of a name at once. */

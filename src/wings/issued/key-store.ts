@@ -1,4 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { choosePlace, MOST_ROWS, placesOf, rowAt, UsageBook, type UsageRow } from './usage-book.ts';
 
 /** Counts calls of one window. */
 export interface Count {
@@ -30,8 +32,17 @@ export interface KeyStore {
   /** Takes a call that was not sent off counts that are still kept. */
   putBack(names: readonly string[]): Promise<void>;
   read(names: readonly string[]): Promise<readonly number[]>;
+  /**
+   * Adds usage to that of its days. A batch counts once, so that one which may have come through can be sent again.
+   * @param keptFrom the first day that is kept
+   */
+  addUsage(rows: readonly UsageRow[], batch: string, keptFrom: string): Promise<void>;
+  readUsage(days: readonly string[]): Promise<readonly UsageRow[]>;
   close(): Promise<void>;
 }
+
+/** Milliseconds of a day. */
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Times as long as a held figure that a key may take: one that is late is a miss, a key that is late is none. */
 const PATIENCE = 5;
@@ -47,6 +58,7 @@ function openMemory(): KeyStore {
   const keys = new Map<string, string>();
   const counts = new Map<string, { calls: number; readonly untilMs: number }>();
   const callsOf = (names: readonly string[]) => names.map((name) => counts.get(name)?.calls ?? 0);
+  const usage = new UsageBook();
   const sweep = () => {
     for (const [name, { untilMs }] of counts) if (untilMs < performance.now()) counts.delete(name);
   };
@@ -74,6 +86,11 @@ function openMemory(): KeyStore {
       }
     },
     read: async (names) => callsOf(names),
+    async addUsage(rows, _batch, keptFrom) {
+      for (const row of rows) usage.add(row);
+      usage.forget(keptFrom);
+    },
+    readUsage: async (days) => structuredClone(usage.rows(days)),
     async close() {},
   };
 }
@@ -102,6 +119,7 @@ async function openFile(path: string): Promise<KeyStore> {
     PRAGMA journal_mode = WAL;
     CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
   `);
   const getKey = db.prepare('SELECT text FROM keys WHERE name = ?');
   const allKeys = db.prepare('SELECT text FROM keys');
@@ -115,6 +133,18 @@ async function openFile(path: string): Promise<KeyStore> {
   sweep.run(Date.now());
   let takes = 0;
   const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
+  /** Does all of some work, or none of it: nothing comes between. */
+  const atOnce = <T>(work: () => T): T => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const outcome = work();
+      db.exec('COMMIT');
+      return outcome;
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
   return {
     get: async (name) => (getKey.get(name)?.text as string | undefined) ?? null,
     all: async () => allKeys.all().map(({ text }) => String(text)),
@@ -122,28 +152,57 @@ async function openFile(path: string): Promise<KeyStore> {
       setKey.run(name, text);
     },
     async take(wanted) {
-      db.exec('BEGIN IMMEDIATE');
-      try {
+      return atOnce(() => {
         const calls = callsOf(wanted.map(({ name }) => name));
         const full = firstFull(wanted, calls);
         if (full === null) for (const { name, keptMs } of wanted) count.run(name, Date.now() + keptMs);
         takes += 1;
         if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
-        db.exec('COMMIT');
         return full === null ? { calls: calls.map((one) => one + 1), full } : { calls, full };
-      } catch (error) {
-        if (db.isTransaction) db.exec('ROLLBACK');
-        throw error;
-      }
+      });
     },
     async putBack(names) {
       for (const name of names) uncount.run(name);
     },
     read: async (names) => callsOf(names),
+    ...usageIn(db, atOnce),
     async close() {
       db.close();
     },
   };
+}
+
+function usageIn(db: DatabaseSync, atOnce: (work: () => void) => void) {
+  const isThere = db.prepare(
+    "SELECT 1 FROM usage WHERE day = ? AND key = ? AND place = ? AND measure = 'operations'",
+  );
+  const countRows = db.prepare(
+    "SELECT count(*) AS rows FROM usage WHERE day = ? AND key = ? AND measure = 'operations'",
+  );
+  const add = db.prepare(
+    'INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
+  );
+  const forget = db.prepare('DELETE FROM usage WHERE day < ?');
+  const ofDay = db.prepare(
+    'SELECT place, json_group_object(measure, count) AS counts FROM usage WHERE day = ? GROUP BY key, place',
+  );
+  return {
+    async addUsage(rows, _batch, keptFrom) {
+      atOnce(() => {
+        for (const row of rows) {
+          const { day, key, counts } = row;
+          const all = Number(countRows.get(day, key)?.rows);
+          const place = choosePlace(placesOf(row), (one) => isThere.get(day, key, one) !== undefined, all);
+          for (const [measure, count] of Object.entries(counts)) add.run(day, key, place, measure, count);
+        }
+        forget.run(keptFrom);
+      });
+    },
+    readUsage: async (days) =>
+      days.flatMap((day) =>
+        ofDay.all(day).map(({ place, counts }) => rowAt(day, String(place), JSON.parse(String(counts)))),
+      ),
+  } satisfies Partial<KeyStore>;
 }
 
 /** Does the same as the others' `take`. A window without a limit has -1. */
@@ -163,6 +222,29 @@ return {0, calls}
 `;
 
 const PUT_BACK = `for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then redis.call('DECR', key) end end`;
+
+/**
+ * Does the same as the others' `addUsage`. A day is a hash of counts by place and measure, and of rows by key, whose
+ * names begin with no bracket as those of places do.
+ */
+const ADD_USAGE = `
+local batch = table.remove(KEYS)
+if not redis.call('SET', batch, 1, 'NX', 'PX', ARGV[2]) then return end
+local most = cjson.decode(ARGV[1])
+for i, day in ipairs(KEYS) do
+  local row = cjson.decode(ARGV[i + 2])
+  local rows = tonumber(redis.call('HGET', day, row.key) or '0')
+  local place, isThere
+  for at, one in ipairs(row.places) do
+    isThere = redis.call('HEXISTS', day, one .. 'operations') == 1
+    place = one
+    if isThere or not most[at] or rows < most[at] then break end
+  end
+  if not isThere then redis.call('HINCRBY', day, row.key, 1) end
+  for measure, count in pairs(row.counts) do redis.call('HINCRBY', day, place .. measure, count) end
+  redis.call('PEXPIRE', day, row.keptMs)
+end
+`;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_PAUSE_MS = 1_000;
@@ -204,10 +286,41 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
       await inTime(client.eval(PUT_BACK, { keys: named(names), arguments: [] }));
     },
     read: async (names) => (await inTime(client.mGet(named(names)))).map(Number),
+    async addUsage(rows, batch, keptFrom) {
+      const texts = rows.map((row) => {
+        const { key, day, counts } = row;
+        const keptMs = DAY_MS + Date.parse(day) - Date.parse(keptFrom);
+        return JSON.stringify({ key, places: placesOf(row), counts, keptMs });
+      });
+      await inTime(
+        client.eval(ADD_USAGE, {
+          keys: named([...rows.map(({ day }) => `usage:${day}`), `batch:${batch}`]),
+          arguments: [JSON.stringify(MOST_ROWS), String(DAY_MS), ...texts],
+        }),
+      );
+    },
+    async readUsage(days) {
+      const hashes = await inTime(Promise.all(days.map((day) => client.hGetAll(`${NAMESPACE}usage:${day}`))));
+      return hashes.flatMap((fields, i) => usageRowsIn(days[i] ?? '', fields));
+    },
     async close() {
       client.destroy();
     },
   };
+}
+
+const PLACE = /^(\[.*\])(\w+)$/;
+
+function usageRowsIn(day: string, fields: Readonly<Record<string, string>>): readonly UsageRow[] {
+  const places = new Map<string, Record<string, number>>();
+  for (const [field, count] of Object.entries(fields)) {
+    const [, place, measure] = PLACE.exec(field) ?? [];
+    if (place === undefined || measure === undefined) continue;
+    const counts = places.get(place) ?? {};
+    counts[measure] = Number(count);
+    places.set(place, counts);
+  }
+  return [...places].map(([place, counts]) => rowAt(day, place, counts));
 }
 
 function late(ms: number): Promise<never> {

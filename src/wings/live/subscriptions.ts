@@ -420,12 +420,13 @@ class EventResults implements LiveResults {
       mergeBill(this.#total, this.#unbilled);
       if (events instanceof Inbox) mergeBill(this.#total, events.takeBill());
       onEnd();
-      this.#parts.onOperation({
+      const event = {
         ...eventOf(this.#total, read.operation, this.#errors),
         ...provenBy(caller),
         durationMs: this.#parts.now() - run.startedAtMs,
         requestId: request.requestId,
-      });
+      };
+      this.#parts.onOperation(event, caller);
     }
     return { done: true, value: undefined };
   }

@@ -206,10 +206,10 @@ const MAX_KEYS = 20;
 const DIGEST_LENGTH = 8;
 
 /** The parts of the gateway that are looked at. */
-type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state' | 'trusted'>;
+type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state' | 'trusted' | 'issued'>;
 
 /** Shows state that the gateway has anyway; it is looked at only when metrics are read. */
-function watchGateway({ load, live, state }: WatchedGateway, metrics: OwnMetrics): void {
+function watchGateway({ load, live, state, issued }: WatchedGateway, metrics: OwnMetrics): void {
   metrics.gauge(
     'country_graph_operations_under_way',
     'Operations that have begun and are not over.',
@@ -249,6 +249,15 @@ function watchGateway({ load, live, state }: WatchedGateway, metrics: OwnMetrics
     },
   );
   watchPlans(state, metrics);
+  if (issued !== null)
+    metrics.counter(
+      'country_graph_issued_key_usage_total',
+      'Use of issued keys: operations, those with an error, calls to the service, and answers that took none (shared, cached).',
+      ['key', 'measure'],
+      (counter) => {
+        for (const { key, measure, count } of issued.usage.totals()) counter.inc({ key, measure }, count);
+      },
+    );
   metrics.gauge(
     'country_graph_circuits_open',
     'Circuits that keep calls to a route back: that of all keys, and those of single keys. Routes that have never failed are not listed.',
