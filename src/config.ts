@@ -250,6 +250,7 @@ const Environment = z.object({
     )
     .optional(),
   MCP: onOff.default(false),
+  MCP_BUDGET: wholeNumber(0, 1_000_000_000).optional(),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
@@ -373,6 +374,8 @@ export interface Config {
   readonly subgraphPrefix: string | undefined;
   /** True if described trusted documents are tools of the Model Context Protocol. */
   readonly mcp: boolean;
+  /** Calls that tools may send under a key in an hour, or in a session on standard input; undefined for any number. */
+  readonly mcpBudget: number | undefined;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
@@ -471,6 +474,7 @@ export function readConfig(
     federatedTraces: s.FEDERATED_TRACES,
     subgraphPrefix: s.SUBGRAPH_PREFIX,
     mcp: s.MCP,
+    mcpBudget: s.MCP_BUDGET,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,
     corsOrigins: s.CORS_ORIGINS,

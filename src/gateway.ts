@@ -128,8 +128,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const openFieldTraces = async () =>
     (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
   const openTrusted = async (path: string) => {
-    const { besideOthers, openTrusted } = await import('./wings/trusted.ts');
-    const trusted = await openTrusted(path, (problem) => observer.problem(problem, 'trusted documents'));
+    const { besideOthers, CATALOGUE_SEARCH, openTrusted } = await import('./wings/trusted.ts');
+    const own = config.mcp ? [CATALOGUE_SEARCH] : [];
+    const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
+    const trusted = await openTrusted(path, onProblem, undefined, own);
     return config.trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
   };
   const { learned, price, means, feedParts } = composeService(service, held, parts, schema);

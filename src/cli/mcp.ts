@@ -1,16 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { PassThrough } from 'node:stream';
 import {
-  CancelledNotificationSchema,
+  isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
   type RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { createGateway } from '../gateway.ts';
 import { ownBuild } from '../server/own-version.ts';
 import { createLog } from '../wings/program/log.ts';
+import { ToolBudgets } from '../wings/tools/own-tools.ts';
 import { createToolServers } from '../wings/tools/tool-server.ts';
 import { CommandError } from './formats.ts';
 import { openSandbox } from './serve.ts';
@@ -37,12 +38,14 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
       throw new CommandError('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
     if (listening !== undefined) log.note('The embedded sandbox answers: all figures are synthetic.');
     const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
-    const gateway = await createGateway({ config, upstreamUrl, observer: log });
+    // The gateway's own tools run here whether or not there is a server of them.
+    const gateway = await createGateway({ config: { ...config, mcp: true }, upstreamUrl, observer: log });
     try {
       const { version } = ownBuild();
-      const open = createToolServers(gateway, version, (fault) => log.problem(fault, 'mcp'));
-      const server = open({ authorization: `Bearer ${key}` });
-      await answerAll(server, config.maxBodyBytes);
+      const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, true);
+      const onFault = (fault: unknown) => log.problem(fault, 'mcp');
+      const { open } = createToolServers(gateway, version, onFault, budgets);
+      await answerAll(() => open({ authorization: `Bearer ${key}` }), config.maxBodyBytes);
     } finally {
       await gateway.stop();
     }
@@ -66,9 +69,11 @@ function checked(key: string): string {
 }
 
 /** Answers until nothing more can be asked: the input has ended, or nobody reads the output. */
-async function answerAll(server: Server, maxBytes: number): Promise<void> {
+async function answerAll(open: Parameters<typeof serveStdio>[0], maxBytes: number): Promise<void> {
   const { stdin, stdout } = process;
-  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: maxBytes });
+  // The transport gives up all that is under way once its input ends, so that it never sees the end.
+  const input = new PassThrough();
+  const transport = new StdioServerTransport(input, stdout, { maxBufferSize: maxBytes });
   const { promise: over, resolve: end, reject } = Promise.withResolvers<void>();
   const unanswered = new Set<RequestId>();
   let hasEnded = false;
@@ -76,28 +81,37 @@ async function answerAll(server: Server, maxBytes: number): Promise<void> {
     if (id !== undefined) unanswered.delete(id);
     if (hasEnded && unanswered.size === 0) end();
   };
-  transport.onmessage = (message) => {
-    if (isJSONRPCRequest(message)) unanswered.add(message.id);
-    else settled(cancelledIn(message));
-  };
   const send = transport.send.bind(transport);
   transport.send = async (message) => {
     await send(message);
     if (!('method' in message)) settled(message.id);
   };
-  transport.onclose = () =>
+  const serving = serveStdio(open, { transport, maxSubscriptions: 0 });
+  const { onmessage: take, onclose: leave } = transport;
+  transport.onmessage = (message) => {
+    if (isJSONRPCRequest(message)) unanswered.add(message.id);
+    else settled(cancelledIn(message));
+    take?.(message);
+  };
+  transport.onclose = () => {
     reject(new CommandError(`A message is longer than ${maxBytes} bytes (MAX_BODY_BYTES).`));
+    leave?.();
+  };
   stdin.once('end', () => {
     hasEnded = true;
     settled(undefined);
   });
   stdout.once('error', () => end());
-  await server.connect(transport);
-  await over.finally(() => server.close());
+  stdin.pipe(input, { end: false });
+  await over.finally(() => {
+    stdin.unpipe(input);
+    return serving.close();
+  });
 }
 
 /** Returns the request that its client wants no answer to any more. */
 function cancelledIn(message: JSONRPCMessage): RequestId | undefined {
-  const cancelled = CancelledNotificationSchema.safeParse(message);
-  return cancelled.success ? cancelled.data.params.requestId : undefined;
+  if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return undefined;
+  const id = message.params?.requestId;
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }

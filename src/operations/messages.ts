@@ -31,12 +31,12 @@ export interface CallerHeaders {
 /** The flow of all callers whose keys the service has not accepted lately: they count as one. */
 export const UNPROVEN = new Flow();
 
-/** The key of the service that stands behind a key that this gateway has issued, and the budget of the latter. */
+/** The key of the service that a request is made with, which may stand behind another, and a budget of its own. */
 export interface Exchanged {
-  /** Takes the place of the `Authorization` header. */
-  readonly authorization: string;
+  /** Takes the place of the `Authorization` header, if there is one. */
+  readonly authorization: string | null;
   readonly purse: Purse;
-  readonly note: Caller['note'];
+  readonly note?: Caller['note'];
 }
 
 /** Tells who asks, and by which key of the service. */
@@ -83,7 +83,7 @@ export interface GatewayRequest {
   readonly isBatched?: boolean;
   /** Address of the client, as far as it is known. */
   readonly address?: string | undefined;
-  /** Set if the request came by a key of this gateway's own. */
+  /** Set if the request came by a key of this gateway's own, or by a tool with a budget. */
   readonly exchanged?: Exchanged | undefined;
 }
 

@@ -367,7 +367,7 @@ export function createOpenRun(
         gate,
         quota() {
           run.isLasting = false;
-          return caller.purse?.quota() ?? quota(caller.tenant);
+          return caller.purse?.quota?.() ?? quota(caller.tenant);
         },
       },
       participant,

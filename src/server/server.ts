@@ -146,7 +146,7 @@ export function createServer(parts: ServerParts): Server {
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
   if (config.mcp) {
-    const options = { gateway, origins: config.corsOrigins, course, problem };
+    const options = { gateway, origins: config.corsOrigins, budget: config.mcpBudget, course, problem };
     app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
   }
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);

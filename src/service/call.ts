@@ -111,8 +111,9 @@ export interface Purse {
    * @throws Failure if there is none
    */
   take(): () => void;
-  quota(): Promise<QuotaRecord>;
-  limits(): readonly RateLimit[];
+  /** Left out if the caller is told of its key's plan instead. */
+  readonly quota?: () => Promise<QuotaRecord>;
+  readonly limits?: () => readonly RateLimit[];
 }
 
 /** The part of an operation that is over which those who count are told. */

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../config.ts';
-import { bareHash, type PersistedTexts, type TrustedDocument } from '../operations/documents.ts';
+import { bareHash, type PersistedTexts, sha256Of, type TrustedDocument } from '../operations/documents.ts';
 
 /** The manifest of operations, as GraphQL Code Generator and Relay write it, or as Apollo does. */
 const Manifest = z.union([
@@ -11,6 +11,10 @@ const Manifest = z.union([
     .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
   z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
 ]);
+
+/** The operation by which tools search the catalogue. It may run beside the trusted documents where there are tools. */
+export const CATALOGUE_SEARCH =
+  'query CatalogueSearch($words: String!) { indicators(search: $words) { key name unit category hasData } }';
 
 /** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
 const LOOK_MS = 2_000;
@@ -25,6 +29,7 @@ interface Held {
 /**
  * Opens the texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests
  * of Apollo's. They are read again when they change.
+ * @param own texts that may run as well, and are not among those that are listed
  * @param onProblem told why changed files can't be read: the documents that were read before hold until they can
  * @throws ConfigError if a file can't be read, or is neither, or two of them give one name to different texts
  */
@@ -32,7 +37,9 @@ export async function openTrusted(
   path: string,
   onProblem: (problem: unknown) => void = () => {},
   lookMs = LOOK_MS,
+  own: readonly string[] = [],
 ): Promise<PersistedTexts> {
+  const ownTexts = new Map(own.map((text) => [sha256Of(text), text]));
   let seen = await stateOf(path);
   let held = await readAll(path);
   let isLooking = false;
@@ -49,10 +56,10 @@ export async function openTrusted(
     isLooking = false;
   }, lookMs).unref();
   return {
-    get: (name) => held.texts.get(bareHash(name)),
+    get: (name) => held.texts.get(bareHash(name)) ?? ownTexts.get(name),
     set() {},
-    allows: (text) => held.allowed.has(text),
-    lists: (text) => held.allowed.has(text),
+    allows: (text) => held.allowed.has(text) || own.includes(text),
+    lists: (text) => held.allowed.has(text) || own.includes(text),
     get trusted() {
       return held.trusted;
     },

@@ -64,7 +64,7 @@ const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/wings/tools/a.ts', "import '../../gateway.ts';", null],
   ['src/wings/tools/b.ts', "import '../../server/server.ts';", 'noRestrictedImports'],
   ['src/wings/tools/c.ts', "import 'fastify';", 'noRestrictedImports'],
-  ['src/wings/tools/d.ts', "import '@modelcontextprotocol/sdk/types.js';", null],
+  ['src/wings/tools/d.ts', "import '@modelcontextprotocol/server';", null],
   ['src/server/f.ts', "import '../wings/tools/tool-server.ts';", null],
   ['src/server/a.ts', "import '../cli/serve.ts';", 'noRestrictedImports'],
   ['src/server/b.ts', "import '../sandbox/sandbox.ts';", 'noRestrictedImports'],

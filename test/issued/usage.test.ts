@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openKeyStore } from '../../src/wings/issued/key-store.ts';
+import { openKeyStore, type UsageRow } from '../../src/wings/issued/key-store.ts';
 import { forecastsOf, Usage } from '../../src/wings/issued/usage.ts';
-import type { UsageRow } from '../../src/wings/issued/usage-book.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { FIGURE, figureOf, openFolder, openIssuing, START } from './issuing.ts';
 

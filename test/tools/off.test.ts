@@ -13,7 +13,7 @@ const SCRIPT = `
   const seen = new Set();
   registerHooks({
     resolve(specifier, context, next) {
-      const found = /^(@modelcontextprotocol\\/sdk|apache-arrow|fastify)/.exec(specifier);
+      const found = /^(@modelcontextprotocol\\/\\w+|apache-arrow|fastify)/.exec(specifier);
       if (found !== null) seen.add(found[0]);
       return next(specifier, context);
     },
@@ -27,7 +27,7 @@ const SCRIPT = `
 
 it.for([
   ['off', ['fastify']],
-  ['on', ['@modelcontextprotocol/sdk', 'fastify']],
+  ['on', ['@modelcontextprotocol/core', '@modelcontextprotocol/server', 'fastify']],
 ] as const)('MCP=%s loads no more than it needs', async ([mcp, loaded]) => {
   const env = JSON.stringify({ MCP: mcp, TRUSTED_DOCUMENTS: file.path });
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT, env]);

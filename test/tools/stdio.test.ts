@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { Client as NewClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as NewTransport } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,6 +36,23 @@ async function started(env: Record<string, string>, args: readonly string[] = []
   return { client, log };
 }
 
+/** The SDK's client of the revision of 2026. */
+async function startedModern(env: Record<string, string>) {
+  const client = new NewClient(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  );
+  await client.connect(
+    new NewTransport({
+      command: process.execPath,
+      args: COMMAND,
+      env: { PATH: process.env.PATH ?? '', TRUSTED_DOCUMENTS: file.path, ...env },
+      stderr: 'ignore',
+    }),
+  );
+  return client;
+}
+
 const overService = () => ({ COUNTRY_DATA_URL: program.service.url, CACHE_URL: 'none' });
 
 describe('country-graph mcp', () => {
@@ -48,7 +67,10 @@ describe('country-graph mcp', () => {
       const { client, log } = await started({ ...overService(), ...Object.fromEntries(given) }, args);
       program.requests();
       const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(['Card', 'Ranked', 'Catalogue', 'Governments']);
+      expect(tools.map(({ name }) => name)).toEqual([
+        ...['Card', 'Ranked', 'Catalogue', 'Governments'],
+        ...['search', 'price'],
+      ]);
       expect(tools[0]?.description).toMatch(/Costs 2 call\(s\)/);
       expect(program.requests()).toEqual([]);
       const { structuredContent, isError } = await client.callTool({
@@ -67,6 +89,24 @@ describe('country-graph mcp', () => {
       expect(lines).not.toContain(key);
     },
   );
+
+  it.for(['2025', '2026-07-28'])('keeps a session of %s within its budget', async (era) => {
+    const env = { ...overService(), MCP_BUDGET: '2', COUNTRY_GRAPH_KEY: program.sandbox.keys.team };
+    const client = era === '2025' ? (await started(env)).client : await startedModern(env);
+    program.requests();
+    expect((await client.listTools()).tools[0]?.description).toMatch(/Costs 2 call\(s\)/);
+    const call = (code: string) => client.callTool({ name: 'Card', arguments: { code } });
+    expect(await call('KE')).toMatchObject({
+      structuredContent: { upstream: { calls: 2 } },
+      _meta: { 'country-graph/budget': { limit: 2, spent: 2, resetsAt: null } },
+    });
+    expect(await call('NG')).toMatchObject({
+      isError: true,
+      structuredContent: { errors: [{ code: 'OPERATION_TOO_EXPENSIVE', planned: 2, limit: 0 }] },
+    });
+    expect(program.requests()).toHaveLength(2);
+    await client.close();
+  });
 
   it('tells what is refused: too dear, wrong key, bad variables', async () => {
     const env = { ...overService(), MAX_UPSTREAM_CALLS: '2', COUNTRY_GRAPH_KEY: 'wrong-key-7423' };

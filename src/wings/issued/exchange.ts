@@ -23,7 +23,7 @@ import {
   isModern,
   textIn,
 } from '../../operations/messages.ts';
-import { openBill } from '../../service/call.ts';
+import { openBill, type Purse } from '../../service/call.ts';
 import { createLru } from '../../store/lru.ts';
 import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole, TAGS } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
@@ -118,7 +118,9 @@ export class Issued {
       const key = await this.#find(given);
       note = this.noting(key, request);
       this.#check(key, request);
-      const exchanged = { authorization: `Bearer ${countryDataKey}`, purse: this.#purseOf(key), note };
+      const own = this.#purseOf(key);
+      const purse = request.exchanged === undefined ? own : both(request.exchanged.purse, own);
+      const exchanged = { authorization: `Bearer ${countryDataKey}`, purse, note };
       return await answer(new ChangedRequest(request, { exchanged }));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -226,6 +228,29 @@ export class Issued {
         `This key may not read ${other}; it may read ${tags.join(', ')}.`,
       );
   }
+}
+
+/** Makes a budget of two: calls are taken out of both. */
+function both(one: Purse, own: KeyPurse): Purse {
+  return {
+    name: `${one.name} ${own.name}`,
+    flow: own.flow,
+    take() {
+      const putBack = one.take();
+      try {
+        const putBackOwn = own.take();
+        return () => {
+          putBack();
+          putBackOwn();
+        };
+      } catch (error) {
+        putBack();
+        throw error;
+      }
+    },
+    quota: () => own.quota(),
+    limits: () => own.limits(),
+  };
 }
 
 /** Opens the keys that this gateway has issued. */

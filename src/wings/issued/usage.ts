@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NotedOperation } from '../../service/call.ts';
 import type { IssuedKey } from './key.ts';
-import type { KeyStore } from './key-store.ts';
-import { MEASURES, OTHER, UsageBook, type UsageRow } from './usage-book.ts';
+import { type KeyStore, MEASURES, OTHER, UsageBook, type UsageRow } from './key-store.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

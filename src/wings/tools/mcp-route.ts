@@ -1,4 +1,10 @@
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type Server,
+  type Tool,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
@@ -6,12 +12,15 @@ import { acceptsJson } from '../../operations/messages.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { keyFault } from '../../server/http.ts';
 import { ownBuild } from '../../server/own-version.ts';
+import { ToolBudgets } from './own-tools.ts';
 import { createToolServers } from './tool-server.ts';
 
 interface McpRouteOptions {
   readonly gateway: Gateway;
   /** Origins of the pages that may call tools; `*` for any. */
   readonly origins: readonly string[];
+  /** Calls that tools may send under a key in an hour; undefined for any number. */
+  readonly budget: number | undefined;
   readonly course: { readonly isDraining: boolean };
   /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
@@ -22,16 +31,20 @@ const INVALID_REQUEST = -32_600;
 const REFUSED = -32_000;
 
 /**
- * Serves `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time. Nothing
- * is kept between requests, so there are no sessions, and any worker answers.
+ * Serves `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time, to clients
+ * of its revisions of 2025 and of 2026. Nothing is kept between requests but budgets, so there are no sessions, and any
+ * worker answers. `/llms.txt` tells models of it.
  * @throws ConfigError if no trusted document can be a tool
  */
 export async function mcpRoute(
   app: FastifyInstance,
-  { gateway, origins, course, problem }: McpRouteOptions,
+  { gateway, origins, budget, course, problem }: McpRouteOptions,
 ): Promise<void> {
-  const open = createToolServers(gateway, ownBuild().version, (fault, requestId = '') =>
-    problem(fault, requestId),
+  const { open, listed } = createToolServers(
+    gateway,
+    ownBuild().version,
+    (fault, requestId = '') => problem(fault, requestId),
+    budget === undefined ? null : new ToolBudgets(budget, false),
   );
   readShallowJson(app);
 
@@ -60,16 +73,29 @@ export async function mcpRoute(
       return refuse(reply, 400, 'Send one message at a time.', INVALID_REQUEST);
     if (!acceptsJson(request.headers.accept))
       return refuse(reply, 406, 'Answers are application/json: name it in Accept.');
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     const server = open({ authorization: request.headers.authorization, requestId: request.id });
     // Aborts the run if the client has left.
-    reply.raw.once('close', () => server.close().catch((error: unknown) => problem(error, request.id)));
-    await server.connect(transport);
-    const response = await transport.handleRequest(asWebRequest(request), { parsedBody: request.body });
+    const gone = new AbortController();
+    reply.raw.once('close', () => {
+      gone.abort();
+      server.close().catch((error: unknown) => problem(error, request.id));
+    });
+    const response = await answered(server, asWebRequest(request, gone.signal), request.body).catch(
+      (error: unknown) => {
+        if (gone.signal.aborted) return null;
+        throw error;
+      },
+    );
+    if (response === null) return reply;
     reply.code(response.status).header('cache-control', 'no-store');
     const type = response.headers.get('content-type');
     if (type !== null) reply.header('content-type', type);
     return reply.send(await response.text());
+  });
+
+  app.get('/llms.txt', async (_request, reply) => {
+    reply.type('text/plain; charset=utf-8').header('cache-control', 'public, max-age=60');
+    return describedForModels(await listed());
   });
 
   app.route({
@@ -82,6 +108,39 @@ export async function mcpRoute(
   });
 }
 
+/** Writes what a model should know of this gateway before it asks, with addresses as they are seen from this one. */
+function describedForModels(tools: readonly Tool[]): string {
+  const lines = tools.map(
+    ({ name, description = '' }) => `- **${name}**: ${description.replaceAll(/\s+/g, ' ')}`,
+  );
+  return `# Country Graph
+
+> A GraphQL gateway over a metered service of figures about African countries: each answer tells what it has cost in calls.
+
+## Ways to ask
+
+- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. Listing tools needs no key; to run one, send the key of the service as \`Authorization: Bearer\`.
+- [GraphQL](graphql): POST, GET or QUERY. With the header \`x-explain: 1\` nothing is sent, and the answer is the price.
+- [Schema](schema.graphql?for=clients): types and fields with their descriptions, where it is not switched off.
+
+## Tools
+
+${lines.join('\n')}
+`;
+}
+
+/** Answers a request in the way of its revision. */
+async function answered(server: Server, request: Request, parsedBody: unknown): Promise<Response> {
+  if (!(await isLegacyRequest(request, parsedBody))) {
+    // Nothing is told unasked, so that there is nothing to subscribe to.
+    const options = { legacy: 'reject', maxSubscriptions: 0 } as const;
+    return createMcpHandler(() => server, options).fetch(request, { parsedBody });
+  }
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  return transport.handleRequest(request, { parsedBody });
+}
+
 /** Tells if too many operations of the key are waiting to read another; sets `Retry-After` then. */
 function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: Gateway): boolean {
   const refusal = gateway.refuseUnread(headers, id);
@@ -91,16 +150,14 @@ function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gate
 }
 
 /**
- * Makes the request that the transport reads: the type of its body and the version of the protocol, and not the key.
+ * Makes the request that the transport reads: the type of its body, headers of the protocol's own, and not the key.
  * The transport demands that clients accept streams of events as well; no answer here is one.
  */
-function asWebRequest({ headers: given }: FastifyRequest): Request {
+function asWebRequest({ headers: given }: FastifyRequest, signal: AbortSignal): Request {
   const headers = new Headers({ accept: 'application/json, text/event-stream' });
-  for (const name of ['content-type', 'mcp-protocol-version']) {
-    const value = given[name];
-    if (value !== undefined) headers.set(name, String(value));
-  }
-  return new Request('http://localhost/mcp', { method: 'POST', headers });
+  for (const [name, value] of Object.entries(given))
+    if (name === 'content-type' || name.startsWith('mcp-')) headers.set(name, String(value));
+  return new Request('http://localhost/mcp', { method: 'POST', headers, signal });
 }
 
 function refuse(reply: FastifyReply, status: number, message: string, code = REFUSED): FastifyReply {

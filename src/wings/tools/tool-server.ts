@@ -1,195 +1,38 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
   type Tool,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/server';
 import {
   type DocumentNode,
-  type GraphQLInputType,
   type GraphQLSchema,
-  isEnumType,
-  isInputObjectType,
-  isInputType,
-  isListType,
-  isNonNullType,
-  isRequiredInputField,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
   TokenKind,
-  TypeInfo,
-  typeFromAST,
-  type VariableDefinitionNode,
   validate,
-  valueFromASTUntyped,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { ConfigError } from '../../config.ts';
-import { excerpt, FAILURES, type FailureCode, type FailureFields } from '../../errors.ts';
+import { excerpt, FAILURES, type Failure, type FailureCode, type FailureFields } from '../../errors.ts';
 import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
-import type { TrustedDocument } from '../../operations/documents.ts';
+import { sha256Of, type TrustedDocument } from '../../operations/documents.ts';
 import { wholeBody } from '../../operations/messages.ts';
-import { type Bill, openBill } from '../../service/call.ts';
+import { type Bill, openBill, type Purse } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
-
-/** A schema of JSON Schema, or a part of one. */
-type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** The arguments of a tool: an object with a property for each variable of its operation. */
-interface InputSchema extends JsonSchema {
-  readonly type: 'object';
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-  readonly required: string[];
-}
-
-/** JSON's type for each scalar; any value if nothing else is known. */
-const SCALARS: Readonly<Record<string, JsonSchema>> = {
-  Int: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
-  Float: { type: 'number' },
-  String: { type: 'string' },
-  ID: { type: 'string' },
-  Boolean: { type: 'boolean' },
-  CountryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-  DateTime: { type: 'string', format: 'date-time' },
-};
-
-/** Values of required variables that an operation is priced with, if nobody has given any. */
-const SAMPLES: Readonly<Record<string, unknown>> = {
-  Int: 1,
-  Float: 1,
-  String: 'name',
-  ID: 'id',
-  Boolean: true,
-  CountryCode: 'KE',
-  DateTime: '2026-01-01T00:00:00Z',
-};
-
-/** Describes the variables of an operation as JSON Schema. */
-function inputSchemaOf(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-): InputSchema {
-  const objects: Record<string, JsonSchema> = {};
-  const words = argumentWords(schema, document);
-  const described = variableDefinitions.map((definition) => {
-    const name = definition.variable.name.value;
-    const { description, defaultValue } = definition;
-    const word = description?.value ?? words.get(name);
-    return [
-      name,
-      {
-        ...schemaOf(variableType(schema, definition), objects),
-        ...(word === undefined ? {} : { description: word }),
-        ...(defaultValue === undefined ? {} : { default: valueFromASTUntyped(defaultValue) }),
-      },
-    ] as const;
-  });
-  return {
-    type: 'object',
-    properties: Object.fromEntries(described),
-    required: variableDefinitions.filter(isRequired).map(({ variable }) => variable.name.value),
-    additionalProperties: false,
-    ...(Object.keys(objects).length === 0 ? {} : { $defs: objects }),
-  };
-}
-
-/** Returns one value for each variable that has to be given. */
-function sampleVariables(
-  schema: GraphQLSchema,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    variableDefinitions
-      .filter(isRequired)
-      .map((definition) => [definition.variable.name.value, sampleOf(variableType(schema, definition))]),
-  );
-}
-
-function isRequired({ type, defaultValue }: VariableDefinitionNode): boolean {
-  return type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined;
-}
-
-function variableType(schema: GraphQLSchema, { type: node, variable }: VariableDefinitionNode) {
-  const type = typeFromAST(schema, node);
-  if (!isInputType(type)) throw new Error(`$${variable.name.value} has a type that variables can't have.`);
-  return type;
-}
-
-/** @param objects input objects met so far, by name: one that holds itself is described once */
-function schemaOf(type: GraphQLInputType, objects: Record<string, JsonSchema>): JsonSchema {
-  if (!isNonNullType(type)) return nullable(valueSchemaOf(type, objects));
-  return valueSchemaOf(type.ofType, objects);
-}
-
-function valueSchemaOf(type: GraphQLInputType, objects: Record<string, JsonSchema>): JsonSchema {
-  if (isListType(type)) return { type: 'array', items: schemaOf(type.ofType, objects) };
-  if (isNonNullType(type)) return valueSchemaOf(type.ofType, objects);
-  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
-  if (!isInputObjectType(type)) return SCALARS[type.name] ?? {};
-  if (!(type.name in objects)) {
-    objects[type.name] = {};
-    const fields = Object.values(type.getFields());
-    objects[type.name] = {
-      type: 'object',
-      ...(type.description == null ? {} : { description: type.description }),
-      properties: Object.fromEntries(
-        fields.map(({ name, type: fieldType, description }) => [
-          name,
-          { ...schemaOf(fieldType, objects), ...(description == null ? {} : { description }) },
-        ]),
-      ),
-      required: fields.filter(isRequiredInputField).map(({ name }) => name),
-      ...(type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {}),
-      additionalProperties: false,
-    };
-  }
-  return { $ref: `#/$defs/${type.name}` };
-}
-
-function nullable(schema: JsonSchema): JsonSchema {
-  if ('$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
-  if (typeof schema.type !== 'string') return schema;
-  const values = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
-  return { ...schema, type: [schema.type, 'null'], ...values };
-}
-
-function sampleOf(type: GraphQLInputType): unknown {
-  if (isNonNullType(type)) return sampleOf(type.ofType);
-  if (isListType(type)) return [sampleOf(type.ofType)];
-  if (isEnumType(type)) return type.getValues()[0]?.name;
-  if (!isInputObjectType(type)) return SAMPLES[type.name] ?? {};
-  const fields = Object.values(type.getFields());
-  const needed = fields.filter(isRequiredInputField);
-  const given = type.isOneOf ? fields.slice(0, 1) : needed;
-  return Object.fromEntries(given.map((field) => [field.name, sampleOf(field.type)]));
-}
-
-/** Returns the schema's words on the arguments that variables are given to, by the names of the variables. */
-function argumentWords(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, string> {
-  const words = new Map<string, string>();
-  const types = new TypeInfo(schema);
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      Argument({ value }) {
-        const description = types.getArgument()?.description;
-        for (const given of value.kind === Kind.LIST ? value.values : [value]) {
-          if (given.kind !== Kind.VARIABLE || description == null || words.has(given.name.value)) continue;
-          words.set(given.name.value, description);
-        }
-      },
-    }),
-  );
-  return words;
-}
+import { CATALOGUE_SEARCH } from '../trusted.ts';
+import { type InputSchema, inputSchemaOf, sampleVariables } from './input-schema.ts';
+import {
+  beyondRequest,
+  boundedPurse,
+  FieldSearch,
+  MAX_CALLS_KEY,
+  OWN_TOOLS,
+  type ToolBudgets,
+} from './own-tools.ts';
 
 /** An operation of a trusted document that may be called as a tool. */
 interface OperationTool {
@@ -222,13 +65,14 @@ function operationTools(
 ): ReadonlyMap<string, OperationTool> {
   const faults: string[] = [];
   const tools = new Map<string, OperationTool>();
+  const isTaken = (name: string) => tools.has(name) || Object.hasOwn(OWN_TOOLS, name);
   for (const { id, text } of trusted) {
     const document = readDocument(schema, text, (fault) => faults.push(`${id}: ${fault}`));
     for (const definition of document?.definitions ?? []) {
       if (document === null || definition.kind !== Kind.OPERATION_DEFINITION) continue;
       const tool = toolOf(schema, document, definition, id);
       if (tool === null) continue;
-      const name = tools.has(tool.name) ? `${tool.name}_${id.slice(0, ID_LENGTH)}` : tool.name;
+      const name = isTaken(tool.name) ? `${tool.name}_${id.slice(0, ID_LENGTH)}` : tool.name;
       if (tools.has(name)) faults.push(`${id}: another operation is called ${name}, too.`);
       tools.set(name, { ...tool, name });
     }
@@ -319,6 +163,8 @@ interface GraphqlReply {
       readonly calls: number;
       readonly most: number;
       readonly limit: number;
+      readonly byRoute: Bill['byRoute'];
+      readonly cached: number;
     };
   };
 }
@@ -327,6 +173,7 @@ interface GraphqlReply {
 async function asked(
   { handle }: ToolGateway,
   { tool: { documentId, operationName }, variables, headers, signal, requestId }: ToolQuestion,
+  purse: Purse | null = null,
 ): Promise<string> {
   const { body } = await handle({
     method: 'POST',
@@ -335,6 +182,7 @@ async function asked(
     body: { documentId, operationName, variables },
     signal,
     requestId,
+    ...(purse === null ? {} : { exchanged: { authorization: headers.authorization ?? null, purse } }),
   });
   return wholeBody(body);
 }
@@ -415,17 +263,27 @@ interface ToolCaller {
 /** The gateway as tools use it. */
 type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
 
-/** Opens a server of the protocol for one caller, not connected yet. */
-type OpenToolServer = (caller: ToolCaller) => Server;
+interface ToolServers {
+  /** Opens a server of the protocol for one caller, not connected yet. */
+  open(caller: ToolCaller): Server;
+  /** Lists the tools as clients are told of them. */
+  listed(): Promise<Tool[]>;
+}
 
 /** The longest answer that is handed to a model, in bytes: it would be read whole, and so would its every repetition. */
 const MAX_ANSWER_BYTES = 1_048_576;
+
+/** Milliseconds for which clients may hold a list of tools, which follows the documents; and the server's description. */
+const HELD_MS = { tools: 60_000, server: 600_000 };
 
 /** Answer of every tool: the answer of the graph, and its bill. */
 const OUTPUT_SCHEMA: Tool['outputSchema'] = {
   type: 'object',
   properties: {
-    data: { type: ['object', 'null'], description: 'What the operation asks for; null where nothing came.' },
+    data: {
+      anyOf: [{ type: 'object' }, { type: 'null' }],
+      description: 'What the operation asks for; null where nothing came.',
+    },
     upstream: {
       type: 'object',
       description: 'The bill: `calls` to the metered service, `byRoute`, and what was `shared` or `cached`.',
@@ -447,48 +305,189 @@ const OUTPUT_SCHEMA: Tool['outputSchema'] = {
   required: ['data', 'upstream'],
 };
 
+const ANNOTATIONS: Tool['annotations'] = { readOnlyHint: true, idempotentHint: true, openWorldHint: true };
+
+/** The operation by which the catalogue is searched. */
+const CATALOGUE_TOOL: OperationTool = {
+  name: OWN_TOOLS.search.name,
+  description: '',
+  documentId: sha256Of(CATALOGUE_SEARCH),
+  operationName: 'CatalogueSearch',
+  inputSchema: { type: 'object', properties: {}, required: [] },
+  sample: {},
+};
+
+/** One call of a tool by a client. */
+interface ToolCall {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly requestId: string | undefined;
+  /** Calls that the client lets it take. */
+  readonly maxCalls: number | undefined;
+}
+
+/** The tools of the trusted documents and the gateway's own, and their work. */
+class Tools {
+  readonly #gateway: ToolGateway;
+  readonly #tools: () => ReadonlyMap<string, OperationTool>;
+  readonly #fields: FieldSearch;
+  readonly #budgets: ToolBudgets | null;
+
+  constructor(
+    gateway: ToolGateway,
+    onFault: (fault: unknown, requestId?: string) => void,
+    budgets: ToolBudgets | null,
+  ) {
+    this.#gateway = gateway;
+    this.#tools = createCurrentTools(gateway, onFault);
+    this.#fields = new FieldSearch(gateway.schema);
+    this.#budgets = budgets;
+  }
+
+  async listed(): Promise<Tool[]> {
+    const all: Tool[] = [];
+    for (const tool of this.#tools().values()) {
+      const price = await priceOf(this.#gateway, tool);
+      all.push({
+        name: tool.name,
+        description: describedWithPrice(tool, price),
+        inputSchema: tool.inputSchema as Tool['inputSchema'],
+        outputSchema: OUTPUT_SCHEMA,
+        annotations: ANNOTATIONS,
+        ...(price === null ? {} : { _meta: { 'country-graph/price': { ...price, variables: tool.sample } } }),
+      });
+    }
+    const own = Object.values(OWN_TOOLS).map((tool) => ({
+      ...tool,
+      inputSchema: { ...tool.inputSchema, required: [...tool.inputSchema.required] },
+      outputSchema: OUTPUT_SCHEMA,
+      annotations: ANNOTATIONS,
+    }));
+    return [...all, ...own];
+  }
+
+  /** Finds the work of a tool by its name; null if there is none. */
+  workOf(name: string): { readonly tool: Named; work(call: ToolCall): Promise<CallToolResult> } | null {
+    if (name === OWN_TOOLS.search.name) return { tool: OWN_TOOLS.search, work: (call) => this.#search(call) };
+    if (name === OWN_TOOLS.price.name) return { tool: OWN_TOOLS.price, work: (call) => this.#price(call) };
+    const tool = this.#tools().get(name);
+    return tool === undefined ? null : { tool, work: (call) => this.#run(tool, call) };
+  }
+
+  /** Asks what an operation would cost by the key of its caller. */
+  async #explained(tool: OperationTool, call: ToolCall): Promise<GraphqlReply> {
+    const headers = { ...call.headers, 'x-explain': '1' };
+    return replyOf(await asked(this.#gateway, { ...call, tool, headers }));
+  }
+
+  /** Runs an operation within its budgets: one that they have no room for is refused before any call. */
+  async #run(tool: OperationTool, call: ToolCall): Promise<CallToolResult> {
+    const { maxCalls } = call;
+    const budgets = this.#budgets;
+    if (budgets === null && maxCalls === undefined)
+      return resultOf(await asked(this.#gateway, { ...call, tool }));
+    const { authorization = '' } = call.headers;
+    const { errors, extensions } = await this.#explained(tool, call);
+    const calls = extensions?.explain?.calls;
+    if (calls === undefined) return failed(errors);
+    const told = budgets?.told(authorization) ?? null;
+    const meta = () =>
+      budgets === null ? {} : { _meta: { 'country-graph/budget': budgets.told(authorization) } };
+    if (maxCalls !== undefined && calls > maxCalls)
+      return { ...refusedBy(beyondRequest(calls, maxCalls)), ...meta() };
+    if (budgets !== null && told !== null && told.spent + calls > told.limit)
+      return { ...refusedBy(budgets.refusalOf(authorization, calls)), ...meta() };
+    const budget = budgets?.purseOf(authorization) ?? null;
+    const purse = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
+    return { ...resultOf(await asked(this.#gateway, { ...call, tool }, purse)), ...meta() };
+  }
+
+  async #search(call: ToolCall): Promise<CallToolResult> {
+    const { words, in: place = null } = call.variables;
+    if (typeof words !== 'string') return refused('BAD_USER_INPUT', 'Give words to search for.');
+    if (place !== null && place !== 'FIELDS' && place !== 'INDICATORS')
+      return refused('BAD_USER_INPUT', '`in` is FIELDS or INDICATORS, or left out.');
+    const found = place === 'INDICATORS' ? {} : { fields: this.#fields.find(words) };
+    if (place === 'FIELDS') return told({ data: found, upstream: openBill() });
+    const result = await this.#run(CATALOGUE_TOOL, { ...call, variables: { words } });
+    const { data, ...others } = result.structuredContent as {
+      data: Readonly<Record<string, unknown>> | null;
+    };
+    return { ...result, ...told({ data: { ...found, ...data }, ...others }) };
+  }
+
+  async #price(call: ToolCall): Promise<CallToolResult> {
+    const { tool: name, arguments: given = '{}' } = call.variables;
+    const tool = this.#tools().get(String(name));
+    if (tool === undefined)
+      return refused('BAD_USER_INPUT', `There is no tool ${excerpt(String(name))} with a price.`);
+    const variables = typeof given === 'string' ? objectIn(given) : given;
+    if (!isObject(variables))
+      return refused('BAD_USER_INPUT', '`arguments` has to be the text of a JSON object.');
+    const refusal = unknownArguments(tool, variables);
+    if (refusal !== null) return refusal;
+    const { errors, extensions } = await this.#explained(tool, { ...call, variables });
+    if (extensions?.explain === undefined) return failed(errors);
+    const { least, calls, most, limit, byRoute, cached } = extensions.explain;
+    return told({ data: { calls, least, most, limit, byRoute, cached }, upstream: openBill() });
+  }
+}
+
 /**
- * Serves the described operations of the trusted documents as tools. Everything goes through the gateway's `handle`, so
- * that bills, limits and admission are those of any other client.
+ * Serves the described operations of the trusted documents as tools, and those of the gateway's own. Everything goes
+ * through the gateway's `handle`, so that bills, limits and admission are those of any other client.
  * @param onFault takes faults of ours
+ * @param budgets null if tools may send any number of calls
  * @throws ConfigError if there is no such operation
  */
 export function createToolServers(
   gateway: ToolGateway,
   version: string,
   onFault: (fault: unknown, requestId?: string) => void,
-): OpenToolServer {
-  const tools = createCurrentTools(gateway, onFault);
+  budgets: ToolBudgets | null = null,
+): ToolServers {
+  const tools = new Tools(gateway, onFault, budgets);
 
-  async function listed(): Promise<Tool[]> {
-    const all: Tool[] = [];
-    for (const tool of tools().values()) {
-      const price = await priceOf(gateway, tool);
-      all.push({
-        name: tool.name,
-        description: describedWithPrice(tool, price),
-        inputSchema: { ...tool.inputSchema, properties: { ...tool.inputSchema.properties } },
-        outputSchema: OUTPUT_SCHEMA,
-        annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: true },
-        ...(price === null ? {} : { _meta: { 'country-graph/price': { ...price, variables: tool.sample } } }),
-      });
-    }
-    return all;
-  }
-
-  return ({ authorization, requestId }) => {
-    const server = new Server({ name: 'country-graph', version }, { capabilities: { tools: {} } });
-    const headers: Readonly<Record<string, string>> = authorization === undefined ? {} : { authorization };
-    server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await listed() }));
-    server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
-      const tool = tools().get(params.name);
-      if (tool === undefined)
-        throw new McpError(ErrorCode.InvalidParams, `There is no tool ${excerpt(params.name)}.`);
+  function open({ authorization, requestId }: ToolCaller): Server {
+    const server = new Server(
+      { name: 'country-graph', version },
+      {
+        capabilities: { tools: {} },
+        instructions: instructionsOf(budgets),
+        // The list is the same for all keys.
+        cacheHints: {
+          'tools/list': { ttlMs: HELD_MS.tools, cacheScope: 'public' },
+          'server/discover': { ttlMs: HELD_MS.server, cacheScope: 'public' },
+        },
+      },
+    );
+    server.setRequestHandler('tools/list', async () => ({ tools: await tools.listed() }));
+    server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+      const found = tools.workOf(params.name);
+      if (found === null)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${excerpt(params.name)}.`);
       const variables = params.arguments ?? {};
-      const refusal = unknownArguments(tool, variables);
+      const refusal = unknownArguments(found.tool, variables);
       if (refusal !== null) return refusal;
+      const headers = {
+        'apollographql-client-name': `mcp ${server.getClientVersion()?.name ?? ''}`.trim(),
+        ...(authorization === undefined ? {} : { authorization }),
+      };
+      // A run that ends for a reason of the protocol's would count as a fault.
+      const left = new AbortController();
+      signal.addEventListener('abort', () => left.abort(), { once: true });
+      const maxCalls = params._meta?.[MAX_CALLS_KEY];
+      if (maxCalls !== undefined && !(Number.isInteger(maxCalls) && Number(maxCalls) >= 0))
+        return refused('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`);
       try {
-        return resultOf(await asked(gateway, { tool, variables, headers, signal, requestId }));
+        return await found.work({
+          variables,
+          headers,
+          signal: left.signal,
+          requestId,
+          maxCalls: maxCalls as number | undefined,
+        });
       } catch (fault) {
         onFault(fault, requestId);
         const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
@@ -496,7 +495,33 @@ export function createToolServers(
       }
     });
     return server;
-  };
+  }
+
+  return { open, listed: () => tools.listed() };
+}
+
+/** A tool as far as its arguments are checked here. */
+interface Named {
+  readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
+}
+
+function instructionsOf(budgets: ToolBudgets | null): string {
+  const limit =
+    budgets === null ? '' : ` Tools may send ${budgets.limit} calls under a key in an hour, or in a session.`;
+  return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more.`;
+}
+
+function refusedBy({ code, message, fields }: Failure): CallToolResult {
+  return refused(code, message, fields);
+}
+
+/** Returns null if a text is none of an object. */
+function objectIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -524,7 +549,7 @@ function createCurrentTools(
 
 /** Refuses arguments that a tool doesn't have; null if it has all of them. Their values are for the graph to judge. */
 function unknownArguments(
-  { inputSchema: { properties } }: OperationTool,
+  { inputSchema: { properties } }: Named,
   variables: Readonly<Record<string, unknown>>,
 ): CallToolResult | null {
   const unknown = Object.keys(variables).filter((name) => !Object.hasOwn(properties, name));
