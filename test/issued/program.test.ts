@@ -72,7 +72,7 @@ describe('the commands of keys', () => {
     const usage = (...args: string[]) => runCommand(['usage', ...args], { env });
     const today = new Date().toISOString().slice(0, 10);
     await expect
-      .poll(async () => (await usage('--csv')).stdout, { timeout: 5_000 })
+      .poll(async () => (await usage('--csv')).stdout, { timeout: 30_000 })
       .toBe(`${USAGE_HEADING}\r\n${today},page,web,,3,0,1,0,2,67,\n`);
     expect((await usage('page', '--days', '1')).stdout).toMatch(
       /^usage\nday +key .*\n\S+ +page +web +3 .*\n\nforecast of the month\nname .*\npage +key +1 /,
