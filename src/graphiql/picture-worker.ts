@@ -3,10 +3,10 @@
  * Draws pictures outside a browser, by the same code as in it: a thread that takes one order at a time. The gateway runs it for
  * public documents (`src/wings/address`); `vite.pictures.ts` builds it.
  */
+import './picture-window.ts';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import { DOMParser } from 'linkedom';
 import type {
   DrawerSettings,
   Drawing,
@@ -48,12 +48,6 @@ const PNG_SCALE = 2;
 
 const { isSynthetic, sourceNames } = workerData as DrawerSettings;
 setSourceNames(sourceNames);
-// Plot asks for the document of its window.
-const { document } = new DOMParser().parseFromString(
-  '<svg xmlns="http://www.w3.org/2000/svg"></svg>',
-  'image/svg+xml',
-).defaultView as unknown as Window;
-Object.assign(globalThis, { document, window: globalThis });
 
 /** One picture, ready to be drawn, and what is said of it. */
 interface Subject {

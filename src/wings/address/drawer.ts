@@ -85,7 +85,7 @@ const IDLE_MS = 60_000;
 /** Megabytes of the worker's heap. */
 const HEAP_MB = 256;
 
-interface Waiting {
+interface WaitingOrder {
   readonly order: DrawingOrder;
   readonly settle: PromiseWithResolvers<Drawing>;
 }
@@ -96,8 +96,8 @@ interface Waiting {
  */
 export class Drawer {
   readonly #settings: DrawerSettings;
-  readonly #waiting: Waiting[] = [];
-  #current: Waiting | null = null;
+  readonly #waiting: WaitingOrder[] = [];
+  #current: WaitingOrder | null = null;
   #worker: Worker | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -145,7 +145,7 @@ export class Drawer {
     this.#worker.postMessage(next.order);
   }
 
-  #finish(tell: (settle: Waiting['settle']) => void): void {
+  #finish(tell: (settle: WaitingOrder['settle']) => void): void {
     const done = this.#current;
     this.#current = null;
     if (done !== null) tell(done.settle);
