@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config.ts';
 import { errorBody, excerpt, Failure } from '../../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../gateway.ts';
 import { ChangedRequest, isHeld, isNothing, wholeBody } from '../../operations/messages.ts';
 import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
-import { ownBuild } from '../../server/own-version.ts';
+import { ownBuild, packageFile } from '../../server/own-version.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { Issued } from '../issued/exchange.ts';
 import { statusOfFault } from '../tables/tabled.ts';
@@ -45,6 +46,9 @@ const TABLES: Readonly<Record<string, string>> = {
 /** Forms of a public document by the endings of their addresses; that without one is the page. */
 const FORMS = ['page', 'json', 'csv', 'arrow', 'svg', 'png'] as const;
 type Form = (typeof FORMS)[number];
+
+/** The code of GraphiQL that draws pictures, as `npm run build` makes it. */
+const DRAWING_CODE = packageFile('dist/graphiql/pictures/picture-worker.js');
 
 /** Bytes of the longest answer that is drawn. */
 const MAX_DRAWN_BYTES = 4_000_000;
@@ -86,7 +90,7 @@ interface PictureRefusal {
 export async function addressRoute(app: FastifyInstance, options: AddressRouteOptions): Promise<void> {
   const { gateway, config, course, problem } = options;
   const documents = await openPublicDocuments(options.publicDocuments, gateway.schema, gateway.listed);
-  if (!Drawer.isBuilt())
+  if (!existsSync(DRAWING_CODE))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
   const address = new PublicAddress(options, documents);
   app.addHook('onClose', () => address.close());
@@ -132,7 +136,7 @@ class PublicAddress {
     this.#options = options;
     this.#documents = documents;
     const sourceNames = Object.fromEntries(config.sourceNames ?? []);
-    this.#drawings = new Drawings(new Drawer({ isSynthetic, sourceNames }));
+    this.#drawings = new Drawings(new Drawer(DRAWING_CODE, { isSynthetic, sourceNames }));
   }
 
   close(): Promise<void> {

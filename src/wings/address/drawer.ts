@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../errors.ts';
 import { BoundedCache, OVERHEAD_BYTES } from '../../store/lru.ts';
@@ -70,9 +68,6 @@ export interface DrawerSettings {
   readonly sourceNames: Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
 }
 
-/** The built drawing code of GraphiQL, and the libraries that it needs outside a browser. */
-const BUILT = fileURLToPath(new URL('../../../dist/graphiql/pictures/picture-worker.js', import.meta.url));
-
 /** Orders that wait or are drawn; beyond them, others are turned away. */
 const MAX_ORDERS = 64;
 
@@ -95,19 +90,17 @@ interface WaitingOrder {
  * The thread begins with the first picture, and ends when nobody has asked for one for a while.
  */
 export class Drawer {
+  readonly #code: string;
   readonly #settings: DrawerSettings;
   readonly #waiting: WaitingOrder[] = [];
   #current: WaitingOrder | null = null;
   #worker: Worker | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(settings: DrawerSettings) {
+  /** @param code file of the built drawing code of GraphiQL, with what it needs outside a browser */
+  constructor(code: string, settings: DrawerSettings) {
+    this.#code = code;
     this.#settings = settings;
-  }
-
-  /** Tells if the drawing code has been built. */
-  static isBuilt(): boolean {
-    return existsSync(BUILT);
   }
 
   /** @throws Failure OVERLOADED, OPERATION_TIMEOUT */
@@ -153,7 +146,7 @@ export class Drawer {
   }
 
   #open(): Worker {
-    const worker = new Worker(BUILT, {
+    const worker = new Worker(this.#code, {
       workerData: this.#settings,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
       // The flags of the program are the main thread's: some of them no worker takes.
