@@ -92,13 +92,15 @@ interface WaitingOrder {
 export class Drawer {
   readonly #code: string;
   readonly #settings: DrawerSettings;
+  readonly #limitMs: number;
   readonly #waiting: WaitingOrder[] = [];
   #current: WaitingOrder | null = null;
   #worker: Worker | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param code file of the built drawing code of GraphiQL, with what it needs outside a browser */
-  constructor(code: string, settings: DrawerSettings) {
+  constructor(code: string, settings: DrawerSettings, limitMs = LIMIT_MS) {
+    this.#limitMs = limitMs;
     this.#code = code;
     this.#settings = settings;
   }
@@ -129,11 +131,12 @@ export class Drawer {
     }
     this.#current = next;
     this.#timer = setTimeout(() => {
+      // The next order is for another thread.
+      void this.#end();
       this.#finish((one) =>
         one.reject(new Failure('OPERATION_TIMEOUT', 'The picture could not be drawn in time.')),
       );
-      void this.#end();
-    }, LIMIT_MS);
+    }, this.#limitMs);
     this.#worker ??= this.#open();
     this.#worker.postMessage(next.order);
   }
@@ -161,11 +164,13 @@ export class Drawer {
         else one.resolve(drawn.drawing);
       });
     });
-    worker.on('error', (error) => {
+    const lost = (error: Error) => {
       if (worker !== this.#worker) return;
       this.#worker = null;
       this.#finish((one) => one.reject(error));
-    });
+    };
+    worker.on('error', lost);
+    worker.on('exit', () => lost(new Error('The thread that draws pictures has ended.')));
     return worker;
   }
 
