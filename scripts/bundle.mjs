@@ -26,6 +26,8 @@ export async function bundle(root) {
   const { output } = await built.write({
     dir: join(root, OUT),
     format: 'esm',
+    // A text with one letter beyond Latin-1 takes two bytes for each.
+    charset: 'ascii',
     cleanDir: true,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
