@@ -58,7 +58,7 @@ function escaped(value: unknown): string {
 }
 
 /** A picture as its page has it. */
-export interface PictureOnPage {
+interface PictureOnPage {
   readonly facts: PictureFacts;
   /** Pixels of the wide picture. */
   readonly width: number;
@@ -66,7 +66,7 @@ export interface PictureOnPage {
 }
 
 /** The page of a public document. */
-export interface PageContent {
+interface PageContent {
   readonly title: string;
   readonly description: string | null;
   /** Null if the answer has nothing to draw. */

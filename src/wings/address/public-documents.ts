@@ -66,7 +66,7 @@ const PublicFile = z.record(
 type Named = z.output<typeof PublicFile>[string];
 
 /** A variable of a public document, which a parameter of its address gives. */
-export interface PublicVariable {
+interface PublicVariable {
   readonly name: string;
   readonly type: GraphQLInputType;
   readonly definition: VariableDefinitionNode;
