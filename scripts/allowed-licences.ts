@@ -1,4 +1,7 @@
-/** SPDX identifiers of licences that ask for no more than their text and the names of the authors. */
+/**
+ * SPDX identifiers of licences that ask for no more than their text and the names of the authors. The MPL asks for more of those
+ * who change its files: we take them as they are.
+ */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',
@@ -8,6 +11,7 @@ const ALLOWED = new Set([
   'CC0-1.0',
   'ISC',
   'MIT',
+  'MPL-2.0',
   'Python-2.0',
   'Unlicense',
 ]);

@@ -51,6 +51,7 @@ function buildPages() {
   try {
     if (!isInstalledAsLocked()) run('npm', 'ci', '--prefix', GRAPHIQL);
     run('vite', 'build', 'src/graphiql');
+    run('vite', 'build', 'src/graphiql', '--config', 'src/graphiql/vite.pictures.ts');
   } finally {
     if (!isKept) rmSync(MODULES, { recursive: true, force: true });
   }

@@ -173,6 +173,10 @@ function issuedFaults(given: Env): readonly string[] {
     faults.push(
       'COUNTRY_DATA_KEY: issued keys read the names of this gateway, so there must be no SUBGRAPH_PREFIX',
     );
+  if (given.PUBLIC_DOCUMENTS !== undefined && (key === undefined || given.TRUSTED_DOCUMENTS === undefined))
+    faults.push(
+      'PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS to name, and COUNTRY_DATA_KEY to issue keys under',
+    );
   if (given.TRUSTED_DOCUMENTS_FOR === 'issued' && given.MCP === 'on')
     faults.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
   return faults;
@@ -220,6 +224,8 @@ const Environment = z.object({
   RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
   SOURCE_NAMES: z.string().min(1).optional(),
+  PUBLIC_DOCUMENTS: z.string().min(1).optional(),
+  PUBLIC_URL: baseAddress.optional(),
   TRUSTED_DOCUMENTS_FOR: z.enum(['all', 'issued'], 'must be all or issued').default('all'),
   MAX_CONCURRENT_OPERATIONS: wholeNumber(1, 100_000).default(512),
   MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
@@ -329,6 +335,10 @@ export interface Config {
   readonly trustedDocuments: string | undefined;
   /** Names of sources, from the operator's file; undefined if there is none. */
   readonly sourceNames: SourceNames | undefined;
+  /** File of the trusted documents that have addresses of their own; undefined for none. */
+  readonly publicDocuments: string | undefined;
+  /** Address of this gateway as others reach it, without a trailing slash; undefined for that of each request. */
+  readonly publicUrl: string | undefined;
   /** The keys by which only those may run: all, or the issued ones that say so. */
   readonly trustedDocumentsFor: 'all' | 'issued';
   /** Operations that are under way at once; those beyond wait for a little, then are refused. */
@@ -451,6 +461,8 @@ export function readConfig(
     rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
     trustedDocuments: s.TRUSTED_DOCUMENTS,
     sourceNames: named.sourceNames,
+    publicDocuments: s.PUBLIC_DOCUMENTS,
+    publicUrl: s.PUBLIC_URL?.replace(/\/+$/, ''),
     trustedDocumentsFor: s.TRUSTED_DOCUMENTS_FOR,
     maxConcurrentOperations: s.MAX_CONCURRENT_OPERATIONS,
     maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,

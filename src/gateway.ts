@@ -55,6 +55,8 @@ export interface Gateway extends Shrinkable {
   readonly schema: GraphQLSchema;
   /** The only documents that may run; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
+  /** The trusted documents, though others may run too. */
+  readonly listed: readonly TrustedDocument[];
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
   readonly handle: HandleRequest;
   /**
@@ -192,6 +194,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     schema,
     get trusted() {
       return persisted.trusted;
+    },
+    get listed() {
+      return persisted.listed;
     },
     handle: issued === null ? handleOwn : (request) => issued.handle(request, handleOwn),
     issued,

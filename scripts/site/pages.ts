@@ -42,6 +42,7 @@ const GROUPS: readonly PageGroup[] = [
     pages: [
       { file: 'docs/operating.md', path: 'operating.html', name: 'Operating' },
       { file: 'docs/issued-keys.md', path: 'issued-keys.html', name: 'Issued keys' },
+      { file: 'docs/pictures.md', path: 'pictures.html', name: 'Pictures by address' },
       { file: 'docs/settings.md', path: 'settings.html', name: 'Settings' },
       { file: 'docs/federation.md', path: 'federation.html', name: 'Federation' },
       { file: 'SECURITY.md', path: 'security.html', name: 'Security' },

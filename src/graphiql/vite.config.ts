@@ -8,10 +8,10 @@ import { outlines } from './outlines.ts';
 const ROOT = fileURLToPath(new URL('./', import.meta.url));
 
 /** Where the server finds the built pages. */
-const OUT = join(ROOT, '../../dist/graphiql');
+export const OUT = join(ROOT, '../../dist/graphiql');
 
 /** The outlines of the 54 countries alone, as `virtual:africa`: the world in the same detail is several times larger. */
-function africa(): Plugin {
+export function africa(): Plugin {
   const id = 'virtual:africa';
   return {
     name: 'africa',

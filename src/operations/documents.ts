@@ -36,6 +36,8 @@ export interface PersistedTexts {
   lists(text: string): boolean;
   /** The only documents that may run at the moment; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
+  /** The trusted documents at the moment, though others may run too: another list once they have changed. */
+  readonly listed: readonly TrustedDocument[];
   /** Stops looking for changes. */
   stop(): void;
 }
@@ -82,6 +84,7 @@ export function createPersisted(): PersistedTexts {
     allows: () => true,
     lists: () => false,
     trusted: null,
+    listed: [],
     stop() {},
   };
 }

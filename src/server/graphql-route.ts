@@ -10,19 +10,23 @@ import { compressionFor, isCompressible } from './compression.ts';
 import { hijacked, keyFault } from './http.ts';
 import type { Outgoing } from './outgoing.ts';
 
-interface GraphqlRouteOptions {
-  readonly gateway: Gateway;
+/** The means by which answers are sent. */
+export interface AnswerSending {
   readonly outgoing: Outgoing;
-  /** True if there is a page for browsers that are pointed here by hand. */
-  readonly hasGraphiql: boolean;
   /** True once clients are asked to close their connections, and once no new operations are taken. */
   readonly course: { readonly isClosing: boolean; readonly isDraining: boolean };
+  /** Called with an error that only a fault of ours can explain. */
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
+interface GraphqlRouteOptions extends AnswerSending {
+  readonly gateway: Gateway;
+  /** True if there is a page for browsers that are pointed here by hand. */
+  readonly hasGraphiql: boolean;
   /** True if faults are told with status 200, as routers need it. */
   readonly isSubgraph: boolean;
   /** Called with each transport of subscriptions. */
   readonly onTransport: (transport: LiveTransport) => void;
-  /** Called with an error that only a fault of ours can explain. */
-  readonly problem: (error: unknown, requestId: string) => void;
 }
 
 /** Characters from which one pass less over a body pays. */
@@ -137,7 +141,7 @@ function writeBody(
   request: FastifyRequest,
   reply: FastifyReply,
   body: WrittenBody,
-  { outgoing, problem }: GraphqlRouteOptions,
+  { outgoing, problem }: AnswerSending,
 ): void {
   const wrote = outgoing.follow(reply.raw, request.raw.socket, body.heldBytes);
   const fail = (error: NodeJS.ErrnoException | null | undefined) => {
@@ -169,7 +173,7 @@ function sendParts(
   { id, raw: { socket } }: FastifyRequest,
   reply: FastifyReply,
   body: AsyncIterable<string>,
-  { outgoing, course, problem }: GraphqlRouteOptions,
+  { outgoing, course, problem }: AnswerSending,
 ): void {
   if (course.isClosing) reply.header('connection', 'close');
   const raw = hijacked(reply);
@@ -188,11 +192,12 @@ function sendParts(
   });
 }
 
-function sendAnswer(
+/** Sends an answer of the gateway, compressed if the client takes that. */
+export function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: GatewayResponse,
-  options: GraphqlRouteOptions,
+  options: AnswerSending,
 ): void {
   const { status, headers, body, encoded } = answer;
   for (const [name, value] of headers) {
@@ -230,7 +235,7 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
  * Returns a signal that aborts when the client leaves before it has its answer. Fastify's own `request.signal` listens
  * to the request, which counts as closed once its body is read.
  */
-function goneSignal(reply: FastifyReply): AbortSignal {
+export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (reply.raw.destroyed) gone.abort();
   reply.raw.once('close', () => {

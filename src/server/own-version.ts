@@ -15,6 +15,11 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The file that `scripts/prepare.mjs` writes. */
 const STAMP = `${ROOT}lib/build.json`;
 
+/** Returns the path of a file of the package, from wherever the program runs. */
+export function packageFile(path: string): string {
+  return ROOT + path;
+}
+
 let build: Build | undefined;
 
 /** Returns the build. A checkout runs as it stands, so git is asked; a build has its own stamp. */

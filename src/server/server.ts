@@ -149,6 +149,15 @@ export function createServer(parts: ServerParts): Server {
     const options = { gateway, origins: config.corsOrigins, budget: config.mcpBudget, course, problem };
     app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
   }
+  const { issued } = gateway;
+  const { publicDocuments } = config;
+  if (publicDocuments !== undefined && issued !== null) {
+    const isSynthetic = demoKeys !== null;
+    const options = { config, publicDocuments, gateway, issued, isSynthetic, course, outgoing, problem };
+    app.register(async (app) =>
+      (await import('../wings/address/address-route.ts')).addressRoute(app, options),
+    );
+  }
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {

@@ -63,6 +63,9 @@ export async function openTrusted(
     get trusted() {
       return held.trusted;
     },
+    get listed() {
+      return held.trusted;
+    },
     stop: () => clearInterval(timer),
   };
 }
@@ -73,6 +76,9 @@ export function besideOthers(trusted: PersistedTexts, others: PersistedTexts): P
     ...others,
     get: (name, isProven) => trusted.get(name) ?? others.get(name, isProven),
     lists: trusted.lists,
+    get listed() {
+      return trusted.listed;
+    },
     stop: trusted.stop,
   };
 }

@@ -63,6 +63,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   SUBSCRIPTIONS_POLL_SECONDS: ['0', '86401', '1m'],
   MAX_SUBSCRIPTIONS: ['0', '100001', 'all'],
   MAX_UPSTREAM_CALLS: ['0', '1e3'],
+  PUBLIC_URL: ['figures.example', 'https://figures.example/?a', 'ftp://figures.example'],
   MAX_DEPTH: ['0', 'x'],
   MAX_ALIASES: ['-1', 'x'],
   MAX_ROOT_FIELDS: ['0', 'x'],
@@ -268,6 +269,9 @@ describe('settings', () => {
     expect(faultOf({ ...key, CACHE_URL: 'none' })).toContain('COUNTRY_DATA_KEY: issued keys need a store');
     expect(faultOf({ ...key, WORKERS: '2' })).toContain('COUNTRY_DATA_KEY: workers share issued keys');
     expect(faultOf({ ...key, SUBGRAPH_PREFIX: 'CG_' })).toContain('no SUBGRAPH_PREFIX');
+    const open = { PUBLIC_DOCUMENTS: 'public.json' };
+    for (const given of [open, { ...open, ...key }, { ...open, TRUSTED_DOCUMENTS: 'trusted.json' }])
+      expect(faultOf(given)).toContain('PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS');
     expect(faultOf({ MCP: 'on', TRUSTED_DOCUMENTS: 'x', TRUSTED_DOCUMENTS_FOR: 'issued' })).toContain(
       'must be all',
     );

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS, adopt, installTools, pnpmIn, tryAdopted } from '../../scripts/adopters.ts';
 import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
+import { openFiles } from '../address/publishing.ts';
 import { runCommand } from '../support/command.ts';
 import { type Installed, installPacked } from '../support/packed.ts';
 import { startServing } from '../support/serving.ts';
@@ -110,6 +111,13 @@ describe('the package', () => {
     );
     const files = await readdir(installed.installed, { recursive: true });
     expect(files).toContain('dist/graphiql/index.html');
+    // What draws, with the fonts of pictures and their licence.
+    expect((await readdir(join(installed.installed, 'dist/graphiql/pictures'))).toSorted()).toEqual([
+      'Inter-LICENSE.txt',
+      'Inter-Regular.ttf',
+      'Inter-SemiBold.ttf',
+      'picture-worker.js',
+    ]);
     const licences = readFileSync(join(installed.installed, 'lib/program/LICENCES.txt'), 'utf8');
     for (const name of ['fastify', 'graphql', 'undici', 'zod'])
       expect(licences).toMatch(new RegExp(`^${name} \\d.*: MIT$`, 'm'));
@@ -202,6 +210,26 @@ describe('the package', () => {
           );
         } finally {
           child.kill('SIGKILL');
+        }
+      });
+
+      it('draws what is public', async () => {
+        const { folder, env: files } = openFiles();
+        const env = { CACHE_URL: folder.cacheUrl, COUNTRY_DATA_KEY: 'demo-team', ...files };
+        const made = await runCommand(['keys', 'create', 'page'], {
+          bin: installed.bin,
+          node: node ?? '',
+          env,
+        });
+        expect(made.code).toBe(0);
+        const { child, url } = await startServing({ env, bin: installed.bin, node, cwd: installed.home });
+        try {
+          const picture = await fetch(url.replace('graphql', 'c/lines.png'));
+          expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+          expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(50_000);
+        } finally {
+          child.kill('SIGKILL');
+          folder[Symbol.dispose]();
         }
       });
 

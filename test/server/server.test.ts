@@ -21,6 +21,7 @@ async function open(
     sdl: 'type Query { word: String }\n',
     schema: buildSchema('type Query { word: String }'),
     trusted: null,
+    listed: [],
     handle,
     refuseUnread: () => null,
     issued: null,

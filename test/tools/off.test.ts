@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { trustedFile } from './documents.ts';
@@ -7,13 +9,13 @@ const run = promisify(execFile);
 const file = trustedFile();
 afterAll(() => file.remove());
 
-/** Starts and stops the program in a process of its own, and prints which of these packages it has loaded. */
+/** Starts and stops the program in a process of its own, and prints which of these packages and wings it has loaded. */
 const SCRIPT = `
   import { registerHooks } from 'node:module';
   const seen = new Set();
   registerHooks({
     resolve(specifier, context, next) {
-      const found = /^(@modelcontextprotocol\\/\\w+|apache-arrow|fastify)/.exec(specifier);
+      const found = /^(@modelcontextprotocol\\/\\w+|apache-arrow|fastify|@resvg|linkedom)|wings\\/(address|issued)(?=\\/)/.exec(specifier);
       if (found !== null) seen.add(found[0]);
       return next(specifier, context);
     },
@@ -25,11 +27,16 @@ const SCRIPT = `
   console.log(JSON.stringify([...seen].sort()));
 `;
 
+const named = join(file.folder, 'public.json');
+writeFileSync(named, JSON.stringify({ card: { document: 'Card', key: 'page' } }));
+const ISSUING = { COUNTRY_DATA_KEY: 'demo-team', CACHE_URL: 'memory:' };
+
 it.for([
-  ['off', ['fastify']],
-  ['on', ['@modelcontextprotocol/core', '@modelcontextprotocol/server', 'fastify']],
-] as const)('MCP=%s loads no more than it needs', async ([mcp, loaded]) => {
-  const env = JSON.stringify({ MCP: mcp, TRUSTED_DOCUMENTS: file.path });
+  [{ MCP: 'off', ...ISSUING }, ['fastify', 'wings/issued']],
+  [{ MCP: 'on' }, ['@modelcontextprotocol/core', '@modelcontextprotocol/server', 'fastify']],
+  [{ ...ISSUING, PUBLIC_DOCUMENTS: named }, ['fastify', 'wings/address', 'wings/issued']],
+] as const)('%j loads no more than it needs', async ([settings, loaded]) => {
+  const env = JSON.stringify({ ...settings, TRUSTED_DOCUMENTS: file.path });
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT, env]);
   expect(JSON.parse(stdout)).toEqual(loaded);
 });

@@ -25,8 +25,8 @@ export function drawMap({ map, unit, scaleOf }: BarsPicture, look: Look): Plotte
   const [known, unknown] = [true, false].map((isKnown) =>
     africa.features.filter((shape) => (figureOf(shape) !== undefined) === isKnown),
   ) as [Shape[], Shape[]];
-  drawn += 1;
-  const hatch = `hatch-${drawn}`;
+  if (!look.isAlone) drawn += 1;
+  const hatch = look.isAlone ? 'hatch' : `hatch-${drawn}`;
   const isNarrow = width < NARROW;
   const longitude = ({ properties: { centre } }: Shape) => centre[0];
   const latitude = ({ properties: { centre } }: Shape) => centre[1];

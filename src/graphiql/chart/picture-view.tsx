@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { type Look, PLAIN, useLook } from '../looks.ts';
+import { PLAIN, useLook } from '../looks.ts';
 import { pagesOfSources } from '../source-names.ts';
 import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
@@ -12,13 +12,13 @@ import { draw } from './drawing.ts';
 import { saveCsv, savePng, saveSvg } from './files.ts';
 import { FurtherCountry } from './further-country.tsx';
 import { lineColours } from './lines.ts';
-import { measured, rankingOf } from './measured.ts';
 import { Members, withoutMembers } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
 import { ofScope } from './places.tsx';
 import { othersName, posterOf } from './poster.ts';
+import { canMap, drawnOf, inWords, shownAs } from './shown.ts';
 import { SortableTable } from './sortable-table.tsx';
 import { useWidth } from './width.ts';
 
@@ -108,23 +108,6 @@ export function PictureView({
   );
 }
 
-function canMap(picture: Picture): boolean {
-  if (picture.kind === 'values') return false;
-  return (picture.kind === 'bars' ? picture : rankingOf(picture, null)).map !== null;
-}
-
-/** Decides the form of a picture: the one that somebody wants, where that can be. */
-function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Shown {
-  if (kind === 'map' && canBeMap) return 'map';
-  if (picture.kind === 'lines') return kind === 'bars' || kind === 'multiples' ? kind : 'lines';
-  return picture.kind === 'bars' && canBeMap && kind !== 'bars' ? 'map' : picture.kind;
-}
-
-function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
-  if (picture.kind !== 'lines') return picture;
-  return shown === 'bars' || shown === 'map' ? rankingOf(picture, look.year) : measured(picture, look);
-}
-
 /** Draws at the width that it is given, once it comes into view. */
 function Frame({
   picture,
@@ -175,18 +158,6 @@ function Frame({
     };
   }, [picture, shown, chosen, isLog, width, colours, isSeen]);
   return <div ref={frame} className={`frame ${shown}`} role="img" aria-label={inWords(picture, shown)} />;
-}
-
-/** What a picture shows, for those who don't see it. */
-function inWords(picture: LinesPicture | BarsPicture, shown: Shown): string {
-  const figures = figuresOf(picture, shown);
-  const [first] = figures;
-  if (first === undefined) return picture.title;
-  const least = figures.reduce((a, b) => (b.value < a.value ? b : a), first);
-  const most = figures.reduce((a, b) => (b.value > a.value ? b : a), first);
-  const what =
-    picture.kind === 'lines' ? `${picture.kind === 'lines' ? picture.lines.length : 0} lines` : shown;
-  return `${picture.title}, ${picture.unit}: ${what}, ${figures.length} figures from ${fullNumber(least.value)} (${least.countryName}) to ${fullNumber(most.value)} (${most.countryName}). The table below has them all.`;
 }
 
 function Legend({

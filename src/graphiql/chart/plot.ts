@@ -10,6 +10,8 @@ export interface Look {
   readonly colours: Colours;
   /** True if equal lengths are equal ratios, of values that are all above zero. */
   readonly isLog?: boolean;
+  /** True if no other picture stands beside it: the same picture is the same text then. */
+  readonly isAlone?: boolean;
 }
 
 /** A picture, with its scales. */

@@ -1,4 +1,4 @@
-import { LIGHT } from './colours.ts';
+import { type Colours, LIGHT } from './colours.ts';
 import { draw } from './drawing.ts';
 import { lineColours } from './lines.ts';
 import { notesOf, type Shown, subtitleOf } from './notes.ts';
@@ -10,6 +10,17 @@ const WIDTH = 960;
 const EDGE = 24;
 const LEGEND_LINE = 20;
 
+/** How a picture that stands for itself looks. */
+interface PosterLook {
+  /** Pixels. */
+  readonly width: number;
+  readonly colours: Colours;
+  /** True if title and notes stand elsewhere. */
+  readonly isBare: boolean;
+}
+
+const FILE: PosterLook = { width: WIDTH, colours: LIGHT, isBare: false };
+
 /** The whole of a picture as one drawing, on white: title, units, years, legend, sources, and whether figures are synthetic. */
 export function posterOf(
   picture: Picture,
@@ -17,52 +28,84 @@ export function posterOf(
   chosen: readonly string[],
   isSynthetic: boolean,
   isLog = false,
+  look = FILE,
 ): SVGSVGElement | null {
-  const width = WIDTH - 2 * EDGE;
-  const drawing = draw(picture, shown, chosen, { width, colours: LIGHT, isLog });
+  const { colours } = look;
+  const width = look.width - 2 * EDGE;
+  const drawing = draw(picture, shown, chosen, { width, colours, isLog, isAlone: true });
   if (drawing === null) return null;
+  const hasLegend = picture.kind === 'lines' && shown !== 'multiples';
+  return framed(
+    {
+      title: picture.title,
+      subtitle: subtitleOf(picture, shown),
+      legend: hasLegend ? lineLegend(picture, chosen, width, colours) : null,
+      drawing,
+      notes: notesOf(picture, shown, isSynthetic),
+    },
+    look,
+  );
+}
+
+/** The parts of a poster, from above. */
+interface Framed {
+  readonly title: string;
+  readonly subtitle: string;
+  readonly legend: { readonly legend: SVGElement; readonly height: number } | null;
+  readonly drawing: SVGSVGElement;
+  readonly notes: readonly string[];
+}
+
+/** Puts a drawing on its ground, with what has to be said of it. */
+export function framed(
+  { title, subtitle, legend, drawing, notes }: Framed,
+  { width, colours, isBare }: PosterLook,
+): SVGSVGElement {
   const poster = svgElement('svg', {
     xmlns: 'http://www.w3.org/2000/svg',
-    width: WIDTH,
+    width,
     'font-family': 'system-ui, sans-serif',
-    fill: LIGHT.text,
+    fill: colours.text,
   });
-  let y = EDGE;
+  let y = isBare ? 0 : EDGE;
   const write = (text: string, size: number, attributes: Readonly<Record<string, string>> = {}) => {
-    for (const line of wrapped(text, width / (size * 0.55))) {
+    if (isBare) return;
+    for (const line of wrapped(text, (width - 2 * EDGE) / (size * 0.55))) {
       y += size * 1.35;
       poster.append(svgElement('text', { x: EDGE, y, 'font-size': size, ...attributes }, line));
     }
   };
-  const ground = svgElement('rect', { width: WIDTH, fill: LIGHT.ground });
+  const ground = svgElement('rect', { width, fill: colours.ground });
   poster.append(ground);
-  write(picture.title, 20, { 'font-weight': '600', class: 'title' });
-  write(subtitleOf(picture, shown), 14, { fill: LIGHT.muted, class: 'subtitle' });
+  write(title, 20, { 'font-weight': '600', class: 'title' });
+  write(subtitle, 14, { fill: colours.muted, class: 'subtitle' });
   y += 10;
-  if (picture.kind === 'lines' && shown !== 'multiples') {
-    const { legend, height } = lineLegend(picture, chosen, width);
-    legend.setAttribute('transform', `translate(${EDGE},${y})`);
-    poster.append(legend);
-    y += height;
+  if (legend !== null) {
+    legend.legend.setAttribute('transform', `translate(${EDGE},${y})`);
+    poster.append(legend.legend);
+    y += legend.height;
   }
-  const height = Number(drawing.getAttribute('height'));
   drawing.setAttribute('x', String(EDGE));
   drawing.setAttribute('y', String(y));
   poster.append(drawing);
-  y += height + 4;
-  for (const note of notesOf(picture, shown, isSynthetic))
-    write(note, 12, { fill: LIGHT.muted, class: 'note' });
-  const total = Math.ceil(y + EDGE);
+  y += Number(drawing.getAttribute('height')) + 4;
+  for (const note of notes) write(note, 12, { fill: colours.muted, class: 'note' });
+  const total = Math.ceil(y + (isBare ? 0 : EDGE));
   poster.setAttribute('height', String(total));
-  poster.setAttribute('viewBox', `0 0 ${WIDTH} ${total}`);
+  poster.setAttribute('viewBox', `0 0 ${width} ${total}`);
   ground.setAttribute('height', String(total));
   return poster;
 }
 
-function lineLegend(picture: Extract<Picture, { kind: 'lines' }>, chosen: readonly string[], width: number) {
-  const { top, others, colourOf } = lineColours(picture, chosen, LIGHT);
+function lineLegend(
+  picture: Extract<Picture, { kind: 'lines' }>,
+  chosen: readonly string[],
+  width: number,
+  colours: Colours,
+) {
+  const { top, others, colourOf } = lineColours(picture, chosen, colours);
   const entries = top.map(({ name }) => ({ name, colour: colourOf(name) }));
-  if (others.length > 0) entries.push({ name: othersName(others.length), colour: LIGHT.other });
+  if (others.length > 0) entries.push({ name: othersName(others.length), colour: colours.other });
   const legend = svgElement('g', { class: 'legend', 'font-size': 13 });
   let x = 0;
   let y = LEGEND_LINE;

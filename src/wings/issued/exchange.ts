@@ -74,6 +74,21 @@ interface KnownKey {
   readAtMs: number;
 }
 
+/** The key that a name stood for when it was looked up. */
+interface NamedKey {
+  /** Null if no key of the name worked. */
+  readonly digest: string | null;
+  readonly readAtMs: number;
+}
+
+/** A way in by the name of a key. */
+interface Entered {
+  /** Sites whose pages may use the key; none in the list for any. */
+  readonly origins: readonly string[];
+  /** The request in the name of the key, to run once or several times. */
+  readonly request: GatewayRequest;
+}
+
 /** Exchanges keys of this gateway's own for the key of the service that it holds. */
 export class Issued {
   readonly desk: KeyDesk;
@@ -83,6 +98,8 @@ export class Issued {
   readonly #known = createLru<KnownKey>(MOST.known);
   readonly #absent = new LRUCache<string, true>({ max: MOST.absent, ttl: ABSENT_MS });
   readonly #looks = new Map<string, Promise<IssuedKey | null>>();
+  /** Keys by their names: those that the operator's public documents give, and no others. */
+  readonly #named = new Map<string, Promise<NamedKey>>();
   readonly #purses = createLru<KeyPurse>(MOST.known);
   readonly #visitors = new Visitors();
   readonly #tags: DocumentTags;
@@ -101,6 +118,23 @@ export class Issued {
     return key === null ? answer(request) : this.#exchanged(request, key, answer);
   }
 
+  /**
+   * Opens the way for what the operator lets anybody ask by a key, which is told by its name: `Origin` doesn't count.
+   * @throws Failure if there is no such key, or its terms don't allow it
+   */
+  async enter(name: string, request: GatewayRequest): Promise<Entered> {
+    const key = await this.#findNamed(name);
+    const note = this.noting(key, request);
+    try {
+      this.#checkAsked(key, request);
+    } catch (error) {
+      if (error instanceof Failure) note(refusedAs(error));
+      throw error;
+    }
+    const exchanged = this.#exchangedFor(key, request, note);
+    return { origins: key.origins, request: new ChangedRequest(request, { exchanged }) };
+  }
+
   /** Tells if a header bears a key of this gateway's own, be it good or not. */
   isIssued(authorization: string): boolean {
     return issuedKeyIn(authorization) !== null;
@@ -112,19 +146,15 @@ export class Issued {
   }
 
   async #exchanged(request: GatewayRequest, given: string, answer: HandleRequest): Promise<GatewayResponse> {
-    const { countryDataKey } = this.#parts.config;
-    let note: ReturnType<Issued['noting']> | undefined;
+    let note: Exchanged['note'];
     try {
       const key = await this.#find(given);
       note = this.noting(key, request);
       this.#check(key, request);
-      const own = this.#purseOf(key);
-      const purse = request.exchanged === undefined ? own : both(request.exchanged.purse, own);
-      const exchanged = { authorization: `Bearer ${countryDataKey}`, purse, note };
-      return await answer(new ChangedRequest(request, { exchanged }));
+      return await answer(new ChangedRequest(request, { exchanged: this.#exchangedFor(key, request, note) }));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      note?.({ name: null, calls: 0, shared: 0, cached: 0, errorCodes: [error.code] });
+      note?.(refusedAs(error));
       return refused(error, request);
     }
   }
@@ -149,6 +179,37 @@ export class Issued {
     if (key === null || key.revokedAt !== null)
       throw new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');
     return key;
+  }
+
+  /** The name is looked up once; from then on the key itself is looked at, as any other. */
+  async #findNamed(name: string): Promise<IssuedKey> {
+    const known = this.#named.get(name) ?? this.#readNamed(name);
+    this.#named.set(name, known);
+    const { digest, readAtMs } = await known;
+    const key = digest === null ? null : await this.#look(digest);
+    if (key !== null && key.revokedAt === null && this.#endOf(key) === null) return key;
+    // Another key may have taken its place.
+    if (performance.now() - readAtMs >= ABSENT_MS) {
+      if (this.#named.get(name) === known) this.#named.delete(name);
+      return this.#findNamed(name);
+    }
+    throw new Failure('KEY_EXPIRED', 'No key works any more under which this is public.');
+  }
+
+  async #readNamed(name: string): Promise<NamedKey> {
+    const readAtMs = performance.now();
+    try {
+      return { digest: (await this.desk.newest(name))?.digest ?? null, readAtMs };
+    } catch {
+      this.#named.delete(name);
+      throw unreachable();
+    }
+  }
+
+  #exchangedFor(key: IssuedKey, { exchanged }: GatewayRequest, note: Exchanged['note']): Exchanged {
+    const own = this.#purseOf(key);
+    const purse = exchanged === undefined ? own : both(exchanged.purse, own);
+    return { authorization: `Bearer ${this.#parts.config.countryDataKey}`, purse, note };
   }
 
   #look(name: string): PromiseOrValue<IssuedKey | null> {
@@ -199,17 +260,27 @@ export class Issued {
 
   /** @throws Failure if the key may not ask this */
   #check(key: IssuedKey, request: GatewayRequest): void {
-    const nowMs = this.#parts.now();
-    const endsAt = [key.expiresAt, key.endsAt].find((at) => isPast(at, nowMs));
-    if (endsAt != null) throw new Failure('KEY_EXPIRED', `The key has worked until ${endsAt}.`);
+    const endsAt = this.#endOf(key);
+    if (endsAt !== null) throw new Failure('KEY_EXPIRED', `The key has worked until ${endsAt}.`);
     const { origin } = request.headers;
     if (key.origins.length > 0 && !(origin !== undefined && key.origins.includes(origin)))
       throw new Failure('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not ask by this key.');
+    this.#checkAsked(key, request);
+  }
+
+  /** Returns the instant at which a key has ended; null if it works. */
+  #endOf({ expiresAt, endsAt }: IssuedKey): string | null {
+    const nowMs = this.#parts.now();
+    return [expiresAt, endsAt].find((at) => isPast(at, nowMs)) ?? null;
+  }
+
+  /** @throws Failure if this visitor asks for too much, or for what the key may not read */
+  #checkAsked(key: IssuedKey, request: GatewayRequest): void {
     const { method, body: whole, address = '' } = request;
     // A GET has what it asks for in its address alone.
     const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
     if (key.visitorPerMinute !== null)
-      this.#visitors.count(`${key.name} ${address}`, bodies.length, key.visitorPerMinute, nowMs);
+      this.#visitors.count(`${key.name} ${address}`, bodies.length, key.visitorPerMinute, this.#parts.now());
     for (const body of bodies) this.#checkDocument(key, new ChangedRequest(request, { body }));
   }
 
@@ -228,6 +299,11 @@ export class Issued {
         `This key may not read ${other}; it may read ${tags.join(', ')}.`,
       );
   }
+}
+
+/** Returns an operation that was refused, as usage counts it. */
+function refusedAs({ code }: Failure) {
+  return { name: null, calls: 0, shared: 0, cached: 0, errorCodes: [code] };
 }
 
 /** Makes a budget of two: calls are taken out of both. */

@@ -122,6 +122,12 @@ export class KeyDesk {
     };
   }
 
+  /** Finds the newest key of a name that works; null if none does. */
+  async newest(name: string): Promise<IssuedKey | null> {
+    const keys = await this.#all();
+    return keys.find((key) => key.name === name && this.#isGood(key)) ?? null;
+  }
+
   /** Ends all keys of a name at once. */
   async revoke(name: string): Promise<readonly ShownKey[]> {
     const nowMs = this.#now();

@@ -189,6 +189,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   RATE_LIMITED: 429,
   MONTHLY_QUOTA_EXCEEDED: 429,
   KEY_BUDGET_SPENT: 429,
+  KEY_EXPIRED: 401,
+  OVERLOADED: 503,
   BAD_USER_INPUT: 400,
   OPERATION_TOO_EXPENSIVE: 400,
   DOCUMENT_NOT_ALLOWED: 403,
@@ -201,7 +203,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   OPERATION_TIMEOUT: 504,
 };
 
-function statusOfFault(fault: unknown): number {
+export function statusOfFault(fault: unknown): number {
   const extensions = isJsonObject(fault) ? fault.extensions : undefined;
   return (isJsonObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }

@@ -1,0 +1,36 @@
+import type { Look } from '../looks.ts';
+import { measured, rankingOf } from './measured.ts';
+import { figuresOf, type Shown } from './notes.ts';
+import { fullNumber } from './numbers.ts';
+import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
+
+/** Tells if a picture has the figures of enough countries for a map. */
+export function canMap(picture: Picture): boolean {
+  if (picture.kind === 'values') return false;
+  return (picture.kind === 'bars' ? picture : rankingOf(picture, null)).map !== null;
+}
+
+/** Decides the form of a picture: the one that somebody wants, where that can be. */
+export function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Shown {
+  if (kind === 'map' && canBeMap) return 'map';
+  if (picture.kind === 'lines') return kind === 'bars' || kind === 'multiples' ? kind : 'lines';
+  return picture.kind === 'bars' && canBeMap && kind !== 'bars' ? 'map' : picture.kind;
+}
+
+/** Returns a picture as it is shown: its measure, or the year of a ranking. */
+export function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
+  if (picture.kind !== 'lines') return picture;
+  return shown === 'bars' || shown === 'map' ? rankingOf(picture, look.year) : measured(picture, look);
+}
+
+/** What a picture shows, for those who don't see it. */
+export function inWords(picture: LinesPicture | BarsPicture, shown: Shown): string {
+  const figures = figuresOf(picture, shown);
+  const [first] = figures;
+  if (first === undefined) return picture.title;
+  const least = figures.reduce((a, b) => (b.value < a.value ? b : a), first);
+  const most = figures.reduce((a, b) => (b.value > a.value ? b : a), first);
+  const what =
+    picture.kind === 'lines' ? `${picture.kind === 'lines' ? picture.lines.length : 0} lines` : shown;
+  return `${picture.title}, ${picture.unit}: ${what}, ${figures.length} figures from ${fullNumber(least.value)} (${least.countryName}) to ${fullNumber(most.value)} (${most.countryName}). The table below has them all.`;
+}

@@ -1,0 +1,198 @@
+/// <reference types="node" />
+/**
+ * Draws pictures outside a browser, by the same code as in it: a thread that takes one order at a time. The gateway runs it for
+ * public documents (`src/wings/address`); `vite.pictures.ts` builds it.
+ */
+import './picture-window.ts';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+import type {
+  DrawerSettings,
+  Drawing,
+  DrawingOrder,
+  Drawn,
+  PictureFacts,
+  PictureLook,
+} from '../wings/address/drawer.ts';
+import { DARK, LIGHT } from './chart/colours.ts';
+import { readableTableOf } from './chart/csv.ts';
+import {
+  commonYears,
+  drawScatter,
+  inYear,
+  isPositive,
+  mappedIn,
+  pairsOf,
+  subtitleOf,
+  titleOf,
+  wordsOf,
+} from './chart/dots.ts';
+import type { Figure } from './chart/figures.ts';
+import { figuresIn } from './chart/figures.ts';
+import { figuresOf, notesOf, originOf, sourcesOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
+import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
+import { framed, posterOf } from './chart/poster.ts';
+import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
+import type { Look } from './looks.ts';
+import { pagesOfSources, setSourceNames } from './source-names.ts';
+
+/** Rows of a page's table. */
+const MAX_ROWS = 500;
+
+/** Pixels of a PNG, all in all: those of the largest screens. */
+const MAX_PIXELS = 12_000_000;
+
+/** Pixels of a PNG for one of the drawing. */
+const PNG_SCALE = 2;
+
+const { isSynthetic, sourceNames } = workerData as DrawerSettings;
+setSourceNames(sourceNames);
+
+/** One picture, ready to be drawn, and what is said of it. */
+interface Subject {
+  readonly figures: readonly Figure[];
+  readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages'>;
+  draw(at: { width: number; colours: typeof LIGHT; isBare: boolean }): SVGSVGElement | null;
+}
+
+function subjectOf(pictures: readonly Picture[], look: PictureLook): Subject | null {
+  return look.kind === 'scatter' ? scatterOf(pictures, look) : pictureOf(pictures, look);
+}
+
+function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | null {
+  const { indicator, highlight = [] } = given;
+  const isMeant = ({ figures }: Picture) => figures.some((figure) => figure.indicator === indicator);
+  const drawable = pictures.filter(({ kind }) => kind !== 'values');
+  const left = indicator === undefined ? drawable[0] : drawable.find(isMeant);
+  if (left === undefined || left.kind === 'values') return null;
+  const look = lookOf(given);
+  const shown = shownAs(left, look, canMap(left));
+  const picture = drawnOf(left, shown, look);
+  if (picture.kind === 'values') return null;
+  const isLog = look.isLog && look.measure !== 'difference' && look.measure !== 'percent';
+  return {
+    figures: figuresOf(picture, shown),
+    said: {
+      title: picture.title,
+      subtitle: subtitleOfPicture(picture, shown),
+      words: inWords(picture, shown),
+      notes: notesOf(picture, shown, isSynthetic),
+    },
+    draw: (at) => posterOf(picture, shown, highlight, isSynthetic, isLog, at),
+  };
+}
+
+function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | null {
+  const [x, y] = mappedIn(pictures);
+  if (x === undefined || y === undefined || pairsOf(x, y).length < MAP_COUNTRIES) return null;
+  const year = look.year !== undefined && commonYears(x, y).includes(look.year) ? look.year : null;
+  const pairs = year === null ? pairsOf(x, y) : pairsOf(inYear(x, year), inYear(y, year));
+  const figures = pairs.flatMap((pair) => [pair.x, pair.y]);
+  const isLog = look.isLog === true && isPositive(x) && isPositive(y);
+  const title = titleOf(x, y);
+  const subtitle = subtitleOf(pairs, year);
+  const notes = originOf(sourcesOf(figures), isSynthetic);
+  return {
+    figures,
+    said: { title, subtitle, notes, words: wordsOf(pairs, x, y) },
+    draw(at) {
+      const { width, colours } = at;
+      const drawing = drawScatter(pairs, x, y, { width: width - 48, colours, isLog, isAlone: true });
+      return framed({ title, subtitle, legend: null, drawing, notes }, at);
+    },
+  };
+}
+
+function lookOf({ kind = null, isLog = false, measure = 'value', base = null, year = null }: NullLook): Look {
+  return { kind, isLog, measure, base, year, highlight: [], removed: [], scope: 'ALL' };
+}
+
+type NullLook = Omit<PictureLook, 'kind' | 'base' | 'year'> & {
+  readonly kind?: string | null | undefined;
+  readonly base?: number | null | undefined;
+  readonly year?: number | null | undefined;
+};
+
+function factsOf({ figures, said }: Subject): PictureFacts {
+  const { columns, rows } = readableTableOf(figures);
+  const pages = [...pagesOfSources()].filter(([name]) => said.notes.some((note) => note.includes(name)));
+  return {
+    ...said,
+    table: { columns, rows: rows.slice(0, MAX_ROWS) },
+    leftOut: Math.max(0, rows.length - MAX_ROWS),
+    pages,
+  };
+}
+
+/** The answer of the gateway, as far as a page tells of it. */
+interface GivenAnswer {
+  readonly data?: unknown;
+  readonly errors?: readonly { readonly message: string }[];
+  readonly extensions?: { readonly warnings?: readonly { readonly message: string }[] };
+}
+
+/** Warnings that a page lists. */
+const MAX_WARNINGS = 10;
+
+function warningsIn({ errors = [], extensions: { warnings = [] } = {} }: GivenAnswer): string[] {
+  const messages = [...errors, ...warnings].map(({ message }) => message);
+  return [...new Set(messages)].slice(0, MAX_WARNINGS);
+}
+
+async function drawn(order: DrawingOrder): Promise<Drawing> {
+  const { form, query, operationName, variables, body, look, theme, width, isBare } = order;
+  const answer: GivenAnswer = JSON.parse(body);
+  const warnings = form === 'facts' ? warningsIn(answer) : [];
+  const pictures = picturesOf(figuresIn(query, variables, operationName, answer.data));
+  const subject = subjectOf(pictures, look);
+  const svg = subject?.draw({ width, colours: theme === 'dark' ? DARK : LIGHT, isBare });
+  if (subject == null || svg == null) return { width: 0, height: 0, bytes: null, facts: null, warnings };
+  const [wide, high] = [Number(svg.getAttribute('width')), Number(svg.getAttribute('height'))];
+  const size = { width: wide, height: high, warnings };
+  if (form === 'facts') return { ...size, bytes: null, facts: factsOf(subject) };
+  const text = svg.outerHTML;
+  if (form === 'svg') return { ...size, bytes: text, facts: null };
+  const scale = Math.min(PNG_SCALE, Math.sqrt(MAX_PIXELS / (wide * high)));
+  return { ...(await rendered(text, scale)), facts: null, warnings };
+}
+
+const FONTS = ['Inter-Regular.ttf', 'Inter-SemiBold.ttf'];
+const FAMILY = 'Inter';
+
+let opened: Promise<typeof import('@resvg/resvg-wasm')> | undefined;
+
+/** Opens what makes pixels of drawings, for the first that wants any. */
+async function openRenderer() {
+  const resvg = await import('@resvg/resvg-wasm');
+  const file = createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm');
+  await resvg.initWasm(readFileSync(file));
+  return resvg;
+}
+
+let fonts: Uint8Array[] | undefined;
+
+async function rendered(svg: string, scale: number): Promise<Pick<Drawing, 'width' | 'height' | 'bytes'>> {
+  opened ??= openRenderer();
+  const { Resvg } = await opened;
+  fonts ??= FONTS.map((name) => readFileSync(new URL(name, import.meta.url)));
+  const picture = new Resvg(svg, {
+    fitTo: { mode: 'zoom', value: scale },
+    font: { fontBuffers: fonts, defaultFontFamily: FAMILY, sansSerifFamily: FAMILY },
+  });
+  const image = picture.render();
+  const { width, height } = image;
+  const bytes = image.asPng();
+  image.free();
+  picture.free();
+  return { width, height, bytes };
+}
+
+parentPort?.on('message', (order: DrawingOrder) => {
+  const tell = (told: Drawn) => parentPort?.postMessage(told);
+  drawn(order).then(
+    (drawing) => tell({ drawing }),
+    (fault: unknown) =>
+      tell({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }),
+  );
+});

@@ -1,0 +1,43 @@
+import { copyFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vite';
+import { africa, OUT } from './vite.config.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Where the gateway finds what draws pictures outside a browser. */
+const PICTURES = join(OUT, 'pictures');
+
+/** Fonts of pictures that are pixels, under the Open Font License, which comes with them. */
+const FONTS = {
+  '400Regular/Inter_400Regular.ttf': 'Inter-Regular.ttf',
+  '600SemiBold/Inter_600SemiBold.ttf': 'Inter-SemiBold.ttf',
+  LICENSE_FONT: 'Inter-LICENSE.txt',
+};
+
+function withFonts(): Plugin {
+  return {
+    name: 'with-fonts',
+    closeBundle() {
+      for (const [from, to] of Object.entries(FONTS))
+        copyFileSync(require.resolve(`@expo-google-fonts/inter/${from}`), join(PICTURES, to));
+    },
+  };
+}
+
+export default defineConfig({
+  root: fileURLToPath(new URL('./', import.meta.url)),
+  logLevel: 'error',
+  plugins: [africa(), withFonts()],
+  ssr: { noExternal: true, external: ['@resvg/resvg-wasm'] },
+  build: {
+    ssr: 'picture-worker.ts',
+    outDir: PICTURES,
+    emptyOutDir: true,
+    target: 'node22',
+    minify: true,
+    chunkSizeWarningLimit: 6_000,
+  },
+});

@@ -1,0 +1,344 @@
+import { readFile } from 'node:fs/promises';
+import {
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getVariableValues,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  typeFromAST,
+  type VariableDefinitionNode,
+  validate,
+  valueFromASTUntyped,
+} from 'graphql';
+import { z } from 'zod';
+import { ConfigError } from '../../config.ts';
+import { excerpt, Failure } from '../../errors.ts';
+import type { TrustedDocument } from '../../operations/documents.ts';
+import { tablesBySchema } from '../tables/answer-tables.ts';
+import type { PictureLook } from './drawer.ts';
+
+/** Parameters of an address that are about the picture, and so no variables. */
+const LOOKS = ['theme', 'width', 'bare'] as const;
+
+/** Parameters that others add to addresses that are passed around. */
+const STRANGE = /^(utm_\w+|\w*clid|mc_[ce]id)$/;
+
+/** Parameters of one address. */
+const MAX_PARAMETERS = 100;
+
+/** Pixels of a picture's width. */
+export const WIDTHS = { least: 320, usual: 960, most: 1600 };
+
+const year = z.int().min(-10_000).max(10_000);
+
+/** The operator's file: documents by the names that they have in addresses. */
+const PublicFile = z.record(
+  z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be up to 64 letters, digits and dashes'),
+  z.strictObject({
+    /** Name of a trusted document, or of its only operation. */
+    document: z.string().min(1),
+    /** Name of an issued key. */
+    key: z.string().min(1),
+    /** Heading of the page; the picture's own if there is none. */
+    title: z.string().trim().min(1).max(200).optional(),
+    picture: z
+      .strictObject({
+        indicator: z.string().min(1).optional(),
+        kind: z.enum(['lines', 'multiples', 'bars', 'map', 'scatter']).optional(),
+        isLog: z.boolean().optional(),
+        measure: z.enum(['value', 'index', 'difference', 'percent']).optional(),
+        base: year.optional(),
+        year: year.optional(),
+        highlight: z.array(z.string()).max(8).optional(),
+      })
+      .default({}),
+  }),
+);
+
+type Named = z.output<typeof PublicFile>[string];
+
+/** A variable of a public document, which a parameter of its address gives. */
+interface PublicVariable {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly definition: VariableDefinitionNode;
+}
+
+/** A trusted document that has an address of its own. */
+export interface PublicDocument {
+  readonly name: string;
+  /** Name of the issued key that it runs under. */
+  readonly key: string;
+  readonly title: string | null;
+  /** The words before its operation; null if there are none. */
+  readonly description: string | null;
+  readonly look: PictureLook;
+  /** All that its forms depend on beside the data: they are others once it is. */
+  readonly words: string;
+  readonly documentId: string;
+  readonly text: string;
+  readonly operationName: string | undefined;
+  readonly variables: readonly PublicVariable[];
+  /** True if its answer is a single list, so that there are tables of it. */
+  readonly isTable: boolean;
+}
+
+/** The public documents of a gateway, as far as its trusted documents still have them. */
+export class PublicDocuments {
+  readonly #given: ReadonlyMap<string, Named>;
+  readonly #schema: GraphQLSchema;
+  #listed: readonly TrustedDocument[];
+  #documents: ReadonlyMap<string, PublicDocument>;
+
+  /** @throws ConfigError if one of them isn't listed, or can't be run by an address */
+  constructor(given: ReadonlyMap<string, Named>, schema: GraphQLSchema, listed: readonly TrustedDocument[]) {
+    const faults: string[] = [];
+    this.#given = given;
+    this.#schema = schema;
+    this.#listed = listed;
+    this.#documents = this.#found((fault) => faults.push(fault));
+    if (faults.length > 0)
+      throw new ConfigError(`PUBLIC_DOCUMENTS:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  }
+
+  /** Returns them by name. @param listed the trusted documents at the moment */
+  of(listed: readonly TrustedDocument[]): ReadonlyMap<string, PublicDocument> {
+    if (listed !== this.#listed) {
+      this.#listed = listed;
+      // One that is no longer listed is public no longer.
+      this.#documents = this.#found(() => {});
+    }
+    return this.#documents;
+  }
+
+  #found(onFault: (fault: string) => void): ReadonlyMap<string, PublicDocument> {
+    const found = new Map<string, PublicDocument>();
+    for (const [name, given] of this.#given) {
+      try {
+        found.set(name, publicDocument(name, given, this.#schema, this.#listed));
+      } catch (error) {
+        onFault(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    return found;
+  }
+}
+
+/** @throws ConfigError if the file can't be read, or is none of public documents */
+export async function openPublicDocuments(
+  path: string,
+  schema: GraphQLSchema,
+  listed: readonly TrustedDocument[],
+): Promise<PublicDocuments> {
+  const text = await readFile(path, 'utf8').catch((cause: Error) => {
+    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });
+  });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no JSON: ${String(cause)}`, { cause });
+  }
+  const parsed = PublicFile.safeParse(json);
+  if (!parsed.success)
+    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no file of them:\n${z.prettifyError(parsed.error)}`);
+  return new PublicDocuments(new Map(Object.entries(parsed.data)), schema, listed);
+}
+
+function publicDocument(
+  name: string,
+  { document: meant, key, title, picture }: Named,
+  schema: GraphQLSchema,
+  listed: readonly TrustedDocument[],
+): PublicDocument {
+  const { trusted, document, operation } = findDocument(meant, listed);
+  const [error] = validate(schema, document);
+  if (error !== undefined) throw new Error(error.message);
+  const variables = (operation.variableDefinitions ?? []).map((definition) => variableOf(schema, definition));
+  const operationName = operation.name?.value;
+  return {
+    name,
+    key,
+    title: title ?? null,
+    description: operation.description?.value ?? null,
+    look: picture,
+    words: JSON.stringify([trusted.text, title, picture]),
+    documentId: trusted.id,
+    text: trusted.text,
+    operationName,
+    variables,
+    isTable: tablesBySchema(schema, document, operationName)?.length === 1,
+  };
+}
+
+function findDocument(meant: string, listed: readonly TrustedDocument[]) {
+  const bare = meant.replace(/^sha256:/, '');
+  const byId = listed.find(({ id }) => id === bare);
+  const candidates = byId === undefined ? listed : [byId];
+  const found = candidates.flatMap((trusted) => {
+    const document = parse(trusted.text);
+    const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
+    const [only, ...others] = operations;
+    const isMeant = only !== undefined && (trusted === byId || only.name?.value === meant);
+    return isMeant && others.length === 0 ? [{ trusted, document, operation: only }] : [];
+  });
+  const [first, ...others] = found;
+  if (first === undefined)
+    throw new Error(`TRUSTED_DOCUMENTS has no document ${excerpt(meant)} with a single operation.`);
+  if (others.length > 0) throw new Error(`Several documents are called ${meant}: name one by its hash.`);
+  if (first.operation.operation !== OperationTypeNode.QUERY) throw new Error(`${meant} is no query.`);
+  return first as { trusted: TrustedDocument; document: DocumentNode; operation: OperationDefinitionNode };
+}
+
+function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode): PublicVariable {
+  const name = definition.variable.name.value;
+  const type = typeFromAST(schema, definition.type);
+  if ((LOOKS as readonly string[]).includes(name))
+    throw new Error(`$${name} has the name of a parameter of pictures.`);
+  if (!isInputType(type)) throw new Error(`$${name} has a type that variables can't have.`);
+  const items = bareType(type);
+  const inner = isListType(items) ? bareType(items.ofType) : items;
+  if (isListType(inner) || isInputObjectType(inner))
+    throw new Error(`$${name} can't be written in an address: it must be a single value, or a list of them.`);
+  return { name, type, definition };
+}
+
+const bareType = (type: GraphQLInputType): GraphQLInputType => (isNonNullType(type) ? type.ofType : type);
+
+/**
+ * Reads the variables of a document from the parameters of an address: lists by comma, or by a parameter for each item.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function variablesIn(
+  { variables }: PublicDocument,
+  search: URLSearchParams,
+  schema: GraphQLSchema,
+): Readonly<Record<string, unknown>> {
+  const given: Record<string, unknown> = {};
+  const names = new Set(search.keys());
+  if (search.size > MAX_PARAMETERS) throw refusal(`An address has up to ${MAX_PARAMETERS} parameters.`);
+  for (const name of names) {
+    if (STRANGE.test(name) || (LOOKS as readonly string[]).includes(name)) continue;
+    const variable = variables.find((one) => one.name === name);
+    if (variable === undefined) {
+      const known = variables.map((one) => one.name).join(', ');
+      throw refusal(
+        `There is no variable ${excerpt(name)} here${known === '' ? '' : `; there is ${known}`}.`,
+      );
+    }
+    given[name] = readValue(variable, search.getAll(name));
+  }
+  const definitions = variables.map(({ definition }) => definition);
+  const { errors } = getVariableValues(schema, definitions, given, { maxErrors: 5 });
+  if (errors !== undefined) throw refusal(excerpt(errors.map(({ message }) => message).join(' ')));
+  return given;
+}
+
+/** Returns the parameters that give variables, as an address has them: others say nothing of the data. */
+export function parametersGiven({ variables }: PublicDocument, search: URLSearchParams): string {
+  const names = new Set(variables.map(({ name }) => name));
+  return new URLSearchParams([...search].filter(([name]) => names.has(name))).toString();
+}
+
+function readValue({ name, type }: PublicVariable, texts: readonly string[]): unknown {
+  const bare = bareType(type);
+  if (isListType(bare)) {
+    const items = texts.flatMap((text) => text.split(',')).filter((text) => text !== '');
+    return items.map((item) => readScalar(name, bareType(bare.ofType), item));
+  }
+  const [only = '', ...others] = texts;
+  if (others.length > 0) throw refusal(`The variable ${name} is given ${texts.length} times.`);
+  return readScalar(name, bare, only);
+}
+
+function readScalar(name: string, type: GraphQLInputType, text: string): unknown {
+  const scalar = isEnumType(type) || !('name' in type) ? '' : type.name;
+  if (scalar === 'Boolean') {
+    if (text !== 'true' && text !== 'false') throw refusal(`The variable ${name} must be true or false.`);
+    return text === 'true';
+  }
+  if (scalar !== 'Int' && scalar !== 'Float') return text;
+  if (!/^-?\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,3})?$/.test(text))
+    throw refusal(`The variable ${name} must be a number.`);
+  return Number(text);
+}
+
+/** The look of a picture as an address asks for it. */
+export interface AskedLook {
+  readonly theme: 'light' | 'dark';
+  readonly width: number;
+  readonly isBare: boolean;
+}
+
+/** @throws Failure BAD_USER_INPUT */
+export function lookIn(search: URLSearchParams): AskedLook {
+  const { theme = 'light', width = String(WIDTHS.usual), bare = '0' } = Object.fromEntries(search);
+  if (theme !== 'light' && theme !== 'dark') throw refusal('theme must be light or dark.');
+  const { least, most } = WIDTHS;
+  const pixels = /^\d{1,5}$/.test(width) ? Number(width) : 0;
+  if (pixels < least || pixels > most) throw refusal(`width must be from ${least} to ${most} pixels.`);
+  if (bare !== '0' && bare !== '1') throw refusal('bare must be 0 or 1.');
+  return { theme, width: pixels, isBare: bare === '1' };
+}
+
+function refusal(message: string): Failure {
+  return new Failure('BAD_USER_INPUT', message);
+}
+
+/** JSON's types of scalars, and values of required variables that a document is priced with if nobody has given any. */
+const SCALARS: Readonly<Record<string, readonly [schema: object, sample: unknown]>> = {
+  Int: [{ type: 'integer' }, 1],
+  Float: [{ type: 'number' }, 1],
+  Boolean: [{ type: 'boolean' }, true],
+  CountryCode: [{ type: 'string', pattern: '^[A-Za-z]{2}$' }, 'KE'],
+  DateTime: [{ type: 'string', format: 'date-time' }, '2026-01-01T00:00:00Z'],
+};
+
+function schemaOf(type: GraphQLInputType): object {
+  const bare = bareType(type);
+  if (isListType(bare)) return { type: 'array', items: schemaOf(bare.ofType) };
+  if (isEnumType(bare)) return { type: 'string', enum: bare.getValues().map(({ name }) => name) };
+  return SCALARS['name' in bare ? bare.name : '']?.[0] ?? { type: 'string' };
+}
+
+function sampleOf(type: GraphQLInputType): unknown {
+  const bare = bareType(type);
+  if (isListType(bare)) return [sampleOf(bare.ofType)];
+  if (isEnumType(bare)) return bare.getValues()[0]?.name;
+  const [, sample = 'name'] = SCALARS['name' in bare ? bare.name : ''] ?? [];
+  return sample;
+}
+
+const isRequired = ({ type, definition }: PublicVariable) =>
+  isNonNullType(type) && definition.defaultValue === undefined;
+
+/** Returns one value for each variable that has to be given. */
+export function sampleVariables({ variables }: PublicDocument): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(variables.filter(isRequired).map(({ name, type }) => [name, sampleOf(type)]));
+}
+
+/** Describes the variables as parameters of OpenAPI. */
+export function parametersOf({ variables }: PublicDocument): readonly object[] {
+  return variables.map((variable) => {
+    const { name, type, definition } = variable;
+    const { description, defaultValue } = definition;
+    const value = defaultValue === undefined ? {} : { default: valueFromASTUntyped(defaultValue) };
+    return {
+      name,
+      in: 'query',
+      required: isRequired(variable),
+      ...(description === undefined ? {} : { description: description.value }),
+      style: 'form',
+      explode: false,
+      schema: { ...schemaOf(type), ...value },
+    };
+  });
+}

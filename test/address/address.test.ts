@@ -1,0 +1,420 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config.ts';
+import { openSchema } from '../../src/gateway.ts';
+import { sha256Of } from '../../src/operations/documents.ts';
+import { openPublicDocuments, PublicDocuments } from '../../src/wings/address/public-documents.ts';
+import { openFolder } from '../issued/issuing.ts';
+import { DOCUMENTS, openPublishing, PUBLISHED } from './publishing.ts';
+
+const FORMS = ['', '.json', '.csv', '.arrow', '.svg', '.png'];
+const TYPES = [
+  'text/html; charset=utf-8',
+  'application/json; charset=utf-8',
+  'text/csv; charset=utf-8; header=present',
+  'application/vnd.apache.arrow.stream',
+  'image/svg+xml; charset=utf-8',
+  'image/png',
+];
+
+/** Width and height of a PNG, in pixels. */
+function sizeOf(png: Buffer) {
+  expect(png.subarray(1, 4).toString()).toBe('PNG');
+  return [png.readUInt32BE(16), png.readUInt32BE(20)];
+}
+
+type Publishing = Awaited<ReturnType<typeof openPublishing>>;
+
+async function refusal(program: Publishing, path: string) {
+  const reply = await program.at(path);
+  // biome-ignore lint/suspicious/noExplicitAny: as tests look into answers elsewhere
+  const { errors } = (await reply.json()) as any;
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    code: errors[0].extensions.code,
+    message: errors[0].message,
+  };
+}
+
+describe('a public document', () => {
+  it('is there in all forms for one call, and on the second look is not sent', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const first = await Promise.all(FORMS.map((form) => program.at(`/c/lines${form}`)));
+    expect(first.map(({ status }) => status)).toEqual(FORMS.map(() => 200));
+    expect(first.map(({ headers }) => headers.get('content-type'))).toEqual(TYPES);
+    expect(program.requests()).toHaveLength(1);
+    const tags = first.map(({ headers }) => headers.get('etag') ?? '');
+    expect(new Set(tags).size).toBe(FORMS.length);
+    for (const { headers } of first) {
+      expect(headers.get('cache-control')).toMatch(/^public, max-age=(300|29\d)$/);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('content-security-policy')).toContain('frame-ancestors *');
+    }
+    for (const [i, form] of FORMS.entries()) {
+      const headers = { 'if-none-match': tags[i] ?? '' };
+      const again = await program.at(`/c/lines${form}`, { headers });
+      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, tags[i], '']);
+      const [get, head] = [
+        await program.at(`/c/lines${form}`),
+        await program.at(`/c/lines${form}`, { method: 'HEAD' }),
+      ];
+      expect([head.status, await head.text()]).toEqual([200, '']);
+      for (const name of ['content-type', 'etag', 'cache-control'])
+        expect(head.headers.get(name)).toBe(get.headers.get(name));
+      expect(Buffer.from(await get.arrayBuffer())).toEqual(
+        form === '.json' ? expect.anything() : Buffer.from(await (first[i] as Response).arrayBuffer()),
+      );
+    }
+    // Other variables are other data, and fetch what is missing.
+    const other = await program.at('/c/lines.svg?codes=KE,ZA', {
+      headers: { 'if-none-match': tags[4] ?? '' },
+    });
+    expect([other.status, (await other.text()).match(/South Africa/g)?.length]).toEqual([200, 2]);
+    expect(program.requests()).toEqual([
+      'GET /v1/data?country_codes=ZA&limit=1000&metric_keys=population_total',
+    ]);
+    expect((await program.desk.show('page')).usage).toMatchObject([{ calls: 2 }, { calls: 2 }, { calls: 2 }]);
+    expect(program.problems).toEqual([]);
+  });
+
+  it('has the data that its operation has by /graphql', async () => {
+    await using program = await openPublishing();
+    const key = await program.issue({ name: 'page' });
+    const ask = (accept: string) =>
+      fetch(program.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept, authorization: `Bearer ${key}` },
+        body: JSON.stringify({ documentId: sha256Of(DOCUMENTS.bars), variables: { codes: ['KE', 'NG'] } }),
+      });
+    const own = (await (await ask('application/json')).json()) as { data: object };
+    const path = '/c/bars.json?codes=KE&codes=NG';
+    expect(((await (await program.at(path)).json()) as { data: object }).data).toEqual(own.data);
+    const csv = await (await program.at('/c/bars.csv?codes=KE,NG')).text();
+    expect(csv).toBe(await (await ask('text/csv')).text());
+    expect(csv.split('\n')).toHaveLength(4);
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it.for([
+    ['/c/card.json', 'Variable "$code" of required type "CountryCode!" was not provided.'],
+    ['/c/card.svg?code=KEX', 'two letters'],
+    ['/c/card.json?code=', 'two letters'],
+    ['/c/card.json?cod=KE', 'There is no variable cod here; there is code.'],
+    ['/c/card.json?code=KE&code=NG', 'The variable code is given 2 times.'],
+    ['/c/lines.json?from=soon', 'The variable from must be a number.'],
+    ['/c/lines.json?from=1.5', 'Int cannot represent'],
+    ['/c/lines.json?from=1e999', 'Int cannot represent'],
+    ['/c/lines.json?codes=KE,1', 'two letters'],
+    ['/c/lines.svg?theme=loud', 'theme must be light or dark.'],
+    ['/c/lines.png?width=9000', 'width must be from 320 to 1600 pixels.'],
+    ['/c/lines.png?width=-1', 'width must be'],
+    ['/c/lines.svg?bare=yes', 'bare must be 0 or 1.'],
+  ] as const)('refuses %s before any call', async ([path, words]) => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const { status, code, message } = await refusal(program, path);
+    expect([status, code, message]).toEqual([400, 'BAD_USER_INPUT', expect.stringContaining(words)]);
+    const page = await program.at(path.replace(/\.\w+(?=\?|$)/, ''));
+    expect(page.status).toBe(400);
+    expect(await page.text()).toContain('BAD_USER_INPUT');
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('has no more parameters, and no longer lists, than others may have', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const all = Array.from({ length: 1001 }, () => 'KE');
+    const many = await refusal(program, `/c/lines.json?codes=${all.slice(0, 101).join('&codes=')}`);
+    expect([many.status, many.message]).toEqual([400, 'An address has up to 100 parameters.']);
+    const long = await refusal(program, `/c/lines.json?codes=${all.join()}`);
+    expect([long.status, long.message]).toEqual([400, expect.stringContaining('MAX_LIST_ITEMS')]);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('takes no notice of what others add to addresses', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const page = await program.at('/c/card?code=ke&utm_source=letter&fbclid=abc');
+    expect(page.status).toBe(200);
+    expect(await page.text()).not.toMatch(/utm_source|fbclid/);
+    expect(program.requests()).toEqual(['GET /v1/countries']);
+  });
+
+  it.for(FORMS)('is not there if it is trusted and not public, or is none: %s', async (form) => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const answers = await Promise.all(
+      ['kept', 'Kept', 'nothing', '__proto__', 'constructor'].map((name) => program.at(`/c/${name}${form}`)),
+    );
+    const texts = await Promise.all(
+      answers.map(async (one) => (await one.text()).replace(/"requestId":"[^"]+"/, '')),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    expect(new Set(texts).size).toBe(1);
+    for (const path of ['/c/lines.page', '/c/lines.gif', '/c/lines.svg.png', '/c/', '/c/lines/x'])
+      expect((await program.at(path)).status).toBe(404);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('has no picture if it has no figures, and says so', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    for (const form of ['svg', 'png'])
+      expect(await refusal(program, `/c/card.${form}?code=KE`)).toMatchObject({
+        status: 406,
+        code: 'BAD_REQUEST',
+      });
+    const page = await (await program.at('/c/card?code=KE')).text();
+    expect(page).toContain('no figures that make a picture');
+    expect(page).toContain('href="card.json?code=KE"');
+    expect(page).not.toMatch(/card\.(svg|png)/);
+    expect(program.requests()).toEqual(['GET /v1/countries']);
+  });
+
+  it('is drawn as wide and as dark as asked, within bounds', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const png = async (path: string) => Buffer.from(await (await program.at(path)).arrayBuffer());
+    expect(sizeOf(await png('/c/lines.png'))).toEqual([1920, 1314]);
+    const [wide = 0, high = 0] = sizeOf(await png('/c/map.png?width=1600&bare=1'));
+    expect(wide).toBeGreaterThan(2400);
+    expect(wide * high).toBeLessThanOrEqual(12_100_000);
+    const svg = await (await program.at('/c/lines.svg?theme=dark&width=320&bare=1')).text();
+    expect(svg).toMatch(/^<svg [^>]*width="320"/);
+    expect(svg).toContain('fill="#212a3b"');
+    expect(svg).not.toMatch(/<script|Source:|NaN|undefined/);
+    expect(program.requests()).toHaveLength(3);
+  });
+});
+
+describe('the key of a public document', () => {
+  it('has to be there, to work, and to be allowed it', async () => {
+    await using program = await openPublishing();
+    expect(await refusal(program, '/c/lines.svg')).toMatchObject({ status: 403, code: 'KEY_EXPIRED' });
+    await program.issue({ name: 'page', expiresAt: '2026-03-10T12:10:00Z', tags: ['markets'] });
+    await expect
+      .poll(async () => (await refusal(program, '/c/lines.svg')).code, { timeout: 3_000 })
+      .toBe('DOCUMENT_NOT_ALLOWED');
+    expect(await refusal(program, '/c/lines.svg')).toMatchObject({ status: 403 });
+    expect((await program.at('/c/card.json?code=KE')).status).toBe(200);
+    program.pass(600);
+    expect(await refusal(program, '/c/card.json?code=KE')).toMatchObject({
+      status: 403,
+      code: 'KEY_EXPIRED',
+    });
+    await program.issue({ name: 'page' });
+    await expect.poll(async () => (await program.at('/c/lines.svg')).status, { timeout: 3_000 }).toBe(200);
+    await program.desk.rotate('page', 0);
+    await expect.poll(async () => (await program.at('/c/lines.svg')).status, { timeout: 3_000 }).toBe(200);
+    await program.desk.revoke('page');
+    await expect.poll(async () => (await program.at('/c/lines.svg')).status, { timeout: 1_000 }).toBe(403);
+    expect(program.requests()).toEqual([
+      'GET /v1/countries',
+      'GET /v1/data?country_codes=KE,NG&limit=1000&metric_keys=population_total',
+    ]);
+  });
+
+  it('has a budget, and a page says when it begins anew', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page', perDay: 1, origins: ['https://app.example'] });
+    expect((await program.at('/c/lines.svg')).status).toBe(200);
+    expect(await refusal(program, '/c/bars.json')).toMatchObject({ status: 429, code: 'KEY_BUDGET_SPENT' });
+    const page = await program.at('/c/bars');
+    expect([page.status, page.headers.get('content-security-policy')]).toEqual([
+      429,
+      expect.stringContaining('frame-ancestors https://app.example'),
+    ]);
+    expect(await page.text()).toContain('The 1 calls a day that this key may send are spent');
+    expect((await program.at('/c/lines.png')).status).toBe(200);
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('bounds each visitor, a form an operation', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page', visitorPerMinute: 3 });
+    for (const form of ['.csv', '.svg', '']) expect((await program.at(`/c/lines${form}`)).status).toBe(200);
+    const { status, code, headers } = await refusal(program, '/c/lines.csv');
+    expect([status, code, headers.get('retry-after')]).toEqual([429, 'RATE_LIMITED', '30']);
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('is in nothing that anybody sees, nor is the one that it stands for', async () => {
+    await using program = await openPublishing();
+    const issued = await program.issue({ name: 'page', perDay: 3 });
+    const paths = Object.keys(PUBLISHED).flatMap((name) => FORMS.map((form) => `/c/${name}${form}?`));
+    const seen: string[] = [];
+    for (const path of [
+      ...paths,
+      '/openapi.json',
+      `/oembed?url=${program.origin}/c/lines`,
+      '/metrics',
+      '/c/card?code=KE',
+    ]) {
+      const answer = await program.at(path);
+      seen.push(
+        path,
+        JSON.stringify([...answer.headers]),
+        Buffer.from(await answer.arrayBuffer()).toString('latin1'),
+      );
+    }
+    seen.push(program.stored().toString('latin1'), JSON.stringify(program.operations));
+    const all = seen.join('\n');
+    expect(all.length).toBeGreaterThan(300_000);
+    for (const secret of ['demo-team', issued, issued.slice(4, 26)]) expect(all).not.toContain(secret);
+    expect(program.requests()).toHaveLength(3);
+  });
+});
+
+describe('trouble', () => {
+  it('is told with a status that fits, and kept by nobody', async () => {
+    await using program = await openPublishing({ env: { UPSTREAM_RETRIES: '0' } });
+    await program.issue({ name: 'page' });
+    program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/data', times: 1 });
+    expect(await refusal(program, '/c/lines.png')).toMatchObject({
+      status: 503,
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
+    const good = await program.at('/c/lines.png');
+    expect([good.status, good.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect(program.requests()).toHaveLength(2);
+  });
+
+  it('of a part leaves the rest, with words on the page', async () => {
+    const documents = {
+      two: 'query Two { country(code: "KE") { observation(metricKey: "population_total") { value year } offices { name } } }',
+    };
+    await using program = await openPublishing({
+      documents,
+      published: { two: { document: 'Two', key: 'page' } },
+      env: { UPSTREAM_RETRIES: '0' },
+    });
+    await program.issue({ name: 'page' });
+    program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/government/structure/{code}' });
+    const page = await program.at('/c/two');
+    expect([page.status, page.headers.get('cache-control'), page.headers.get('etag')]).toEqual([
+      200,
+      'no-store',
+      null,
+    ]);
+    expect(await page.text()).toContain('The service failed.');
+    expect(program.requests()).toHaveLength(2);
+  });
+
+  it('of a dear document is told before any call', async () => {
+    await using program = await openPublishing({ env: { MAX_UPSTREAM_CALLS: '10' } });
+    await program.issue({ name: 'page' });
+    expect(await refusal(program, '/c/dear.json')).toMatchObject({
+      status: 400,
+      code: 'OPERATION_TOO_EXPENSIVE',
+    });
+    expect(program.requests()).toEqual([]);
+  });
+});
+
+describe('what others read', () => {
+  it('/oembed tells how a page is framed, at no call', async () => {
+    await using program = await openPublishing({ env: { PUBLIC_URL: 'https://figures.example/gateway/' } });
+    const about = (url: string, more = '') => program.at(`/oembed?url=${encodeURIComponent(url)}${more}`);
+    const url = 'https://figures.example/gateway/c/lines?codes=KE%2CNG';
+    const answer = await about(url, '&maxwidth=400&format=json');
+    expect(await answer.json()).toEqual({
+      version: '1.0',
+      type: 'rich',
+      provider_name: 'Country Graph',
+      title: 'People & <years>',
+      html: `<iframe src="${url}" title="People &amp; &lt;years&gt;" width="400" height="820" style="border:0;max-width:100%" loading="lazy"></iframe>`,
+      width: 400,
+      height: 820,
+      thumbnail_url: 'https://figures.example/gateway/c/lines.png?codes=KE%2CNG',
+    });
+    for (const other of [
+      'https://evil.example/c/lines',
+      'https://figures.example/gateway/c/kept',
+      url.replace('lines', 'lines.svg'),
+      '',
+    ])
+      expect((await about(other)).status).toBe(404);
+    expect((await about(url.replace('KE', 'KEX'))).status).toBe(400);
+    expect((await about(url, '&format=xml')).status).toBe(501);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('/openapi.json lists each form with its parameters and its price', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const answer = await program.at('/openapi.json');
+    // biome-ignore lint/suspicious/noExplicitAny: a document of another's format
+    const { openapi, paths } = (await answer.json()) as any;
+    expect(openapi).toBe('3.1.0');
+    const forms = FORMS.map((form) => `/c/lines${form}`);
+    expect(Object.keys(paths).filter((path) => /lines/.test(path))).toEqual(forms);
+    expect(paths['/c/card.csv'].get.parameters).toEqual([
+      {
+        name: 'code',
+        in: 'query',
+        required: true,
+        style: 'form',
+        explode: false,
+        schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+      },
+    ]);
+    expect(paths['/c/lines.svg'].get.parameters.map(({ name }: { name: string }) => name)).toEqual([
+      'codes',
+      'from',
+      'theme',
+      'width',
+      'bare',
+    ]);
+    expect(paths['/c/lines'].get.parameters[0].schema.default).toEqual(['KE', 'NG']);
+    expect(paths['/c/lines.json'].get['x-upstream-calls']).toMatchObject({ least: 1, expected: 1 });
+    expect(paths['/c/dear.json'].get['x-upstream-calls'].expected).toBe(55);
+    expect(JSON.stringify(paths)).not.toContain('kept');
+    const headers = { 'if-none-match': answer.headers.get('etag') ?? '' };
+    expect((await program.at('/c/openapi.json', { headers })).status).toBe(304);
+    expect(program.requests()).toEqual([]);
+  });
+});
+
+describe('a file of public documents', () => {
+  it.for([
+    [{ 'a.b': { document: 'Card', key: 'page' } }, 'a.b'],
+    [{ a: { document: 'Card' } }, 'key'],
+    [{ a: { document: 'Card', key: 'page', picture: { kind: 'pie' } } }, 'kind'],
+    [{ a: { document: 'Nothing', key: 'page' } }, 'TRUSTED_DOCUMENTS has no document Nothing'],
+    [{ a: { document: 'Themed', key: 'page' } }, '$theme has the name of a parameter'],
+    [{ a: { document: 'Ordered', key: 'page' } }, "$order can't be written in an address"],
+    [{ a: { document: 'Wrong', key: 'page' } }, 'Cannot query field'],
+  ] as const)('is refused at start for %j', async ([published, words]) => {
+    const documents = {
+      ...DOCUMENTS,
+      themed: 'query Themed($theme: String!) { indicators(category: $theme) { key } }',
+      ordered:
+        'query Ordered($order: [ObservationOrder!]) { observations(countryCodes: ["KE"], metricKeys: ["population_total"], orderBy: $order) { value } }',
+      wrong: 'query Wrong { nothing }',
+    };
+    const { schema } = await openSchema([]);
+    using folder = openFolder();
+    const path = join(folder.path, 'public.json');
+    writeFileSync(path, JSON.stringify(published));
+    const listed = Object.values(documents).map((text) => ({ id: sha256Of(text), text }));
+    const opening = openPublicDocuments(path, schema, listed);
+    await expect(opening).rejects.toThrow(words);
+    await expect(opening).rejects.toBeInstanceOf(ConfigError);
+  });
+
+  it('ends with what is trusted no longer', async () => {
+    const { schema } = await openSchema([]);
+    const listed = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
+    const given = new Map([['card', { document: 'Card', key: 'page', picture: {} }]]);
+    const documents = new PublicDocuments(given, schema, listed);
+    expect([...documents.of(listed).keys()]).toEqual(['card']);
+    expect(parse(documents.of(listed).get('card')?.text ?? '').definitions).toHaveLength(1);
+    expect(documents.of([]).size).toBe(0);
+    expect(documents.of(listed).size).toBe(1);
+  });
+});
