@@ -63,7 +63,7 @@ const PublicFile = z.record(
   }),
 );
 
-type Named = z.output<typeof PublicFile>[string];
+type PublicTerms = z.output<typeof PublicFile>[string];
 
 /** A variable of a public document, which a parameter of its address gives. */
 interface PublicVariable {
@@ -93,13 +93,13 @@ export interface PublicDocument {
 
 /** The public documents of a gateway, as far as its trusted documents still have them. */
 export class PublicDocuments {
-  readonly #given: ReadonlyMap<string, Named>;
+  readonly #given: ReadonlyMap<string, PublicTerms>;
   readonly #schema: GraphQLSchema;
   #listed: readonly TrustedDocument[];
   #documents: ReadonlyMap<string, PublicDocument>;
 
   /** @throws ConfigError if one of them isn't listed, or can't be run by an address */
-  constructor(given: ReadonlyMap<string, Named>, schema: GraphQLSchema, listed: readonly TrustedDocument[]) {
+  constructor(given: ReadonlyMap<string, PublicTerms>, schema: GraphQLSchema, listed: readonly TrustedDocument[]) {
     const faults: string[] = [];
     this.#given = given;
     this.#schema = schema;
@@ -155,7 +155,7 @@ export async function openPublicDocuments(
 
 function publicDocument(
   name: string,
-  { document: meant, key, title, picture }: Named,
+  { document: meant, key, title, picture }: PublicTerms,
   schema: GraphQLSchema,
   listed: readonly TrustedDocument[],
 ): PublicDocument {
