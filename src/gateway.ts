@@ -9,16 +9,16 @@ import { createSchema, printSdl, readSdl } from './graph/schema.ts';
 import { createHeldNames, notingNames } from './loaders/loaders.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
-import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
+import { Admission, type AdmissionRefusal, admitted, createOverloaded } from './operations/admission.ts';
 import { AnswersTable } from './operations/answers.ts';
 import { openRunning } from './operations/apollo.ts';
 import { createPersisted, PreparedOperations, type TrustedDocument } from './operations/documents.ts';
 import { received } from './operations/forms.ts';
-import type { GatewayResponse } from './operations/messages.ts';
 import {
   type CallerHeaders,
   createCallers,
   type GatewayRequest,
+  type GatewayResponse,
   type HandleRequest,
   PlainRequests,
 } from './operations/messages.ts';
@@ -46,6 +46,18 @@ import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { Issued } from './wings/issued/exchange.ts';
 import type { LiveParts } from './wings/live/inbox.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
+
+/** The operations under way and waiting, as metrics show them. */
+interface GatewayLoad {
+  readonly underWay: number;
+  readonly waiting: number;
+  /** Operations begun so far, counted apart by whether the service has accepted their key lately. */
+  readonly begun: { readonly proven: number; readonly unproven: number };
+  /** Operations that have waited so far. */
+  readonly delayed: number;
+  /** Operations refused so far, by reason. */
+  readonly refused: Readonly<Record<AdmissionRefusal, number>>;
+}
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
 

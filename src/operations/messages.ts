@@ -32,7 +32,7 @@ export interface CallerHeaders {
 export const UNPROVEN = new Flow();
 
 /** The key of the service that stands behind a key that this gateway has issued, and the budget of the latter. */
-export interface Exchanged {
+interface Exchanged {
   /** Takes the place of the `Authorization` header. */
   readonly authorization: string;
   readonly purse: Purse;
@@ -556,12 +556,6 @@ function bytesOf(texts: readonly string[]): Buffer {
     if (bytes.length - at < LONGEST_CHARACTER) return Buffer.from(texts.join(''));
   }
   return bytes.subarray(0, at);
-}
-
-/** Cuts the data out of the bytes of a body that tells no errors. */
-export function dataIn(body: Buffer, dataBytes: number): Buffer {
-  const start = '{"data":'.length;
-  return body.subarray(start, start + dataBytes);
 }
 
 /** Tells if a client may take JSON, so that an answer is worth while. Apollo finds out which types exactly it takes. */

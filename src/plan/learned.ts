@@ -1,32 +1,8 @@
 import type { Pair, Rectangle, RowsOf } from './cover.ts';
-import { type Mode, nameOfYears, pairKey, type YearRange, yearsWithin } from './demand.ts';
+import { nameOfYears, pairKey, type YearRange } from './demand.ts';
 
 /** Rows after which the data route is seen to end when no `limit` is given. */
 export const DEFAULT_MAX_ROWS = 100;
-
-/**
- * The pairs of a cut answer that look whole: rows come in one run a pair, so that the cut can only have hit the last
- * run. (If latest figures come one a pair, it has hit none.) None if a pair comes in several runs. This is evidence,
- * not proof: the caller holds it against the service's total.
- */
-export function wholeRuns<Row extends { readonly key: string }>(
-  rows: readonly Row[],
-  mode: Mode,
-): Map<string, Row[]> {
-  const runs = new Map<string, Row[]>();
-  let last: string | undefined;
-  for (const row of rows) {
-    const { key } = row;
-    const run = runs.get(key);
-    if (run === undefined) runs.set(key, [row]);
-    else if (key === last) run.push(row);
-    else return new Map();
-    last = key;
-  }
-  const isOneEach = mode === 'latest' && runs.size === rows.length;
-  if (last !== undefined && !isOneEach) runs.delete(last);
-  return runs;
-}
 
 /** The most rows that a data call brings, until the service shows another figure. */
 const ASSUMED_MAX_ROWS = 1000;
@@ -331,4 +307,10 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     knowsWithin: learned.knowsWithin,
     learnWithin() {},
   };
+}
+
+/** Number of years of a span that lie in a range. */
+function yearsWithin(range: YearRange, span: { readonly from: number; readonly to: number }): number {
+  const from = Math.max(span.from, range.from ?? span.from);
+  return Math.max(0, Math.min(span.to, range.to ?? span.to) - from + 1);
 }

@@ -37,7 +37,7 @@ import { countries, etlStatus, indicators, observations, tickers } from '../serv
 import { cached } from '../service/lists.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import { NO_TENANT_CACHE, readOnlyCache } from '../tenants/tenant-cache.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 import { dearestField } from './bound.ts';
 
@@ -631,4 +631,19 @@ export function priceRange(expected: Price, least: Price, limit: number): PriceR
   const isCertain =
     expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
   return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
+}
+
+/** Wraps the cache for a dry run: nothing is put on it or taken off, and the service's word on a key is forgotten. */
+function readOnlyCache(tenantCache: TenantCache): TenantCache {
+  if (tenantCache === NO_TENANT_CACHE) return tenantCache;
+  let isTakenForAccepted = false;
+  return {
+    ...tenantCache,
+    keep() {},
+    accept() {
+      isTakenForAccepted = true;
+    },
+    isAccepted: (tenant) => isTakenForAccepted || tenantCache.isAccepted(tenant),
+    refuse: () => undefined,
+  };
 }

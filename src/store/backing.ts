@@ -27,12 +27,6 @@ export interface Adapter {
   setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
 }
 
-/** One value to hold: anything that JSON can say. */
-export interface StoreEntry {
-  readonly key: string;
-  readonly value: unknown;
-}
-
 /** Calls that gateways that share a store have spent under one key, and the plan as the service has told it to them. */
 export interface SharedCounters {
   /**
@@ -77,9 +71,6 @@ export interface Note {
   /** Instant at which one call may go out all the same, to see if the month is still spent. */
   readonly nextProbeAtMs: number;
 }
-
-/** Milliseconds that counters and notes are kept: longer than any window. */
-export const MINUTE_KEPT_MS = 120_000;
 export const MONTH_KEPT_MS = 32 * 86_400_000;
 
 /** Returns true if a call may be taken, as the shared counters stand. */

@@ -9,12 +9,14 @@ import {
   isAway,
   type LeaseState,
   type Leases,
-  MINUTE_KEPT_MS,
   MONTH_KEPT_MS,
   noteIn,
   type SharedCounters,
   type Window,
 } from './backing.ts';
+
+/** Milliseconds that counters and notes are kept: longer than any window. */
+const MINUTE_KEPT_MS = 120_000;
 
 /** Keys that one step of a purge looks at. */
 const SCAN_STEP = 1_000;

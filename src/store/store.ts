@@ -12,9 +12,15 @@ import {
 import type { KeyvStorageAdapter, KeyvStorageEntry, KeyvValue } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../exact-json.ts';
-import type { Adapter, Backing, Fault, Leases, SharedCounters, StoreEntry } from './backing.ts';
+import type { Adapter, Backing, Fault, Leases, SharedCounters } from './backing.ts';
 import { type HubLink, openHubBacking } from './hub.ts';
 import { BoundedCache, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
+
+/** One value to hold: anything that JSON can say. */
+interface StoreEntry {
+  readonly key: string;
+  readonly value: unknown;
+}
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;

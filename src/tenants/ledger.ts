@@ -308,11 +308,6 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
-/** Tells if words that came with another status are those of a 429. */
-export function isAboutLimit(words: string): boolean {
-  return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
-}
-
 /** Reads the text of a 429, completed by the published limits of the plan that it names. */
 function toldLimits(detail: string): ToldLimits {
   const told = readLimitText(detail);

@@ -253,21 +253,6 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
   };
 }
 
-/** Wraps the cache for a dry run: nothing is put on it or taken off, and the service's word on a key is forgotten. */
-export function readOnlyCache(tenantCache: TenantCache): TenantCache {
-  if (tenantCache === NO_TENANT_CACHE) return tenantCache;
-  let isTakenForAccepted = false;
-  return {
-    ...tenantCache,
-    keep() {},
-    accept() {
-      isTakenForAccepted = true;
-    },
-    isAccepted: (tenant) => isTakenForAccepted || tenantCache.isAccepted(tenant),
-    refuse: () => undefined,
-  };
-}
-
 /** The cache that holds nothing. */
 export const NO_TENANT_CACHE: TenantCache = {
   read: async () => new Map(),
