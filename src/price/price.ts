@@ -4,10 +4,11 @@ import { yieldToEventLoop } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
-import { createDataFetch, createLoneFigures } from '../figures/client.ts';
+import { createDataFetch } from '../figures/client.ts';
 import { createObservationEntries } from '../figures/entries.ts';
 import type { Fetch, Figures, FiguresParts } from '../figures/fetch.ts';
-import { isFresh } from '../figures/held.ts';
+import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../figures/held.ts';
+import { createRevalidation } from '../figures/revalidation.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
@@ -646,4 +647,16 @@ function readOnlyCache(tenantCache: TenantCache): TenantCache {
     isAccepted: (tenant) => isTakenForAccepted || tenantCache.isAccepted(tenant),
     refuse: () => undefined,
   };
+}
+
+/**
+ * Puts the same stages together for one operation alone: it meets no other, and nothing goes along.
+ * @param watched looks at the demands before they are planned
+ */
+function createLoneFigures(parts: FiguresParts, watched: (next: Fetch) => Fetch): Figures {
+  // The calls are none that the key sends.
+  const revalidation = { ...createRevalidation(parts), countCalls() {} };
+  const holding = { ...parts, prefetch: NO_PREFETCH, revalidation };
+  const fetch = held(watched(createDataFetch(parts)), holding);
+  return { held: heldAtOnce(holding), fetch, several: parts.entries.several };
 }

@@ -91,58 +91,6 @@ export function noteIn(text: string | null | undefined): Note | null {
   }
 }
 
-/** Keys whose counters are kept at once. */
-const MAX_ACCOUNTS = 50_000;
-
-interface Counts {
-  minute: number;
-  calls: number;
-  month: number;
-  callsInMonth: number;
-  note: Note | null;
-}
-
-/** Opens counters in this process, for others to share. */
-export function createMemoryCounters(): SharedCounters {
-  const accounts = createLru<Counts>(MAX_ACCOUNTS);
-
-  function countsOf(account: string): Counts {
-    const known = accounts.get(account);
-    if (known !== undefined) return known;
-    const counts = { minute: 0, calls: 0, month: 0, callsInMonth: 0, note: null };
-    accounts.set(account, counts);
-    return counts;
-  }
-
-  function enter(account: string, { minute, month }: Window): Counts {
-    const counts = countsOf(account);
-    if (counts.minute !== minute) Object.assign(counts, { minute, calls: 0 });
-    if (counts.month !== month) Object.assign(counts, { month, callsInMonth: 0 });
-    return counts;
-  }
-
-  const snapshotOf = ({ calls, callsInMonth, note }: Counts, isTaken: boolean): CounterSnapshot => ({
-    isTaken,
-    callsThisMinute: calls,
-    callsThisMonth: callsInMonth,
-    note,
-  });
-
-  return {
-    async take(account, at) {
-      const counts = enter(account, at);
-      if (!mayTake(counts.calls, counts.note, at)) return snapshotOf(counts, false);
-      counts.calls += 1;
-      counts.callsInMonth += 1;
-      return snapshotOf(counts, true);
-    },
-    read: async (account, at) => snapshotOf(enter(account, at), false),
-    async note(account, note) {
-      countsOf(account).note = note;
-    },
-  };
-}
-
 /**
  * Fetches under way among all that share a store: the holder of a name's lease asks the service for it, and the others
  * wait for the answer. A lease ends by itself when its holder is lost.
@@ -245,15 +193,6 @@ export function fetchedState(holder: string): HeldState {
 
 export function isAway(state: string | null): boolean {
   return state?.startsWith('away ') ?? false;
-}
-
-export function isHeld(state: LeaseState): state is HeldState {
-  return state !== 'own' && state !== 'free';
-}
-
-/** Returns the state of a name, found in another state, once its holder has fetched it. */
-export function onceFetched(found: HeldState): HeldState {
-  return fetchedState(found.slice(found.indexOf(' ') + 1));
 }
 
 /** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */

@@ -325,7 +325,7 @@ function figureIn(digits: string): number | null {
 }
 
 /** Reads the text of a 429. The two kinds differ by the phrase `monthly request limit` alone. */
-export function readLimitText(detail: string): ToldLimits {
+function readLimitText(detail: string): ToldLimits {
   const isMonthly = /monthly request limit/i.test(detail);
   const plan =
     /\b(free|analyst|team)\b/i.exec(detail)?.[1] ??

@@ -6,13 +6,12 @@ import type { Failure } from '../errors.ts';
 import { heldBounds } from '../memory-budget.ts';
 import {
   awayState,
+  fetchedState,
   type HeldState,
   isAway,
-  isHeld,
   type Lease,
   type LeaseState,
   type Leases,
-  onceFetched,
 } from '../store/backing.ts';
 import type { Store } from '../store/store.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
@@ -514,4 +513,13 @@ export function openInFlight(
   const cache = tenantCache === NO_TENANT_CACHE ? relay() : tenantCache;
   const maxWaitMs = Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE);
   return createInFlight(store.leases, cache, clock, maxWaitMs);
+}
+
+function isHeld(state: LeaseState): state is HeldState {
+  return state !== 'own' && state !== 'free';
+}
+
+/** Returns the state of a name, found in another state, once its holder has fetched it. */
+export function onceFetched(found: HeldState): HeldState {
+  return fetchedState(found.slice(found.indexOf(' ') + 1));
 }

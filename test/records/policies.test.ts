@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodePolicies, decodePolicyOverview } from '../../src/wings/extra/policy.ts';
+import { decodePolicies, decodePolicyOverview } from '../../src/wings/extra/records.ts';
 import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
 
 const LIST = '/v1/policies';

@@ -4,7 +4,7 @@ import {
   decodeTradeOverview,
   decodeTradePartners,
   decodeTradeProducts,
-} from '../../src/wings/extra/trade.ts';
+} from '../../src/wings/extra/records.ts';
 import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
 
 const flow = {
