@@ -36,7 +36,6 @@ import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Caller, Endpoint } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { CallGate } from './service/gate.ts';
-import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
 import { openStore } from './store/store.ts';
 import type { Ledger } from './tenants/ledger.ts';
@@ -46,6 +45,7 @@ import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { Issued } from './wings/issued/exchange.ts';
 import type { LiveParts } from './wings/live/inbox.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
+import type { HubLink } from './wings/stores/hub.ts';
 
 /** The operations under way and waiting, as metrics show them. */
 interface GatewayLoad {

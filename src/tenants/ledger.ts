@@ -1,6 +1,6 @@
 import { Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
-import type { CounterSnapshot, Note, SharedCounters, Window } from '../store/backing.ts';
+import type { CounterSnapshot, Note, SharedCounters, Window } from '../store/shared.ts';
 
 const MINUTE_MS = 60_000;
 

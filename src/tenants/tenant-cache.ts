@@ -12,7 +12,7 @@ import {
   type Lease,
   type LeaseState,
   type Leases,
-} from '../store/backing.ts';
+} from '../store/shared.ts';
 import type { Store } from '../store/store.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 

@@ -22,7 +22,7 @@ describe('the text of a 429 tells the limits that it names', () => {
       'Request blocked: the monthly request limit of 250,000 for the analyst plan was reached. Upgrade at example.test.',
       { state: 'MONTH_SPENT', plan: 'analyst', monthlyRequests: 250_000 },
     ],
-    ['Monthly request limit reached (1000).', { isMonthly: true, plan: null, monthlyRequests: 1000 }],
+    ['Monthly request limit reached (1000).', { state: 'MONTH_SPENT', plan: null, monthlyRequests: 1000 }],
   ])('%s', (detail, expected) => {
     const ledger = createLedger(() => 0);
     ledger.limited(tenantOf('one'), detail);

@@ -1,16 +1,14 @@
-import {
-  type Backing,
-  type CounterSnapshot,
-  createLeases,
-  type Lease,
-  type Leases,
-  type LeaseTerms,
-  mayTake,
-  type Note,
-  type SharedCounters,
-  type Window,
-} from './backing.ts';
-import { createLru, type Shrinkable, TextCache } from './lru.ts';
+import { createLru, type Shrinkable } from '../../store/lru.ts';
+import type {
+  CounterSnapshot,
+  Lease,
+  Leases,
+  LeaseTerms,
+  Note,
+  SharedCounters,
+  Window,
+} from '../../store/shared.ts';
+import { type Backing, createLeases, mayTake, TextCache } from './backing.ts';
 
 /** Keys whose counters are kept at once. */
 const MAX_ACCOUNTS = 50_000;
@@ -315,8 +313,6 @@ export function openHubBacking({ ask }: HubLink): Backing {
         await ask('store.set', texts);
       },
     },
-    holdsObjects: false,
-    peek: null,
     sharedCounters,
     leases,
     clear: asking('store.clear'),
