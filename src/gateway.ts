@@ -30,7 +30,7 @@ import {
   traced,
 } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
-import { createDryRun, createPricing } from './price/price.ts';
+import { createDryRun } from './price/dry-run.ts';
 import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Caller, Endpoint } from './service/call.ts';
@@ -144,7 +144,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const trusted = await openTrusted(path, (problem) => observer.problem(problem, 'trusted documents'));
     return config.trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
   };
-  const { learned, price, means, feedParts } = composeService(service, held, parts, schema);
+  const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
     config,
     schema,
@@ -170,7 +170,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     plainRequests: new PlainRequests(persisted),
     operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
     answers: new AnswersTable(stage, lookups.answers),
-    execution: new Execution(stage, price),
+    execution: new Execution(stage, openPricing),
   };
   const { answers, operations, plainRequests } = kept;
   const running = await openRunning(openRun, { ...stage, ...kept });
@@ -371,14 +371,17 @@ function composeService(
   return {
     learned,
     feedParts,
-    price: createPricing({
-      ...common,
-      figures,
-      schema,
-      dryRun,
-      maxUpstreamCalls: config.maxUpstreamCalls,
-      maxListItems: config.maxListItems,
-    }),
+    openPricing: async () => {
+      const { createPricing } = await import('./wings/pricing.ts');
+      return createPricing({
+        ...common,
+        figures,
+        schema,
+        dryRun,
+        maxUpstreamCalls: config.maxUpstreamCalls,
+        maxListItems: config.maxListItems,
+      });
+    },
     means: {
       ...common,
       ask,

@@ -95,7 +95,7 @@ export interface TickersLearned {
   learnUseless(parameter: TickerParameter): void;
 }
 
-type TickerParameter = keyof TickersParams;
+export type TickerParameter = keyof TickersParams;
 
 /** Milliseconds for which it is remembered that a parameter is of no use. */
 const MEMORY_MS = 10 * 60_000;
@@ -109,17 +109,6 @@ export function createTickersLearned(now: () => number): TickersLearned {
     learnUseless(parameter) {
       uselessUntilMs.set(parameter, now() + MEMORY_MS);
     },
-  };
-}
-
-/** Copies the facts that are known now; one operation adds to them for itself alone. */
-export function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
-  const useless = new Set<TickerParameter>();
-  return {
-    needsLimit,
-    areTotalsCapped,
-    isUseless: (parameter) => useless.has(parameter) || isUseless(parameter),
-    learnUseless: (parameter) => useless.add(parameter),
   };
 }
 

@@ -120,7 +120,7 @@ export interface Learned extends KnownFacts {
 }
 
 /** Names of one kind. */
-interface NameSet extends Iterable<string> {
+export interface NameSet extends Iterable<string> {
   readonly size: number;
   has(name: string): boolean;
   add(name: string): unknown;
@@ -273,40 +273,6 @@ function limitFacts(
 /** True if a call may name years: nothing has shown lately that the service takes none. */
 export function mayNameYears({ yearsParam }: Readonly<Facts>): boolean {
   return yearsParam !== 'refused' && yearsParam !== 'ignored';
-}
-
-/**
- * The present knowledge, to plan by and not to add to.
- * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
- */
-export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
-  const facts = { ...learned.facts(), totals };
-  const fixed = (names: NameSet): NameSet => ({
-    size: names.size,
-    has: (name) => names.has(name),
-    add() {},
-    [Symbol.iterator]: () => names[Symbol.iterator](),
-  });
-  const fixedNames = ({ countries, metrics }: Learned['answered']) => ({
-    countries: fixed(countries),
-    metrics: fixed(metrics),
-  });
-  return {
-    facts: () => facts,
-    learn() {},
-    answered: fixedNames(learned.answered),
-    listed: fixedNames(learned.listed),
-    countryCodes: learned.countryCodes,
-    learnCountryCodes() {},
-    noteAnswer: () => facts,
-    figured: fixedNames(learned.figured),
-    seriesRows: learned.seriesRows,
-    knowsSeries: learned.knowsSeries,
-    learnSeries() {},
-    rowsWithin: learned.rowsWithin,
-    knowsWithin: learned.knowsWithin,
-    learnWithin() {},
-  };
 }
 
 /** Number of years of a span that lie in a range. */

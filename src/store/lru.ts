@@ -52,11 +52,8 @@ export interface CacheLookups {
 
 /** Opens plain numbers that are counted up on the way of every operation, and read when somebody asks. */
 export function openLookups(): CacheLookups {
-  return { figures: noLookups(), lists: noLookups(), answers: noLookups() };
-}
-
-function noLookups(): Lookups {
-  return { hits: 0, misses: 0 };
+  const none = (): Lookups => ({ hits: 0, misses: 0 });
+  return { figures: none(), lists: none(), answers: none() };
 }
 
 /**

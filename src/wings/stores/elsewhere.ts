@@ -1,13 +1,10 @@
-/**
- * Opens stores outside this process, so that their troubles are nobody else's: that of a hub, a file, or a Redis.
- */
-
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import {
   ConsecutiveBreaker,
   ConstantBackoff,
   circuitBreaker,
   handleAll,
+  type IPolicy,
   retry,
   TimeoutStrategy,
   timeout,
@@ -17,6 +14,7 @@ import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../../exact-json.ts';
 import { BoundedCache, roughBytes, type Shrinkable } from '../../store/lru.ts';
+import type { Leases, SharedCounters } from '../../store/shared.ts';
 import type { Store, StoreEntry, StoreNews, StoreOptions } from '../../store/store.ts';
 import type { Adapter, Backing, Fault } from './backing.ts';
 import { type HubLink, openHubBacking } from './hub.ts';
@@ -46,19 +44,6 @@ const PURGE_TIMEOUT_MS = 30_000;
 /** Milliseconds that a close waits for writes under way. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** The adapter as Keyv is given it: Keyv asks for no more of the contract than this. */
-interface GuardedAdapter extends Adapter {
-  readonly capabilities: { readonly expires: true };
-  deleteMany(keys: string[]): Promise<boolean[]>;
-}
-
-interface Guarded extends Omit<Backing, 'adapter' | 'first' | 'onReturn'> {
-  readonly adapter: GuardedAdapter;
-  /** Returns null if the store could not tell. */
-  first(name: string, value: string): Promise<string | null>;
-  onReturn(listener: () => void): void;
-}
-
 /**
  * Stands before a store so that its troubles are nobody else's: a read or write that fails or takes too long is a miss,
  * after some failures in a row the store isn't asked for a while, and a minute's troubles are told once. Values that
@@ -67,7 +52,7 @@ interface Guarded extends Omit<Backing, 'adapter' | 'first' | 'onReturn'> {
 export function guarded(
   backing: Backing,
   { timeoutMs, onFault }: { readonly timeoutMs: number; readonly onFault: Fault },
-): Guarded {
+) {
   const breaker = openBreaker();
   const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
   const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
@@ -95,7 +80,7 @@ export function guarded(
     onFault(error);
   }
 
-  async function attempt<T, F>(policy: Policy, work: () => Promise<T>, otherwise: F) {
+  async function attempt<T, F>(policy: IPolicy, work: () => Promise<T>, otherwise: F) {
     try {
       const result = await policy.execute(work);
       if (isAway) returned();
@@ -107,7 +92,19 @@ export function guarded(
     }
   }
 
+  const counted: SharedCounters | null = sharedCounters && {
+    take: (account, at) => attempt(counting, () => sharedCounters.take(account, at), null),
+    read: (account, at) => attempt(counting, () => sharedCounters.read(account, at), null),
+    note: (account, note) => attempt(counting, () => sharedCounters.note(account, note), undefined),
+  };
+  const leased: Leases | null = leases && {
+    take: (lease, terms) => attempt(bounded, () => leases.take(lease, terms), null),
+    look: (group, names) => attempt(bounded, () => leases.look(group, names), null),
+    end: (lease, isFetched) => attempt(ending, () => leases.end(lease, isFetched), undefined),
+  };
+
   return {
+    // Keyv asks for no more of an adapter than this.
     adapter: {
       // Such adapters are handed the instant at which a value expires, not a duration.
       capabilities: { expires: true },
@@ -127,32 +124,21 @@ export function guarded(
         return entries.map(() => true);
       },
     },
-    async clear(prefix) {
+    async clear(prefix: string) {
       const patient = wrap(breaker, timeout(PURGE_TIMEOUT_MS, TimeoutStrategy.Aggressive));
       await attempt(patient, () => backing.clear(prefix), undefined);
     },
-    first: (name, value) => attempt(bounded, () => backing.first(name, value), null),
-    onReturn: (listener) => void listeners.push(listener),
-    sharedCounters: sharedCounters && {
-      take: (account, at) => attempt(counting, () => sharedCounters.take(account, at), null),
-      read: (account, at) => attempt(counting, () => sharedCounters.read(account, at), null),
-      note: (account, note) => attempt(counting, () => sharedCounters.note(account, note), undefined),
-    },
-    leases: leases && {
-      take: (lease, terms) => attempt(bounded, () => leases.take(lease, terms), null),
-      look: (group, names) => attempt(bounded, () => leases.look(group, names), null),
-      end: (lease, isFetched) => attempt(ending, () => leases.end(lease, isFetched), undefined),
-    },
+    /** Returns null if the store could not tell. */
+    first: (name: string, value: string) => attempt(bounded, () => backing.first(name, value), null),
+    onReturn: (listener: () => void) => void listeners.push(listener),
+    sharedCounters: counted,
+    leases: leased,
     async close() {
       const wait = new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
       await Promise.race([Promise.all(writing), wait]);
       await backing.close();
     },
   };
-}
-
-interface Policy {
-  execute<T>(work: () => Promise<T>): Promise<T>;
 }
 
 function openBreaker() {
@@ -174,19 +160,12 @@ interface Near {
  */
 const NOTHING_MS = 1_000;
 
-/** The part of a store that is read and written. */
-interface FarStore {
-  getMany(keys: readonly string[]): Promise<readonly unknown[]>;
-  setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
-  clear(prefix: string): Promise<void>;
-}
-
 /**
  * Holds the values that this process reads and writes of a hub's store here as well, as objects, so that they can be
  * read at once. It also holds that a name has no value, which operations look for again and again. A value that others
  * change is dropped here as soon as they do, and is the store's to tell from then on.
  */
-export function near<Far extends FarStore>(
+export function near<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   store: Far,
   link: HubLink,
 ): Far & Shrinkable & { peek: (key: string) => unknown } {
@@ -319,11 +298,21 @@ const AHEAD_MS = 60_000;
  * Redis.
  */
 export async function openElsewhere(options: StoreOptions): Promise<Store> {
-  const { url, link, timeoutMs } = options;
-  if (link === undefined || !isInHub(url)) return storeOver(await openBacking(options), options);
-  const store = await storeOver(openHubBacking(link), options);
-  const shared = { ...store, news: newsOver(link, timeoutMs) };
-  return url === 'memory:' ? near(shared, link) : shared;
+  const { url, link, maxBytes, timeoutMs, onFault } = options;
+  if (link !== undefined && isInHub(url)) {
+    const store = await storeOver(openHubBacking(link), options);
+    const shared = { ...store, news: newsOver(link, timeoutMs) };
+    return url === 'memory:' ? near(shared, link) : shared;
+  }
+  if (url.startsWith('sqlite:')) {
+    const { openSqlite } = await import('./sqlite.ts');
+    return storeOver(
+      await openSqlite(url.slice('sqlite:'.length), maxBytes * AT_HAND_SHARE, onFault),
+      options,
+    );
+  }
+  const { openRedis } = await import('./redis.ts');
+  return storeOver(await openRedis(url, NAMESPACE), options);
 }
 
 /** Returns true if a hub holds the values of such an address, for several processes. */
@@ -388,13 +377,4 @@ function isFromAhead(value: unknown, latestMs: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { atMs, acceptedAtMs } = value as { readonly atMs?: unknown; readonly acceptedAtMs?: unknown };
   return Number(atMs ?? acceptedAtMs ?? 0) > latestMs;
-}
-
-async function openBacking({ url, maxBytes, onFault }: StoreOptions): Promise<Backing> {
-  if (url.startsWith('sqlite:')) {
-    const { openSqlite } = await import('./sqlite.ts');
-    return openSqlite(url.slice('sqlite:'.length), maxBytes * AT_HAND_SHARE, onFault);
-  }
-  const { openRedis } = await import('./redis.ts');
-  return openRedis(url, NAMESPACE);
 }

@@ -2,7 +2,6 @@ import { createLru, type Shrinkable } from '../../store/lru.ts';
 import type {
   CounterSnapshot,
   Lease,
-  Leases,
   LeaseTerms,
   Note,
   SharedCounters,
@@ -293,16 +292,6 @@ export function openHubBacking({ ask }: HubLink): Backing {
     // biome-ignore lint/suspicious/noExplicitAny: the hub's answers have the types of what is asked
     (...args: readonly unknown[]): Promise<any> =>
       ask(name, ...args);
-  const sharedCounters: SharedCounters = {
-    take: asking('counters.take'),
-    read: asking('counters.read'),
-    note: asking('counters.note'),
-  };
-  const leases: Leases = {
-    take: asking('leases.take'),
-    look: asking('leases.look'),
-    end: asking('leases.end'),
-  };
   return {
     adapter: {
       getMany: asking('store.get'),
@@ -313,8 +302,12 @@ export function openHubBacking({ ask }: HubLink): Backing {
         await ask('store.set', texts);
       },
     },
-    sharedCounters,
-    leases,
+    sharedCounters: {
+      take: asking('counters.take'),
+      read: asking('counters.read'),
+      note: asking('counters.note'),
+    },
+    leases: { take: asking('leases.take'), look: asking('leases.look'), end: asking('leases.end') },
     clear: asking('store.clear'),
     first: asking('store.first'),
     async close() {},
