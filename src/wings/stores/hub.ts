@@ -1,12 +1,5 @@
 import { createLru, type Shrinkable } from '../../store/lru.ts';
-import type {
-  CounterSnapshot,
-  Lease,
-  LeaseTerms,
-  Note,
-  SharedCounters,
-  Window,
-} from '../../store/shared.ts';
+import type { CounterSnapshot, Lease, LeaseTerms, Note, SharedCounters, Window } from '../../store/shared.ts';
 import { type Backing, createLeases, mayTake, TextCache } from './backing.ts';
 
 /** Keys whose counters are kept at once. */
