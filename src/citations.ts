@@ -1,5 +1,5 @@
 /** A source as a reader knows it. */
-export interface NamedSource {
+interface NamedSource {
   readonly name: string;
   /** Address of its page; null if none is known. */
   readonly url: string | null;

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { SourceNames } from './citations.ts';
-import { autoWorkers, budgetOf, MAX_WORKERS, type Machine, thisMachine } from './memory-budget.ts';
+import { autoWorkers, budgetOf, MAX_WORKERS, type Machine } from './memory-budget.ts';
 
 const SQLITE = 'sqlite:';
 
@@ -403,10 +403,7 @@ export class ConfigError extends Error {
  * @param machine the memory that some defaults are derived from
  * @throws ConfigError naming every setting that is wrong
  */
-export function readConfig(
-  env: Readonly<Record<string, string | undefined>>,
-  machine: Machine = thisMachine(),
-): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>, machine?: Machine): Config {
   const { given, faults } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
   );

@@ -9,16 +9,16 @@ import { createSchema, printSdl, readSdl } from './graph/schema.ts';
 import { createHeldNames, notingNames } from './loaders/loaders.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
-import { Admission, admitted, createOverloaded, type GatewayLoad } from './operations/admission.ts';
+import { Admission, type AdmissionRefusal, admitted, createOverloaded } from './operations/admission.ts';
 import { AnswersTable } from './operations/answers.ts';
 import { openRunning } from './operations/apollo.ts';
 import { createPersisted, PreparedOperations, type TrustedDocument } from './operations/documents.ts';
 import { received } from './operations/forms.ts';
-import type { GatewayResponse } from './operations/messages.ts';
 import {
   type CallerHeaders,
   createCallers,
   type GatewayRequest,
+  type GatewayResponse,
   type HandleRequest,
   PlainRequests,
 } from './operations/messages.ts';
@@ -30,13 +30,12 @@ import {
   traced,
 } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
-import { createDryRun, createPricing } from './price/price.ts';
+import { createDryRun } from './price/dry-run.ts';
 import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Caller, Endpoint } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { CallGate } from './service/gate.ts';
-import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
 import { openStore } from './store/store.ts';
 import type { Ledger } from './tenants/ledger.ts';
@@ -46,6 +45,19 @@ import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { Issued } from './wings/issued/exchange.ts';
 import type { LiveParts } from './wings/live/inbox.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
+import type { HubLink } from './wings/stores/hub.ts';
+
+/** The operations under way and waiting, as metrics show them. */
+interface GatewayLoad {
+  readonly underWay: number;
+  readonly waiting: number;
+  /** Operations begun so far, counted apart by whether the service has accepted their key lately. */
+  readonly begun: { readonly proven: number; readonly unproven: number };
+  /** Operations that have waited so far. */
+  readonly delayed: number;
+  /** Operations refused so far, by reason. */
+  readonly refused: Readonly<Record<AdmissionRefusal, number>>;
+}
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
 
@@ -136,7 +148,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const trusted = await openTrusted(path, onProblem, undefined, own);
     return config.trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
   };
-  const { learned, price, means, feedParts } = composeService(service, held, parts, schema);
+  const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
     config,
     schema,
@@ -162,7 +174,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     plainRequests: new PlainRequests(persisted),
     operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
     answers: new AnswersTable(stage, lookups.answers),
-    execution: new Execution(stage, price),
+    execution: new Execution(stage, openPricing),
   };
   const { answers, operations, plainRequests } = kept;
   const running = await openRunning(openRun, { ...stage, ...kept });
@@ -374,14 +386,17 @@ function composeService(
   return {
     learned,
     feedParts,
-    price: createPricing({
-      ...common,
-      figures,
-      schema,
-      dryRun,
-      maxUpstreamCalls: config.maxUpstreamCalls,
-      maxListItems: config.maxListItems,
-    }),
+    openPricing: async () => {
+      const { createPricing } = await import('./wings/pricing.ts');
+      return createPricing({
+        ...common,
+        figures,
+        schema,
+        dryRun,
+        maxUpstreamCalls: config.maxUpstreamCalls,
+        maxListItems: config.maxListItems,
+      });
+    },
     means: {
       ...common,
       ask,

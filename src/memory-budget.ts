@@ -11,7 +11,7 @@ export interface Machine {
   readonly totalBytes: number;
 }
 
-export function thisMachine(): Machine {
+function thisMachine(): Machine {
   const totalBytes = totalmem();
   const limit = process.constrainedMemory();
   // If there is no limit, systems tell 0, or more than there is.
@@ -174,7 +174,7 @@ interface Budget extends Division {
 /** Makes the budget: the given figures, others derived from it, and the faults of a budget that is given. */
 export function budgetOf(
   given: Given,
-  machine: Machine,
+  machine: Machine = thisMachine(),
 ): { readonly settings: Budget; readonly faults: readonly string[] } {
   const division = {
     memoryMb: given.MEMORY_MB ?? defaultBudgetMb(machine, given.WORKERS),

@@ -59,7 +59,7 @@ export interface Warnings {
 }
 
 /** Warnings that one answer tells. */
-export const MAX_WARNINGS = 100;
+const MAX_WARNINGS = 100;
 
 export function createWarnings(): Warnings {
   const told: Warning[] = [];

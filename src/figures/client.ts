@@ -111,18 +111,6 @@ export function createObservationClient(parts: FiguresParts): ObservationClient 
   };
 }
 
-/**
- * Puts the same stages together for one operation alone: it meets no other, and nothing goes along.
- * @param watched looks at the demands before they are planned
- */
-export function createLoneFigures(parts: FiguresParts, watched: (next: Fetch) => Fetch): Figures {
-  // The calls are none that the key sends.
-  const revalidation = { ...createRevalidation(parts), countCalls() {} };
-  const holding = { ...parts, prefetch: NO_PREFETCH, revalidation };
-  const fetch = held(watched(createDataFetch(parts)), holding);
-  return { held: heldAtOnce(holding), fetch, several: parts.entries.several };
-}
-
 /** Fetches demands from the service, held or not, in the fewest calls that its limits allow. */
 export function createDataFetch(parts: FiguresParts): Fetch {
   return planned(covered(called(parts, { cut: completed, refused: bisected }), parts), parts);

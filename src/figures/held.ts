@@ -1,4 +1,4 @@
-import { eachInTurns, type Job } from '../async/turns.ts';
+import { eachInTurns, type Job, type PromiseOrValue } from '../async/turns.ts';
 import { covers, type Demand, demandFor, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
 import { estimate, fitsWithin, type Planning, type RangePlan, rangesOf } from '../plan/modes.ts';
 import { billStale, type Sending } from '../service/call.ts';
@@ -132,8 +132,7 @@ async function lookUp(
     if (refused === undefined) others.push(entry === undefined ? demand : { ...demand, entry });
     else settle(demand, refused);
   };
-  if (demands.length <= FEW) for (const demand of demands) look(demand);
-  else await eachInTurns(sending.caller, demands, look);
+  await withEach(sending.caller, demands, look);
   return { looked: others, nowMs };
 }
 
@@ -372,8 +371,13 @@ async function settleAll(
     const mayBeOld = outcome instanceof Error && refusal === null;
     settle(demand, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
   };
-  if (demands.length <= FEW) for (const demand of demands) settleOne(demand);
-  else await eachInTurns(caller, demands, settleOne);
+  await withEach(caller, demands, settleOne);
+}
+
+/** Does something with each demand: at once, unless there are many. */
+function withEach<One>(job: Job, demands: readonly One[], work: (demand: One) => void): PromiseOrValue<void> {
+  if (demands.length > FEW) return eachInTurns(job, demands, work);
+  for (const demand of demands) work(demand);
 }
 
 /** Returns rows past their time in place of a failure, if they may be served; else the failure. */

@@ -1,7 +1,16 @@
 import { Failure } from '../errors.ts';
 import type { RowsOf } from '../plan/cover.ts';
-import { isWithin, keyOf, nameOfYears, pairKey, pairsOf, widened, type YearRange } from '../plan/demand.ts';
-import { type Learned, mayNameYears, wholeRuns } from '../plan/learned.ts';
+import {
+  isWithin,
+  keyOf,
+  type Mode,
+  nameOfYears,
+  pairKey,
+  pairsOf,
+  widened,
+  type YearRange,
+} from '../plan/demand.ts';
+import { type Learned, mayNameYears } from '../plan/learned.ts';
 import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
@@ -615,4 +624,28 @@ function rowsIn(runs: Runs): number {
 
 function figuresIn(rows: readonly SentRow[]): readonly ObservationRecord[] {
   return rows.flatMap(({ figure }) => figure ?? []);
+}
+
+/**
+ * The pairs of a cut answer that look whole: rows come in one run a pair, so that the cut can only have hit the last
+ * run. (If latest figures come one a pair, it has hit none.) None if a pair comes in several runs. This is evidence,
+ * not proof: the caller holds it against the service's total.
+ */
+function wholeRuns<Row extends { readonly key: string }>(
+  rows: readonly Row[],
+  mode: Mode,
+): Map<string, Row[]> {
+  const runs = new Map<string, Row[]>();
+  let last: string | undefined;
+  for (const row of rows) {
+    const { key } = row;
+    const run = runs.get(key);
+    if (run === undefined) runs.set(key, [row]);
+    else if (key === last) run.push(row);
+    else return new Map();
+    last = key;
+  }
+  const isOneEach = mode === 'latest' && runs.size === rows.length;
+  if (last !== undefined && !isOneEach) runs.delete(last);
+  return runs;
 }

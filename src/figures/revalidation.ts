@@ -10,7 +10,7 @@ import type { ObservationEntry } from './entries.ts';
 import type { FiguresParts } from './fetch.ts';
 
 /** An entry, and the metric that it has figures of. */
-export interface HeldFigures {
+interface HeldFigures {
   readonly entry: ObservationEntry;
   readonly metricKey: string;
 }
@@ -35,7 +35,7 @@ export interface Revalidation {
 }
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
-export interface FetchCosts {
+interface FetchCosts {
   /** Calls to fetch all demands that are missing or past their time. */
   readonly calls: () => number;
   /** Calls to fetch the missing demands alone. */

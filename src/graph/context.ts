@@ -58,10 +58,6 @@ export interface ObservationChangesRecord {
   readonly at: string;
 }
 
-export const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });
-export const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });
-export const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, known: record });
-
 /** A page of a list, as a connection hands it on. */
 export interface Page<Row> {
   readonly nodes: readonly Row[];

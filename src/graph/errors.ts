@@ -6,7 +6,7 @@ import { FAILURES, Failure, type FailureCode } from '../errors.ts';
 const FIXED_SENTENCE = 'The gateway met a fault of its own. It has been logged.';
 
 /** The code that logs and metrics count if the client has left. Nobody is told, so callers know no such code. */
-export const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
+const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
 
 /**
  * Makes the error that the caller sees, as the one place for it. A Failure keeps its words and fields; a fault of the

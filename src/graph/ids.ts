@@ -44,31 +44,3 @@ export function decodeId(id: string): GlobalId {
   }
   throw new Failure('BAD_USER_INPUT', 'This is no identifier of this graph. Use one that a field `id` gave.');
 }
-
-/** Marks an identifier as a cursor: `node` takes none. */
-const CURSOR = 'Cursor';
-
-/** The cursor of a row with this identifier. */
-export function cursorOf(id: string): string {
-  const { type, key } = decodeId(id);
-  return Buffer.from(JSON.stringify([CURSOR, type, ...key])).toString('base64url');
-}
-
-/**
- * The row that a cursor of a list of some type stands for.
- * @param argument the argument that gave it
- * @throws Failure BAD_USER_INPUT if the text is no cursor of such a list
- */
-export function decodeCursor(cursor: string, type: GlobalId['type'], argument: string): GlobalId {
-  try {
-    const [mark, ...id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as string[];
-    const decoded = decodeId(Buffer.from(JSON.stringify(id)).toString('base64url'));
-    if (mark === CURSOR && decoded.type === type) return decoded;
-  } catch {
-    // As above.
-  }
-  throw new Failure(
-    'BAD_USER_INPUT',
-    `\`${argument}\` is no cursor of this list. Use one that its \`pageInfo\` or \`edges\` gave, or leave it out to begin at the end of the list that it counts from.`,
-  );
-}

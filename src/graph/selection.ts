@@ -1,5 +1,4 @@
 import {
-  BREAK,
   type DirectiveNode,
   type DocumentNode,
   defaultFieldResolver,
@@ -27,9 +26,7 @@ import {
   type NamedTypeNode,
   type SelectionNode,
   type SelectionSetNode,
-  TypeInfo,
   visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields.js';
 import type { GraphContext } from './context.ts';
@@ -171,54 +168,6 @@ export function costOf(field: GraphQLField<unknown, unknown> | undefined): Field
 export function asksForFigures(field: GraphQLField<unknown, unknown>): boolean {
   const cost = costOf(field);
   return cost === 'FIGURES' || cost === 'UNSAID';
-}
-
-/** True if a document selects a field for which only the service's answers tell the calls that it makes. */
-export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): boolean {
-  return (
-    selects(document, schema, (cost) => cost === 'IDENTIFIED' || cost === 'UNSAID') ||
-    (selects(document, schema, (cost) => cost === 'REFERENCED') && namesFoundById(document, schema))
-  );
-}
-
-/**
- * True if a document selects fields derived of figures: the figures to compare with may depend on the service's
- * answers.
- */
-export function derivesFigures(document: DocumentNode, schema: GraphQLSchema): boolean {
-  return selects(document, schema, (cost, type) => cost === 'FIGURES' && type === 'Observation');
-}
-
-function selects(
-  document: DocumentNode,
-  schema: GraphQLSchema,
-  isMeant: (cost: FieldCost, type: string | undefined) => boolean,
-): boolean {
-  const types = new TypeInfo(schema);
-  let isFound = false;
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      Field({ name }) {
-        if (name.value.startsWith('__')) return false;
-        isFound = isMeant(costOf(types.getFieldDef() ?? undefined), types.getParentType()?.name);
-        return isFound ? BREAK : undefined;
-      },
-    }),
-  );
-  return isFound;
-}
-
-/** True if a document names a type of entities that are found by their identifiers, as fragments on a type do. */
-function namesFoundById(document: DocumentNode, schema: GraphQLSchema): boolean {
-  let isNamed = false;
-  visit(document, {
-    NamedType({ name }) {
-      const type = schema.getType(name.value);
-      isNamed ||= isObjectType(type) && type.extensions.isFoundById === true;
-    },
-  });
-  return isNamed;
 }
 
 /** The part of `GraphQLResolveInfo` that a look at a selection needs. */

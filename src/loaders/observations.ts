@@ -390,9 +390,6 @@ interface FiguresMeans {
   readonly effort: Effort;
 }
 
-/** Demands that are made, or looked for, in less than a turn. */
-const FEW = 250;
-
 /** @param onOutcomes called with the outcomes of demands */
 export function createObservationLoader(
   parts: FiguresMeans,
@@ -411,8 +408,6 @@ export function createObservationLoader(
   function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
     const { countryCodes, metricKeys } = wanted;
     effort.want(countryCodes.length * metricKeys.length);
-    if (countryCodes.length * metricKeys.length <= FEW)
-      return countryCodes.flatMap((code) => demandsOf(code, wanted));
     const demands: Demand[] = [];
     const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
     const demanding = eachInTurns(sending.caller, countryCodes, demand);
@@ -618,10 +613,6 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
     // Looks for them among the operation's outcomes and the held ones.
     const findHeld = figures.held(sending);
     const look = (demand: Demand) => void found.push(find(demand, findHeld));
-    if (demands.length <= FEW) {
-      for (const demand of demands) look(demand);
-      return finish();
-    }
     const looking = eachInTurns(sending.caller, demands, look);
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };

@@ -2,8 +2,16 @@ import { Failure } from '../errors.ts';
 import type { Sending } from '../service/call.ts';
 import { type TickersParams, tickers } from '../service/endpoints.ts';
 import type { Ask } from '../service/lists.ts';
-import { type LeftOut, leftOutOf, notFoundIn, sumOf, withLeftOut } from '../service/records/envelope.ts';
-import { type TickerList, type TickerRecord, unreadIn } from '../service/records/reference.ts';
+import {
+  invalid,
+  kindOf,
+  type LeftOut,
+  leftOutOf,
+  notFoundIn,
+  sumOf,
+  withLeftOut,
+} from '../service/records/envelope.ts';
+import type { TickerList, TickerRecord } from '../service/records/reference.ts';
 
 interface TickerFilter {
   readonly exchangeCode?: string | null | undefined;
@@ -87,7 +95,7 @@ export interface TickersLearned {
   learnUseless(parameter: TickerParameter): void;
 }
 
-type TickerParameter = keyof TickersParams;
+export type TickerParameter = keyof TickersParams;
 
 /** Milliseconds for which it is remembered that a parameter is of no use. */
 const MEMORY_MS = 10 * 60_000;
@@ -101,17 +109,6 @@ export function createTickersLearned(now: () => number): TickersLearned {
     learnUseless(parameter) {
       uselessUntilMs.set(parameter, now() + MEMORY_MS);
     },
-  };
-}
-
-/** Copies the facts that are known now; one operation adds to them for itself alone. */
-export function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
-  const useless = new Set<TickerParameter>();
-  return {
-    needsLimit,
-    areTotalsCapped,
-    isUseless: (parameter) => useless.has(parameter) || isUseless(parameter),
-    learnUseless: (parameter) => useless.add(parameter),
   };
 }
 
@@ -388,4 +385,19 @@ function incomplete({ received, total }: TickerList): Failure {
     'The service cut the list of listings short. Ask for one exchange or one country.',
     { route: tickers.route, received, total },
   );
+}
+
+const SPELT = {
+  countryCode: ['country_code', 'country'],
+  instrumentType: ['instrument_type'],
+} as const;
+
+/**
+ * Makes the failure of a field of a listing that is not known though the service doesn't say that there is nothing of
+ * it; else null.
+ */
+function unreadIn(row: TickerRecord, field: keyof typeof SPELT, route: string): Failure | null {
+  const [name] = SPELT[field];
+  if (row[field] !== null || SPELT[field].some((spelt) => row.record[spelt] === null)) return null;
+  return invalid({ route, path: name }, `expected string, received ${kindOf(row.record[name])}`);
 }

@@ -5,18 +5,6 @@ import { type Caller, openBill } from '../service/call.ts';
 import { type GatewayResponse, type Handle, isModern, UNPROVEN } from './messages.ts';
 import { onceOver } from './run.ts';
 
-/** The operations under way and waiting, as metrics show them. */
-export interface GatewayLoad {
-  readonly underWay: number;
-  readonly waiting: number;
-  /** Operations begun so far, counted apart by whether the service has accepted their key lately. */
-  readonly begun: { readonly proven: number; readonly unproven: number };
-  /** Operations that have waited so far. */
-  readonly delayed: number;
-  /** Operations refused so far, by reason. */
-  readonly refused: Readonly<Record<AdmissionRefusal, number>>;
-}
-
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
 export type AdmissionRefusal = 'full' | 'late';
 

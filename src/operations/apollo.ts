@@ -47,6 +47,7 @@ import {
   isDeepRequest,
   isExplained,
   isModern,
+  METHODS,
   mayAccept,
   mayReadSchema,
   type PlainRequest,
@@ -113,8 +114,7 @@ interface ApolloContext {
   };
 }
 
-/** Methods that bring an operation, and the type of the body of a QUERY (RFC 10008). */
-const METHODS = ['GET', 'POST', 'QUERY'] as const;
+/** The type of the body of a QUERY (RFC 10008). */
 export const ACCEPT_QUERY = ['accept-query', 'application/json'] as const;
 
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
@@ -139,7 +139,7 @@ export async function openRunning(
   const apollo = await openServer(parts);
 
   async function byApollo({ request, plain }: Incoming, run: OperationRun): Promise<GatewayResponse> {
-    if (!(METHODS as readonly string[]).includes(request.method)) return wrongMethod(request, run, parts);
+    if (!METHODS.has(request.method)) return wrongMethod(request, run, parts);
     if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
@@ -433,14 +433,17 @@ function wrongMethod(
 ): GatewayResponse {
   const message = `${excerpt(method)} brings no operation. Send it by GET, POST or QUERY.`;
   const { headers, ...refusal } = refused({ code: 'BAD_REQUEST', message }, 405, run, clocks);
-  return { ...refusal, headers: new Map([...headers, ['allow', METHODS.join(', ')], ACCEPT_QUERY]) };
+  return {
+    ...refusal,
+    headers: new Map([...headers, ['allow', [...METHODS.keys()].join(', ')], ACCEPT_QUERY]),
+  };
 }
 
 /** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
 function close({ deadline, participant, payer }: OperationRun): void {
-  deadline.stop();
   participant.leave();
   payer.close();
+  deadline.stop();
 }
 
 /** Returns null if the operation has no plan yet, or is to be refused. */

@@ -13,6 +13,7 @@ import {
   type GatewayResponse,
   type Handle,
   type HandleRequest,
+  METHODS,
   type PlainRequests,
   textIn,
   VARIES,
@@ -60,7 +61,7 @@ export async function received(
     const { method, body, headers } = request;
     const { accept } = headers;
     if (Array.isArray(body))
-      return method === 'POST' || method === 'QUERY'
+      return METHODS.get(method)?.hasBody
         ? answerAll(request, body, answerNamed, config)
         : answerNamed(request);
     if (accept !== undefined && MULTIPART.test(accept) && mayDefer(request, persisted))

@@ -139,6 +139,20 @@ export function acceptingInstead(
   return { ...others, accept };
 }
 
+interface Method {
+  /** True if the body brings the operation, or an array of several: else it stands in the address. */
+  readonly hasBody: boolean;
+  /** True if a client only looks by it: what it brings back may be held, and looked at again. */
+  readonly isSafe: boolean;
+}
+
+/** The methods that bring operations. */
+export const METHODS: ReadonlyMap<string, Method> = new Map([
+  ['GET', { hasBody: false, isSafe: true }],
+  ['POST', { hasBody: true, isSafe: false }],
+  ['QUERY', { hasBody: true, isSafe: true }],
+]);
+
 /** The operation that a request asks for. */
 interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
@@ -170,7 +184,7 @@ function paramsIn(
   persisted: PersistedTexts,
   isProven: boolean,
 ): OperationParams | null {
-  if (method === 'POST' || method === 'QUERY') {
+  if (METHODS.get(method)?.hasBody) {
     const isJson = headers['content-type']?.startsWith('application/json');
     return isJson && search === '' && isObject(body) ? paramsOf(body, persisted, isProven) : null;
   }
@@ -559,12 +573,6 @@ function bytesOf(texts: readonly string[]): Buffer {
   return bytes.subarray(0, at);
 }
 
-/** Cuts the data out of the bytes of a body that tells no errors. */
-export function dataIn(body: Buffer, dataBytes: number): Buffer {
-  const start = '{"data":'.length;
-  return body.subarray(start, start + dataBytes);
-}
-
 /** Tells if a client may take JSON, so that an answer is worth while. Apollo finds out which types exactly it takes. */
 export function mayAccept(accepts: string): boolean {
   return accepts === '' || takes(accepts, /json|\/\*/i);
@@ -644,9 +652,6 @@ export function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }
 
-/** Methods by which a client only looks: what they bring back may be held, and looked at again. */
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'QUERY']);
-
 /**
  * Tags an answer if a client can make use of that: to a GET or a QUERY, and to an operation that was asked for by its
  * hash. A client that has got it already gets 304 instead, if it asked with one of these methods.
@@ -658,7 +663,7 @@ export function tagged(
   errors: readonly GraphQLFormattedError[] | null,
   tag: () => string,
 ): GatewayResponse {
-  const isSafe = SAFE_METHODS.has(method);
+  const isSafe = METHODS.get(method)?.isSafe ?? false;
   if (errors?.length !== 0 || (!isSafe && !isPersisted)) return response;
   const headers = new Map(response.headers).set('etag', tag());
   if (isSafe && isHeld(asked['if-none-match'], headers.get('etag')))

@@ -19,7 +19,6 @@ import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { timeIn } from '../periods.ts';
 import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
-import { type Pricing, priceRange } from '../price/price.ts';
 import {
   type Bill,
   type Caller,
@@ -39,6 +38,7 @@ import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
+import type { Pricing } from '../wings/pricing.ts';
 import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './messages.ts';
 import {
@@ -221,7 +221,8 @@ export function setRunHeaders(
  * answers.
  */
 function timingOf({ service, store }: Waits): string {
-  return `upstream;dur=${rounded(service.totalMs)}, cache;dur=${rounded(store.totalMs)}`;
+  const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
+  return `upstream;dur=${upstream}, cache;dur=${cache}`;
 }
 
 /** Rounds to a tenth of a millisecond. */
@@ -412,11 +413,12 @@ const NULL: TextPieces = ['null'];
 /** Prices and runs operations by their plans. */
 export class Execution {
   readonly #parts: OperationsParts;
-  readonly #price: Pricing;
+  readonly #openPricing: () => Promise<Pricing>;
 
-  constructor(parts: OperationsParts, price: Pricing) {
+  /** @param openPricing loads what prices operations: most are never priced */
+  constructor(parts: OperationsParts, openPricing: () => Promise<Pricing>) {
     this.#parts = parts;
-    this.#price = price;
+    this.#openPricing = openPricing;
   }
 
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
@@ -429,7 +431,8 @@ export class Execution {
     if (fault !== null) return fault;
     if (mostCalls(bound, learned.facts().maxRows) <= config.maxUpstreamCalls) return null;
     const priced = { document, operation, variables, caller, plan };
-    const { refusal } = await this.#price(priced, 'expected', false);
+    const pricing = await this.#openPricing();
+    const refusal = await pricing.refusalOf(priced);
     return refusal && refused(refusal);
   }
 
@@ -446,10 +449,10 @@ export class Execution {
     const limit = config.maxUpstreamCalls;
     const plan = planOperation(schema, document, operation, variables);
     const priced = { document, operation, variables, caller, plan };
-    const expected = await this.#price(priced, 'expected', true);
-    if (expected.refusal !== null) throw refused(expected.refusal);
-    const range = priceRange(expected, await this.#price(priced, 'least', true), limit);
-    const { bill, calls, errors, warnings: told } = expected;
+    const pricing = await this.#openPricing();
+    const { price, range } = await pricing.explain(priced);
+    if (price.refusal !== null) throw refused(price.refusal);
+    const { bill, calls, errors, warnings: told } = price;
     for (const warning of told) warnings.add(warning);
     const { byRoute, cached, naive } = shown(bill);
     const planned = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));

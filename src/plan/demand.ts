@@ -51,12 +51,6 @@ export function spanOf(ranges: readonly YearRange[]): YearRange | null {
   return from === null && to === null ? null : { from, to };
 }
 
-/** Number of years of a span that lie in a range. */
-export function yearsWithin(range: YearRange, span: { readonly from: number; readonly to: number }): number {
-  const from = Math.max(span.from, range.from ?? span.from);
-  return Math.max(0, Math.min(span.to, range.to ?? span.to) - from + 1);
-}
-
 /** Names a range: equal ones have the same name. */
 export function nameOfYears({ from, to }: YearRange): string {
   return `${from ?? ''}–${to ?? ''}`;

@@ -1,32 +1,8 @@
 import type { Pair, Rectangle, RowsOf } from './cover.ts';
-import { type Mode, nameOfYears, pairKey, type YearRange, yearsWithin } from './demand.ts';
+import { nameOfYears, pairKey, type YearRange } from './demand.ts';
 
 /** Rows after which the data route is seen to end when no `limit` is given. */
 export const DEFAULT_MAX_ROWS = 100;
-
-/**
- * The pairs of a cut answer that look whole: rows come in one run a pair, so that the cut can only have hit the last
- * run. (If latest figures come one a pair, it has hit none.) None if a pair comes in several runs. This is evidence,
- * not proof: the caller holds it against the service's total.
- */
-export function wholeRuns<Row extends { readonly key: string }>(
-  rows: readonly Row[],
-  mode: Mode,
-): Map<string, Row[]> {
-  const runs = new Map<string, Row[]>();
-  let last: string | undefined;
-  for (const row of rows) {
-    const { key } = row;
-    const run = runs.get(key);
-    if (run === undefined) runs.set(key, [row]);
-    else if (key === last) run.push(row);
-    else return new Map();
-    last = key;
-  }
-  const isOneEach = mode === 'latest' && runs.size === rows.length;
-  if (last !== undefined && !isOneEach) runs.delete(last);
-  return runs;
-}
 
 /** The most rows that a data call brings, until the service shows another figure. */
 const ASSUMED_MAX_ROWS = 1000;
@@ -144,7 +120,7 @@ export interface Learned extends KnownFacts {
 }
 
 /** Names of one kind. */
-interface NameSet extends Iterable<string> {
+export interface NameSet extends Iterable<string> {
   readonly size: number;
   has(name: string): boolean;
   add(name: string): unknown;
@@ -299,36 +275,8 @@ export function mayNameYears({ yearsParam }: Readonly<Facts>): boolean {
   return yearsParam !== 'refused' && yearsParam !== 'ignored';
 }
 
-/**
- * The present knowledge, to plan by and not to add to.
- * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
- */
-export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
-  const facts = { ...learned.facts(), totals };
-  const fixed = (names: NameSet): NameSet => ({
-    size: names.size,
-    has: (name) => names.has(name),
-    add() {},
-    [Symbol.iterator]: () => names[Symbol.iterator](),
-  });
-  const fixedNames = ({ countries, metrics }: Learned['answered']) => ({
-    countries: fixed(countries),
-    metrics: fixed(metrics),
-  });
-  return {
-    facts: () => facts,
-    learn() {},
-    answered: fixedNames(learned.answered),
-    listed: fixedNames(learned.listed),
-    countryCodes: learned.countryCodes,
-    learnCountryCodes() {},
-    noteAnswer: () => facts,
-    figured: fixedNames(learned.figured),
-    seriesRows: learned.seriesRows,
-    knowsSeries: learned.knowsSeries,
-    learnSeries() {},
-    rowsWithin: learned.rowsWithin,
-    knowsWithin: learned.knowsWithin,
-    learnWithin() {},
-  };
+/** Number of years of a span that lie in a range. */
+function yearsWithin(range: YearRange, span: { readonly from: number; readonly to: number }): number {
+  const from = Math.max(span.from, range.from ?? span.from);
+  return Math.max(0, Math.min(span.to, range.to ?? span.to) - from + 1);
 }

@@ -2,7 +2,7 @@ import { compareTimes, type Period, periodIn, periodOf } from '../periods.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 
 /** The fields that decide which of several rows is the newest. */
-export interface Dated {
+interface Dated {
   readonly year: number;
   readonly period: string;
   readonly asOfPeriod: string | null;
@@ -38,7 +38,7 @@ export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
  *
  * It knows no order of rows: two rows that are not copies of one another are never alike.
  */
-export function compareAge(a: Dated, b: Dated): number {
+function compareAge(a: Dated, b: Dated): number {
   return (
     a.year - b.year ||
     comparePeriods(a, b) ||

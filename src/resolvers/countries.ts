@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
-import { type CountryRef, countryOf, type GraphContext } from '../graph/context.ts';
+import type { CountryRef, GraphContext } from '../graph/context.ts';
 import type {
   CountryObservationArgs,
   CountryResolvers,
@@ -285,3 +285,5 @@ export const resolvers = {
     source: ({ source }) => (source === null ? null : { key: source }),
   },
 } satisfies Resolvers;
+
+const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });

@@ -2,13 +2,7 @@ import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } fr
 import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import {
-  type GraphContext,
-  type IndicatorRef,
-  indicatorOf,
-  type SourceRef,
-  sourceOf,
-} from '../graph/context.ts';
+import type { GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
 import type {
   IndicatorObservationArgs,
   IndicatorResolvers,
@@ -304,3 +298,7 @@ export const resolvers = {
   Indicator,
   Source,
 } satisfies Resolvers;
+
+const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });
+
+const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, known: record });

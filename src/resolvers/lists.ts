@@ -1,8 +1,9 @@
+import { Buffer } from 'node:buffer';
 import { mapValue, type PromiseOrValue, sortedInTurns } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext, Page } from '../graph/context.ts';
 import type { OrderDirection } from '../graph/generated.ts';
-import { cursorOf, decodeCursor, encodeId, type GlobalId } from '../graph/ids.ts';
+import { decodeId, encodeId, type GlobalId } from '../graph/ids.ts';
 
 /** Fields to order by, the first one first; null or omitted: not at all. */
 type OrderBy<Field extends string> =
@@ -166,7 +167,7 @@ function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly stri
 }
 
 /** The lists of one type. */
-export interface Listing<Row, Field extends string> {
+interface Listing<Row, Field extends string> {
   /** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
   ordered(
     rows: PromiseOrValue<readonly Row[]>,
@@ -204,4 +205,32 @@ export function createListing<Row, Field extends string>(
       );
     },
   };
+}
+
+/** Marks an identifier as a cursor: `node` takes none. */
+const CURSOR = 'Cursor';
+
+/** The cursor of a row with this identifier. */
+function cursorOf(id: string): string {
+  const { type, key } = decodeId(id);
+  return Buffer.from(JSON.stringify([CURSOR, type, ...key])).toString('base64url');
+}
+
+/**
+ * The row that a cursor of a list of some type stands for.
+ * @param argument the argument that gave it
+ * @throws Failure BAD_USER_INPUT if the text is no cursor of such a list
+ */
+function decodeCursor(cursor: string, type: GlobalId['type'], argument: string): GlobalId {
+  try {
+    const [mark, ...id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as string[];
+    const decoded = decodeId(Buffer.from(JSON.stringify(id)).toString('base64url'));
+    if (mark === CURSOR && decoded.type === type) return decoded;
+  } catch {
+    // Falls through to the one answer for all texts that are no cursor.
+  }
+  throw new Failure(
+    'BAD_USER_INPUT',
+    `\`${argument}\` is no cursor of this list. Use one that its \`pageInfo\` or \`edges\` gave, or leave it out to begin at the end of the list that it counts from.`,
+  );
 }

@@ -37,7 +37,7 @@ export function buildText({ version, commit }: Build = ownBuild()): string {
 }
 
 /** Returns the commit of a checkout; null if this is none, or there is no git. */
-export function commitHere(): string | null {
+function commitHere(): string | null {
   if (!existsSync(`${ROOT}.git`)) return null;
   const args = ['-C', ROOT, 'describe', '--always', '--exclude=*', '--abbrev=7', '--dirty=.dirty'];
   // Git writes nothing here, not even that an index is fresh.

@@ -9,6 +9,7 @@ import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { printSdl } from '../graph/schema.ts';
 import { waitingBounds } from '../memory-budget.ts';
+import { METHODS } from '../operations/messages.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
 import type { Log } from '../wings/program/log.ts';
 import type { Metrics } from '../wings/program/metrics.ts';
@@ -253,7 +254,7 @@ function allowOrigins(
   app.register(cors, {
     origin: [...origins],
     // The others are for streams of several subscriptions.
-    methods: ['GET', 'POST', 'QUERY', ...(subscriptions ? ['PUT', 'DELETE'] : [])],
+    methods: [...METHODS.keys(), ...(subscriptions ? ['PUT', 'DELETE'] : [])],
     // There is no list of allowed headers: a preflight may ask for any, since clients and tracing libraries have
     // headers of their own. The list of origins counts, and no page sends a key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,

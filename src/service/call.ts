@@ -258,7 +258,7 @@ export interface Bill {
 }
 
 /** Old answers of one route that were served for one reason. */
-export interface StaleAnswers {
+interface StaleAnswers {
   readonly route: string;
   /** The code that the operation would have failed with: the service gave no answer. */
   readonly code: FailureCode;

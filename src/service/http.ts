@@ -14,7 +14,7 @@ import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } fro
 import { Failure, type FailureFields } from '../errors.ts';
 import { isDeep, numberOf } from '../exact-json.ts';
 import { httpDateIn } from '../periods.ts';
-import { isAboutLimit } from '../tenants/ledger.ts';
+
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { health } from './endpoints.ts';
 import { toldFailure, wordsOf } from './failures.ts';
@@ -640,4 +640,9 @@ class Exchange implements Dispatcher.DispatchHandler, Unpacked {
     this.#unpacking?.close();
     return true;
   }
+}
+
+/** Tells if words that came with another status are those of a 429. */
+function isAboutLimit(words: string): boolean {
+  return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
 }

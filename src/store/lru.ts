@@ -52,11 +52,8 @@ export interface CacheLookups {
 
 /** Opens plain numbers that are counted up on the way of every operation, and read when somebody asks. */
 export function openLookups(): CacheLookups {
-  return { figures: noLookups(), lists: noLookups(), answers: noLookups() };
-}
-
-function noLookups(): Lookups {
-  return { hits: 0, misses: 0 };
+  const none = (): Lookups => ({ hits: 0, misses: 0 });
+  return { figures: none(), lists: none(), answers: none() };
 }
 
 /**
@@ -106,21 +103,15 @@ export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> 
   }
 }
 
-/** A text that is none any more after a time, in milliseconds since the epoch, if it has one. */
-interface HeldText {
-  readonly text: string;
-  readonly expires: number | undefined;
-}
+/** Bytes of a figure or a reference. */
+const WORD_BYTES = 8;
 
-/** Texts that are held in this process, each for its time. */
-export class TextCache extends BoundedCache<HeldText> {
-  constructor(maxBytes: number) {
-    super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
-  }
-
-  /** Returns a text; undefined if there is none, or its time is over. */
-  text(key: string): string | undefined {
-    const entry = this.get(key);
-    return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
-  }
+/** Estimates the bytes of a value: of a list, the first row is taken to be like the others. */
+export function roughBytes(value: unknown): number {
+  if (typeof value === 'string') return 2 * WORD_BYTES + value.length;
+  if (typeof value !== 'object' || value === null) return WORD_BYTES;
+  if (Array.isArray(value)) return 2 * WORD_BYTES + value.length * roughBytes(value[0]);
+  let bytes = 2 * WORD_BYTES;
+  for (const part of Object.values(value)) bytes += WORD_BYTES + roughBytes(part);
+  return bytes;
 }

@@ -1,308 +1,11 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import {
-  ConsecutiveBreaker,
-  ConstantBackoff,
-  circuitBreaker,
-  handleAll,
-  retry,
-  TimeoutStrategy,
-  timeout,
-  wrap,
-} from 'cockatiel';
-import type { KeyvStorageAdapter, KeyvStorageEntry, KeyvValue } from 'keyv';
-import Keyv from 'keyv';
-import { parseExactly } from '../exact-json.ts';
-import type { Adapter, Backing, Fault, Leases, SharedCounters, StoreEntry } from './backing.ts';
-import { type HubLink, openHubBacking } from './hub.ts';
-import { BoundedCache, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
+import type { HubLink } from '../wings/stores/hub.ts';
+import { BoundedCache, OVERHEAD_BYTES, roughBytes, type Shrinkable } from './lru.ts';
+import type { Leases, SharedCounters } from './shared.ts';
 
-/** Failures in a row after which the store is left alone for a while. */
-const MAX_FAILURES = 3;
-
-/**
- * Times as long as a value that shared counters may take: a value that is late is a miss, but a count without them may
- * be one too many.
- */
-const COUNTERS_PATIENCE = 3;
-
-/** Tries to end a lease, and the pause between them: all others who want the same names wait for it. */
-const END_RETRIES = 3;
-const END_PAUSE_MS = 100;
-
-/** Milliseconds that the store is left alone before one more try. */
-const PAUSE_MS = 3_000;
-
-/** Milliseconds in which at most one fault is told. */
-const TELLING_INTERVAL_MS = 60_000;
-
-/** Bound of a purge: it looks at every key of the store, and nobody waits for it. */
-const PURGE_TIMEOUT_MS = 30_000;
-
-/** Milliseconds that a close waits for writes under way. */
-const CLOSE_TIMEOUT_MS = 1_000;
-
-/** The adapter as Keyv is given it: Keyv asks for no more of the contract than this. */
-interface GuardedAdapter extends Adapter {
-  readonly capabilities: { readonly expires: true };
-  deleteMany(keys: string[]): Promise<boolean[]>;
-}
-
-interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'peek' | 'first' | 'onReturn'> {
-  readonly adapter: GuardedAdapter;
-  /** Returns null if the store could not tell. */
-  first(name: string, value: string): Promise<string | null>;
-  onReturn(listener: () => void): void;
-}
-
-/**
- * Stands before a store so that its troubles are nobody else's: a read or write that fails or takes too long is a miss,
- * after some failures in a row the store isn't asked for a while, and a minute's troubles are told once. Values that
- * are late don't keep counters from being asked.
- */
-export function guarded(
-  backing: Backing,
-  { timeoutMs, onFault }: { readonly timeoutMs: number; readonly onFault: Fault },
-): Guarded {
-  const breaker = openBreaker();
-  // Values that this process holds are neither late nor away, and are written with each answer of the service.
-  const bounded = backing.holdsObjects
-    ? AT_ONCE
-    : wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
-  const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
-  // A lease is ended though the store has failed before: it may have been taken then.
-  const ending = wrap(
-    retry(handleAll, { maxAttempts: END_RETRIES, backoff: new ConstantBackoff(END_PAUSE_MS) }),
-    timeout(timeoutMs, TimeoutStrategy.Aggressive),
-  );
-  const { sharedCounters, leases } = backing;
-  const writing = new Set<Promise<unknown>>();
-  let toldAtMs = Number.NEGATIVE_INFINITY;
-  let isAway = false;
-  const listeners: (() => void)[] = [];
-
-  function returned(): void {
-    isAway = false;
-    for (const listener of listeners) listener();
-  }
-  backing.onReturn?.(returned);
-
-  function tell(error: unknown): void {
-    const nowMs = performance.now();
-    if (nowMs - toldAtMs < TELLING_INTERVAL_MS) return;
-    toldAtMs = nowMs;
-    onFault(error);
-  }
-
-  async function attempt<T, F>(policy: Policy, work: () => Promise<T>, otherwise: F) {
-    try {
-      const result = await policy.execute(work);
-      if (isAway) returned();
-      return result;
-    } catch (error) {
-      isAway = true;
-      tell(error);
-      return otherwise;
-    }
-  }
-
-  return {
-    adapter: {
-      // Such adapters are handed the instant at which a value expires, not a duration.
-      capabilities: { expires: true },
-      // Expired values are swept by the store itself.
-      deleteMany: async (keys: string[]) => keys.map(() => true),
-      getMany: (keys: string[]) =>
-        attempt(
-          bounded,
-          () => backing.adapter.getMany(keys),
-          keys.map(() => undefined),
-        ),
-      async setMany(entries: KeyvStorageEntry[]) {
-        const write = attempt(bounded, () => backing.adapter.setMany(entries), null);
-        writing.add(write);
-        await write;
-        writing.delete(write);
-        return entries.map(() => true);
-      },
-    },
-    async clear(prefix) {
-      const patient = wrap(breaker, timeout(PURGE_TIMEOUT_MS, TimeoutStrategy.Aggressive));
-      await attempt(patient, () => backing.clear(prefix), undefined);
-    },
-    first: (name, value) => attempt(bounded, () => backing.first(name, value), null),
-    onReturn: (listener) => void listeners.push(listener),
-    sharedCounters: sharedCounters && {
-      take: (account, at) => attempt(counting, () => sharedCounters.take(account, at), null),
-      read: (account, at) => attempt(counting, () => sharedCounters.read(account, at), null),
-      note: (account, note) => attempt(counting, () => sharedCounters.note(account, note), undefined),
-    },
-    leases: leases && {
-      take: (lease, terms) => attempt(bounded, () => leases.take(lease, terms), null),
-      look: (group, names) => attempt(bounded, () => leases.look(group, names), null),
-      end: (lease, isFetched) => attempt(ending, () => leases.end(lease, isFetched), undefined),
-    },
-    async close() {
-      const wait = new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
-      await Promise.race([Promise.all(writing), wait]);
-      await backing.close();
-    },
-  };
-}
-
-interface Policy {
-  execute<T>(work: () => Promise<T>): Promise<T>;
-}
-
-const AT_ONCE: Policy = { execute: (work) => work() };
-
-function openBreaker() {
-  return circuitBreaker(handleAll, {
-    halfOpenAfter: PAUSE_MS,
-    breaker: new ConsecutiveBreaker(MAX_FAILURES),
-  });
-}
-
-/** A value, as it is held in this process. */
-interface Near {
-  /** Undefined if the store had none. */
+/** One value to hold: anything that JSON can say. */
+export interface StoreEntry {
+  readonly key: string;
   readonly value: unknown;
-}
-
-/**
- * Milliseconds for which it counts that the store had nothing under a name. A process that puts something there says so
- * at once; but a store that can't be reached has nothing either, and doesn't say when it can.
- */
-const NOTHING_MS = 1_000;
-
-/** The part of a store that is read and written. */
-interface FarStore {
-  getMany(keys: readonly string[]): Promise<readonly unknown[]>;
-  setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
-  clear(prefix: string): Promise<void>;
-}
-
-/**
- * Holds the values that this process reads and writes of a hub's store here as well, as objects, so that they can be
- * read at once. It also holds that a name has no value, which operations look for again and again. A value that others
- * change is dropped here as soon as they do, and is the store's to tell from then on.
- */
-export function near<Far extends FarStore>(
-  store: Far,
-  link: HubLink,
-): Far & Shrinkable & { peek: (key: string) => unknown } {
-  const held = new BoundedCache<Near>(link.nearBytes, ({ value }, key) => key.length + roughBytes(value));
-  /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
-  let changes = 0;
-
-  link.onChanged((keys) => {
-    changes += 1;
-    for (const key of keys) held.delete(key);
-  });
-  link.onCleared((prefix) => {
-    changes += 1;
-    held.forget(prefix);
-  });
-
-  return {
-    ...store,
-    shrink: (share) => held.shrink(share),
-    peek: (key: string) => held.get(key)?.value,
-    async getMany(keys: readonly string[]) {
-      const known = keys.map((key) => held.get(key));
-      const missing = keys.filter((_, i) => known[i] === undefined);
-      const before = changes;
-      const read = missing.length === 0 ? [] : await store.getMany(missing);
-      let next = 0;
-      return keys.map((key, i) => {
-        const at = known[i];
-        if (at !== undefined) return at.value;
-        const value = read[next];
-        next += 1;
-        // A value that others have changed since may be newer, and so may one that was written here.
-        if (changes === before && !held.has(key))
-          held.set(key, { value }, value === undefined ? { ttl: NOTHING_MS } : {});
-        return value;
-      });
-    },
-    async setMany(entries: readonly StoreEntry[], ttlMs: number) {
-      for (const { key, value } of entries) held.set(key, { value });
-      await store.setMany(entries, ttlMs);
-    },
-    async clear(prefix: string) {
-      held.forget(prefix);
-      await store.clear(prefix);
-    },
-  };
-}
-
-/** Characters below which a text is not worth compressing: `npm run bench` prints the savings and the costs. */
-const MIN_PACKED_CHARS = 1_000;
-
-/** First character of compressed text; JSON never begins with it. */
-const MARK = '~';
-
-/** The entry for a text past reading: it holds nothing. */
-const NOTHING = {};
-
-/** Turns Keyv's envelopes into text: JSON, and compressed if that pays. Text that can't be read holds nothing. */
-export const packing = {
-  stringify(envelope: unknown): string {
-    const text = JSON.stringify(envelope);
-    if (text.length < MIN_PACKED_CHARS) return text;
-    return MARK + zstdCompressSync(text).toString('base64');
-  },
-  parse<T>(text: string): T {
-    try {
-      const isPacked = text.startsWith(MARK);
-      const json = isPacked ? zstdDecompressSync(Buffer.from(text.slice(1), 'base64')).toString() : text;
-      return (parseExactly(json) ?? NOTHING) as T;
-    } catch {
-      return NOTHING as T;
-    }
-  },
-};
-
-/** A text with the envelope that it was read as, or written from. */
-interface KnownText {
-  readonly text: string;
-  readonly envelope: unknown;
-}
-
-/**
- * Keeps envelopes as texts in a store of another process. The last envelope of each key's text is kept at hand, so that
- * a text which is still the same is not parsed, decompressed and decoded again. It is shared: its readers leave it as
- * it is.
- * @param maxBytes bytes that may be kept at hand, roughly
- */
-export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts & Shrinkable {
-  const known = new BoundedCache<KnownText>(
-    maxBytes,
-    ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
-  );
-
-  function envelopeOf(key: string, text: unknown): unknown {
-    if (typeof text !== 'string') return undefined;
-    const last = known.get(key);
-    if (last?.text === text) return last.envelope;
-    const envelope = packing.parse<unknown>(text);
-    known.set(key, { text, envelope });
-    return envelope;
-  }
-
-  return {
-    ...store,
-    shrink: (share) => known.shrink(share),
-    async getMany(keys) {
-      const found = await store.getMany(keys);
-      return keys.map((key, i) => envelopeOf(key, found[i]));
-    },
-    async setMany(entries) {
-      const written = entries.map((entry) => ({ ...entry, value: packing.stringify(entry.value) }));
-      for (const [i, { key, value: envelope }] of entries.entries())
-        known.set(key, { text: written[i]?.value ?? '', envelope });
-      return store.setMany(written);
-    },
-  };
 }
 
 /**
@@ -336,7 +39,7 @@ export interface Store extends Shrinkable {
   close(): Promise<void>;
 }
 
-interface StoreNews {
+export interface StoreNews {
   /** Settles once all others have heard of the value, or too much time has passed. */
   tell(entry: StoreEntry): Promise<void>;
   onTold(listener: (entry: StoreEntry) => void): void;
@@ -344,7 +47,7 @@ interface StoreNews {
   onChanged(listener: (keys: readonly string[]) => void): void;
 }
 
-interface StoreOptions {
+export interface StoreOptions {
   /** `memory:`, `sqlite:PATH`, `redis://…`, `rediss://…` or `none`. */
   readonly url: string;
   /** Milliseconds that one read or write may take before it is given up. */
@@ -356,151 +59,54 @@ interface StoreOptions {
   /** The way to the process that holds the store of `memory:` for several; left out if there is one alone. */
   readonly link?: HubLink | undefined;
   /** Takes faults of the store, once a minute at the most. */
-  readonly onFault: Fault;
+  readonly onFault: (error: unknown) => void;
 }
-
-/** Prefix of each key outside this process, so that a Redis may serve others too. */
-const NAMESPACE = 'country-graph:';
-
-/** Share of the bytes of a store in memory that may be kept at hand of a store elsewhere, as it was read. */
-const AT_HAND_SHARE = 0.5;
-
-/** Milliseconds by which the clocks of others who share the store may be ahead. */
-const AHEAD_MS = 60_000;
 
 /**
  * Opens the store, which may be out of reach as yet; null if nothing is to be held or shared. With `none` and a link,
- * it is there for counters and leases alone.
+ * it is there for counters and leases alone. Stores outside this process are loaded where one is asked for.
  */
 export async function openStore(options: StoreOptions): Promise<Store | null> {
-  const { url, link } = options;
-  if (isInHub(url) && link !== undefined) {
-    const store = await storeOver(openHubBacking(link), options);
-    const shared = { ...store, news: newsOver(link, options.timeoutMs) };
-    return url === 'memory:' ? near(shared, link) : shared;
-  }
-  return url === 'none' ? null : storeOver(await openBacking(options), options);
+  const { url, link, maxBytes } = options;
+  if (link === undefined && url === 'none') return null;
+  if (link === undefined && url === 'memory:') return openMemory(maxBytes);
+  const { openElsewhere } = await import('../wings/stores/elsewhere.ts');
+  return openElsewhere(options);
 }
 
-/** Returns true if the values of such an address are held in a process: for several of them, in a hub. */
-function isInHub(url: string): boolean {
-  return url === 'memory:' || url === 'none';
+/** A value, as this process holds it. */
+interface HeldValue {
+  readonly value: unknown;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
 }
-
-function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): StoreNews {
-  return {
-    async tell({ key, value }) {
-      const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
-      await Promise.race([ask('store.tell', key, JSON.stringify(value)).catch(() => {}), late]);
-    },
-    onTold: (listener) => onTold((key, text) => listener({ key, value: JSON.parse(text) })),
-    onChanged,
-  };
-}
-
-async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
-  const { now = Date.now } = options;
-  const guard = guarded(backing, options);
-  // A hub's values are at hand in `createNear`.
-  const atHandBytes = options.link === undefined ? options.maxBytes * AT_HAND_SHARE : 0;
-  const texts = backing.holdsObjects ? null : unpacked(guard.adapter, atHandBytes);
-  const keyv = new Keyv({
-    store: (texts ?? guard.adapter) as unknown as KeyvStorageAdapter,
-    serialization: false,
-  });
-  // A value that can't be written as text is a fault too. If nobody listens for it, Keyv throws it at the writer.
-  keyv.on('error', options.onFault);
-  const named = isInHub(options.url) ? (key: string) => key : (key: string) => NAMESPACE + key;
-  return {
-    async getMany(keys) {
-      const values = await keyv.getMany(keys.map(named));
-      if (backing.holdsObjects) return values;
-      const latestMs = now() + AHEAD_MS;
-      return values.map((value) => (isFromAhead(value, latestMs) ? undefined : value));
-    },
-    // Held as objects in this process alone, where names stand as they are.
-    peek: backing.peek,
-    isAllHere: backing.holdsObjects,
-    async setMany(entries, ttlMs) {
-      await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));
-    },
-    clear: (prefix) => guard.clear(named(prefix)),
-    first: (name, value) => guard.first(named(name), value),
-    onReturn: guard.onReturn,
-    sharedCounters: guard.sharedCounters,
-    leases: guard.leases,
-    news: null,
-    shrink(share) {
-      backing.shrink?.(share);
-      texts?.shrink(share);
-    },
-    close: guard.close,
-  };
-}
-
-/**
- * Returns true if a value was written by a clock that was set back since, or is wrong elsewhere: nobody can tell how
- * old it is, and it would count as new until the time has come that it names.
- */
-function isFromAhead(value: unknown, latestMs: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { atMs, acceptedAtMs } = value as { readonly atMs?: unknown; readonly acceptedAtMs?: unknown };
-  return Number(atMs ?? acceptedAtMs ?? 0) > latestMs;
-}
-
-async function openBacking({ url, maxBytes, onFault }: StoreOptions): Promise<Backing> {
-  if (url === 'memory:') return openMemory(maxBytes);
-  if (url.startsWith('sqlite:')) {
-    const { openSqlite } = await import('./sqlite.ts');
-    return openSqlite(url.slice('sqlite:'.length), maxBytes * AT_HAND_SHARE, onFault);
-  }
-  const { openRedis } = await import('./redis.ts');
-  return openRedis(url, NAMESPACE);
-}
-
-/** Bytes of a figure or a reference. */
-const WORD_BYTES = 8;
 
 /** Opens a store of values in this process, as they are; the least recently used go first. */
-export function openMemory(maxBytes: number): Backing {
-  const held = new BoundedCache<KeyvValue<unknown>>(
+function openMemory(maxBytes: number): Store {
+  const held = new BoundedCache<HeldValue>(
     maxBytes,
     ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
   );
-  const adapter: Adapter = {
-    async getMany(keys) {
-      return keys.map((key) => held.get(key));
-    },
-    async setMany(entries) {
-      for (const { key, value } of entries) held.set(key, value as KeyvValue<unknown>);
-      return entries.map(() => true);
-    },
-  };
+  function peek(key: string): unknown {
+    const entry = held.get(key);
+    return entry === undefined || entry.expires < Date.now() ? undefined : entry.value;
+  }
   return {
-    adapter,
-    // Calls that this process spends stand in its own ledger.
-    sharedCounters: null,
-    leases: null,
-    holdsObjects: true,
-    peek(key) {
-      const envelope = held.get(key);
-      const isExpired = envelope?.expires !== undefined && envelope.expires < Date.now();
-      return isExpired ? undefined : envelope?.value;
+    peek,
+    isAllHere: true,
+    getMany: async (keys) => keys.map(peek),
+    async setMany(entries, ttlMs) {
+      const expires = Date.now() + ttlMs;
+      for (const { key, value } of entries) held.set(key, { value, expires });
     },
     clear: async (prefix) => held.forget(prefix),
-    // Nobody shares this store, so the giver of a value holds the first one.
+    // Nobody shares this store, so the giver of a value holds the first one, and calls stand in this process's ledger.
     first: async (_name, value) => value,
-    close: async () => held.clear(),
+    onReturn() {},
+    sharedCounters: null,
+    leases: null,
+    news: null,
     shrink: (share) => held.shrink(share),
+    close: async () => held.clear(),
   };
-}
-
-/** Estimates the bytes of a value: of a list, the first row is taken to be like the others. */
-function roughBytes(value: unknown): number {
-  if (typeof value === 'string') return 2 * WORD_BYTES + value.length;
-  if (typeof value !== 'object' || value === null) return WORD_BYTES;
-  if (Array.isArray(value)) return 2 * WORD_BYTES + value.length * roughBytes(value[0]);
-  let bytes = 2 * WORD_BYTES;
-  for (const part of Object.values(value)) bytes += WORD_BYTES + roughBytes(part);
-  return bytes;
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
-import type { CounterSnapshot, Note, SharedCounters, Window } from '../store/backing.ts';
+import type { CounterSnapshot, Note, SharedCounters, Window } from '../store/shared.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -308,11 +308,6 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
-/** Tells if words that came with another status are those of a 429. */
-export function isAboutLimit(words: string): boolean {
-  return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
-}
-
 /** Reads the text of a 429, completed by the published limits of the plan that it names. */
 function toldLimits(detail: string): ToldLimits {
   const told = readLimitText(detail);
@@ -330,7 +325,7 @@ function figureIn(digits: string): number | null {
 }
 
 /** Reads the text of a 429. The two kinds differ by the phrase `monthly request limit` alone. */
-export function readLimitText(detail: string): ToldLimits {
+function readLimitText(detail: string): ToldLimits {
   const isMonthly = /monthly request limit/i.test(detail);
   const plan =
     /\b(free|analyst|team)\b/i.exec(detail)?.[1] ??

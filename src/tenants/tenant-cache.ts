@@ -6,14 +6,13 @@ import type { Failure } from '../errors.ts';
 import { heldBounds } from '../memory-budget.ts';
 import {
   awayState,
+  fetchedState,
   type HeldState,
   isAway,
-  isHeld,
   type Lease,
   type LeaseState,
   type Leases,
-  onceFetched,
-} from '../store/backing.ts';
+} from '../store/shared.ts';
 import type { Store } from '../store/store.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 
@@ -250,21 +249,6 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
       void isStored.then(() => store.clear(keyOf(tenant, '')));
       return isStored;
     },
-  };
-}
-
-/** Wraps the cache for a dry run: nothing is put on it or taken off, and the service's word on a key is forgotten. */
-export function readOnlyCache(tenantCache: TenantCache): TenantCache {
-  if (tenantCache === NO_TENANT_CACHE) return tenantCache;
-  let isTakenForAccepted = false;
-  return {
-    ...tenantCache,
-    keep() {},
-    accept() {
-      isTakenForAccepted = true;
-    },
-    isAccepted: (tenant) => isTakenForAccepted || tenantCache.isAccepted(tenant),
-    refuse: () => undefined,
   };
 }
 
@@ -540,4 +524,13 @@ export function openInFlight(
   const cache = tenantCache === NO_TENANT_CACHE ? relay() : tenantCache;
   const maxWaitMs = Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE);
   return createInFlight(store.leases, cache, clock, maxWaitMs);
+}
+
+function isHeld(state: LeaseState): state is HeldState {
+  return state !== 'own' && state !== 'free';
+}
+
+/** Returns the state of a name, found in another state, once its holder has fetched it. */
+export function onceFetched(found: HeldState): HeldState {
+  return fetchedState(found.slice(found.indexOf(' ') + 1));
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../src/errors.ts';
 import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
 import type { FiguresParts } from '../../src/figures/fetch.ts';
 import { createPrefetch, held } from '../../src/figures/held.ts';
-import type { FetchCosts, HeldFigures, Revalidation } from '../../src/figures/revalidation.ts';
+import type { Revalidation } from '../../src/figures/revalidation.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
 import { sendingFor } from '../service/sending.ts';
@@ -22,7 +22,8 @@ function open(
 ) {
   const { next, asked } = nextFrom(comes, further.onAsked);
   const wanted: Demand[] = [];
-  const checked: { figures: readonly HeldFigures[]; costs: FetchCosts }[] = [];
+  type Checked = Parameters<Revalidation['check']>;
+  const checked: { figures: Checked[0]; costs: Checked[1] }[] = [];
   const counted: number[] = [];
   const revalidation: Revalidation = {
     async check(figures, costs) {

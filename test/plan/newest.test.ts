@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareAge, type Dated, newestOf } from '../../src/plan/newest.ts';
+import { newestOf } from '../../src/plan/newest.ts';
 import { draws } from '../support/draws.ts';
+
+type Dated = Parameters<typeof newestOf>[0][number];
+
+/** Tells which row is the newer one: positive if the first is, zero if neither. */
+function compareAge(a: Dated, b: Dated): number {
+  if (newestOf([a, b]) === b) return -1;
+  return newestOf([b, a]) === a ? 1 : 0;
+}
 
 function row(given: Partial<Dated> = {}): Dated {
   return {

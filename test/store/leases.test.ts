@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
-import { createLeases, type HeldState, type Leases, onceFetched } from '../../src/store/backing.ts';
-import { createHub } from '../../src/store/hub.ts';
+import type { HeldState, Leases } from '../../src/store/shared.ts';
 import { openStore } from '../../src/store/store.ts';
-import { createInFlight, NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
+import { createInFlight, NO_TENANT_CACHE, onceFetched } from '../../src/tenants/tenant-cache.ts';
+import { createLeases } from '../../src/wings/stores/backing.ts';
+import { createHub } from '../../src/wings/stores/hub.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));

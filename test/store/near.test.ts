@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createHubListening } from '../../src/store/hub.ts';
-import { near } from '../../src/store/store.ts';
+import { near } from '../../src/wings/stores/elsewhere.ts';
+import { createHubListening } from '../../src/wings/stores/hub.ts';
 
 /** A hub's store, as one of its members sees it. */
 function open() {

@@ -18,16 +18,24 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
-import type { Backing } from '../../src/store/backing.ts';
-import { guarded, openMemory, openStore, packing, type Store } from '../../src/store/store.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import type { Backing } from '../../src/wings/stores/backing.ts';
+import { guarded, packing } from '../../src/wings/stores/elsewhere.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const TTL_MS = 60_000;
-/** Of a store that isn't in this process. */
-const ELSEWHERE = { holdsObjects: false, peek: null };
+/** A store that holds nothing. */
+const EMPTY: Backing = {
+  adapter: { getMany: async (keys) => keys.map(() => undefined), setMany: async () => {} },
+  sharedCounters: null,
+  leases: null,
+  clear: async () => {},
+  first: async (_name, value) => value,
+  close: async () => {},
+};
 const FIGURE =
   '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
 
@@ -278,15 +286,13 @@ describe('a store that', () => {
   };
 
   it.for(Object.keys(broken))('%s is a miss, left alone for a while, and told once', async (how) => {
-    const memory = openMemory(1000);
     let asked = 0;
     const fault = () => {
       asked += 1;
       return broken[how]?.() ?? never;
     };
     const backing: Backing = {
-      ...memory,
-      ...ELSEWHERE,
+      ...EMPTY,
       adapter: { getMany: fault, setMany: fault },
       clear: fault,
       first: fault,
@@ -315,8 +321,7 @@ describe('a store that', () => {
     let takes = 0;
     const { adapter, sharedCounters } = guarded(
       {
-        ...openMemory(1000),
-        ...ELSEWHERE,
+        ...EMPTY,
         adapter: { getMany: () => later(110, ['late']), setMany: () => later(110, undefined) },
         sharedCounters: {
           take() {
@@ -341,11 +346,10 @@ describe('a store that', () => {
   });
 
   it('is back is told to whoever waits for it', async () => {
-    const memory = openMemory(1000);
     let isBroken = true;
     const backing: Backing = {
-      ...memory,
-      first: (name, value) => (isBroken ? Promise.reject(new Error('no store')) : memory.first(name, value)),
+      ...EMPTY,
+      first: (name, value) => (isBroken ? Promise.reject(new Error('no store')) : EMPTY.first(name, value)),
     };
     const { first, onReturn } = guarded(backing, { timeoutMs: 10, onFault() {} });
     let returns = 0;

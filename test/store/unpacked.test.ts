@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Adapter } from '../../src/store/backing.ts';
-import { packing, unpacked } from '../../src/store/store.ts';
+import type { Adapter } from '../../src/wings/stores/backing.ts';
+import { packing, unpacked } from '../../src/wings/stores/elsewhere.ts';
 
 /** A store of texts, and an adapter of envelopes over it. */
 function open(maxBytes = 1e6) {

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type OperationEvent, openSchema } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createServer } from '../../src/server/server.ts';
-import type { StaleAnswers } from '../../src/service/call.ts';
+import type { Bill } from '../../src/service/call.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
 
 export interface GraphqlError {
@@ -26,7 +26,7 @@ export interface Reply {
     readonly shared: number;
     readonly cached: number;
     readonly naive: number;
-    readonly stale?: readonly StaleAnswers[];
+    readonly stale?: Bill['stale'];
   };
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createLedger, readLimitText } from '../../src/tenants/ledger.ts';
+import { createLedger } from '../../src/tenants/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';
 
-describe('the text of a 429', () => {
+describe('the text of a 429 tells the limits that it names', () => {
   it.each([
     [
       "rate limit exceeded for plan 'free': 5 requests per minute",
-      { isMonthly: false, plan: 'free', requestsPerMinute: 5 },
+      { state: 'MINUTE_SPENT', plan: 'free', requestsPerMinute: 5 },
     ],
     [
       'Rate limit exceeded for the analyst plan (60 requests/minute).',
@@ -17,14 +17,16 @@ describe('the text of a 429', () => {
       'rate limit exceeded for plan "gold": 5000 requests per minute',
       { plan: 'gold', requestsPerMinute: 5000 },
     ],
-    ['Too many requests', { isMonthly: false, plan: null, requestsPerMinute: null }],
+    ['Too many requests', { state: 'MINUTE_SPENT', plan: null, requestsPerMinute: null }],
     [
       'Request blocked: the monthly request limit of 250,000 for the analyst plan was reached. Upgrade at example.test.',
-      { isMonthly: true, plan: 'analyst', requestsPerMinute: null, monthlyRequests: 250_000 },
+      { state: 'MONTH_SPENT', plan: 'analyst', monthlyRequests: 250_000 },
     ],
-    ['Monthly request limit reached (1000).', { isMonthly: true, plan: null, monthlyRequests: 1000 }],
+    ['Monthly request limit reached (1000).', { state: 'MONTH_SPENT', plan: null, monthlyRequests: 1000 }],
   ])('%s', (detail, expected) => {
-    expect(readLimitText(detail)).toMatchObject(expected);
+    const ledger = createLedger(() => 0);
+    ledger.limited(tenantOf('one'), detail);
+    expect(ledger.quota(tenantOf('one'))).toMatchObject(expected);
   });
 });
 

@@ -1,5 +1,4 @@
 import {
-  booleanIn,
   eachFound,
   eachOf,
   findObject,
@@ -174,4 +173,9 @@ function recordIn(body: unknown, route: string, known: readonly string[]): unkno
   const sent = findObject(body, route, known)?.value ?? (isWrapped ? body.data : body);
   if (isObject(sent) || typeof sent === 'string' || typeof sent === 'number') return sent;
   throw invalid({ route, path: isWrapped ? 'data' : '' }, `expected object, received ${kindOf(sent)}`);
+}
+
+function booleanIn(row: JsonObject, name: string): boolean | null {
+  const value = row[name];
+  return typeof value === 'boolean' ? value : null;
 }

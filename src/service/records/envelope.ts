@@ -98,11 +98,6 @@ export function integerIn(row: JsonObject, name: string): number | null {
   return number !== null && (number | 0) === number ? number : null;
 }
 
-export function booleanIn(row: JsonObject, name: string): boolean | null {
-  const value = row[name];
-  return typeof value === 'boolean' ? value : null;
-}
-
 /** Reads a text, or the name or key of a block: `source: 'who'` and `source: {key: 'who'}` read alike. */
 export function labelIn(
   row: JsonObject,

@@ -246,7 +246,7 @@ function faultOf(row: unknown, failure: Failure): ObservationFault {
  * @returns null if the row holds no value
  * @throws Failure naming the field that breaks the specification
  */
-export function observationIn(
+function observationIn(
   row: JsonObject,
   place: Place,
   country: CountryNamed,

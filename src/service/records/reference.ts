@@ -1,4 +1,3 @@
-import type { Failure } from '../../errors.ts';
 import { alpha2In, checkCountry, countryNamedIn } from './countries.ts';
 import {
   blockIn,
@@ -7,11 +6,9 @@ import {
   type Found,
   findObject,
   inside,
-  invalid,
   isObject,
   type JsonObject,
   keyIn,
-  kindOf,
   labelIn,
   leftOutOf,
   listIn,
@@ -218,19 +215,4 @@ function decodeTicker(row: JsonObject, place: Place): TickerRecord {
     changePercent: numberIn(row, 'latest_change_percent', 'change_percent'),
     record: row,
   };
-}
-
-const SPELT = {
-  countryCode: ['country_code', 'country'],
-  instrumentType: ['instrument_type'],
-} as const;
-
-/**
- * Makes the failure of a field of a listing that is not known though the service doesn't say that there is nothing of
- * it; else null.
- */
-export function unreadIn(row: TickerRecord, field: keyof typeof SPELT, route: string): Failure | null {
-  const [name] = SPELT[field];
-  if (row[field] !== null || SPELT[field].some((spelt) => row.record[spelt] === null)) return null;
-  return invalid({ route, path: name }, `expected string, received ${kindOf(row.record[name])}`);
 }

@@ -99,7 +99,11 @@ export class PublicDocuments {
   #documents: ReadonlyMap<string, PublicDocument>;
 
   /** @throws ConfigError if one of them isn't listed, or can't be run by an address */
-  constructor(given: ReadonlyMap<string, PublicTerms>, schema: GraphQLSchema, listed: readonly TrustedDocument[]) {
+  constructor(
+    given: ReadonlyMap<string, PublicTerms>,
+    schema: GraphQLSchema,
+    listed: readonly TrustedDocument[],
+  ) {
     const faults: string[] = [];
     this.#given = given;
     this.#schema = schema;

@@ -1,10 +1,10 @@
 import { Mutex } from 'async-mutex';
 import { Failure } from '../../errors.ts';
-import { namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
+import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
 import type { LiveSources, ObservationChangesRecord } from '../../graph/context.ts';
 import { timeIn } from '../../periods.ts';
 import { estimate } from '../../plan/modes.ts';
-import { type Caller, makeCall, openBill } from '../../service/call.ts';
+import { type Caller, Deadline, makeCall, openBill, payerOf, type Sending } from '../../service/call.ts';
 import { etlStatus, indicators } from '../../service/endpoints.ts';
 import { heldRecords } from '../../service/lists.ts';
 import type { SourceRecord } from '../../service/records/catalogue.ts';
@@ -13,15 +13,7 @@ import type { QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import type { LiveWarning } from '../../warnings.ts';
 import { FigureWatch } from './figures.ts';
-import {
-  type Errand,
-  Inbox,
-  type LiveParts,
-  type Look,
-  mergeBill,
-  openErrand,
-  runsBetween,
-} from './inbox.ts';
+import { type Errand, Inbox, type LiveParts, type Look, mergeBill, type SourceRuns } from './inbox.ts';
 
 /**
  * Shares that feeds may take of the calls that a plan leaves until its month is over: most of it evenly, some of it at
@@ -484,4 +476,66 @@ export function createFeeds(parts: LiveParts, onFault: OnFault): Feeds {
       feeds.clear();
     },
   };
+}
+
+/**
+ * @param ends aborts if the feed is given up
+ * @param waitMs milliseconds that it may wait for the next minute window
+ */
+function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Errand {
+  const { observations, maxUpstreamCalls, timeoutMs } = parts;
+  const bill = openBill();
+  const deadline = new Deadline(timeoutMs, { signal: ends });
+  const { participant, figures } = observations.join(caller);
+  const sending: Sending = {
+    caller: { ...caller, slices: 0 },
+    bill,
+    payer: payerOf(bill, maxUpstreamCalls),
+    signal: deadline.signal,
+    deadline,
+    waitDeadlineMs: parts.clock.now() + waitMs,
+  };
+  return {
+    sending,
+    figures,
+    bill,
+    close() {
+      deadline.stop();
+      participant.leave();
+    },
+  };
+}
+
+/**
+ * Returns the sources that have run between two looks, by the service's word on their last runs: no clock of ours is
+ * asked. If that is a day, or no time that can be read, a source may have run again and is said to have run when it
+ * had: until the day is over, each look may miss a run.
+ * @param before null if this is the first look
+ */
+function runsBetween(before: Look | null, now: Look): SourceRuns {
+  if (before === null) return { records: [], possible: [], areAll: true };
+  const last = new Map(before.records.map(({ key, lastSuccessfulRefresh }) => [key, lastSuccessfulRefresh]));
+  const records = now.records.filter(
+    ({ key, lastSuccessfulRefresh }) =>
+      lastSuccessfulRefresh !== null && last.get(key) !== lastSuccessfulRefresh,
+  );
+  const possible = now.records.filter(
+    ({ key, lastSuccessfulRefresh }) =>
+      lastSuccessfulRefresh !== null &&
+      last.get(key) === lastSuccessfulRefresh &&
+      mayHideRun(lastSuccessfulRefresh, before.atMs),
+  );
+  return { records, possible, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
+}
+
+/** Milliseconds below which times name an instant: longer ones may be those of several runs. */
+const COARSE_MS = 60_000;
+
+/**
+ * Returns true if a source may have run since an instant, though its last run is said to be at the same time as before.
+ */
+function mayHideRun(lastRun: string, sinceMs: number): boolean {
+  const time = timeIn(lastRun);
+  if (time === null) return true;
+  return time.lastMs - time.firstMs >= COARSE_MS - 1 && time.lastMs + CLOCK_SKEW_MS >= sinceMs;
 }

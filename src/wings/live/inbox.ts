@@ -3,14 +3,11 @@ import type { Failure } from '../../errors.ts';
 import type { ObservationClient } from '../../figures/client.ts';
 import type { ObservationEntries } from '../../figures/entries.ts';
 import type { Figures } from '../../figures/fetch.ts';
-import { CLOCK_SKEW_MS } from '../../figures/revalidation.ts';
 import type { LiveEvent } from '../../graph/context.ts';
-import { timeIn } from '../../periods.ts';
 import type { Planning } from '../../plan/modes.ts';
-import { type Bill, type Caller, Deadline, openBill, payerOf, type Sending } from '../../service/call.ts';
+import { type Bill, openBill, type Sending } from '../../service/call.ts';
 import type { Ask } from '../../service/lists.ts';
 import type { SourceRecord } from '../../service/records/catalogue.ts';
-import { leftOutOf } from '../../service/records/envelope.ts';
 import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import type { TenantCache } from '../../tenants/tenant-cache.ts';
@@ -50,34 +47,6 @@ export interface Errand {
   readonly figures: Figures;
   readonly bill: Bill;
   close(): void;
-}
-
-/**
- * @param ends aborts if the feed is given up
- * @param waitMs milliseconds that it may wait for the next minute window
- */
-export function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Errand {
-  const { observations, maxUpstreamCalls, timeoutMs } = parts;
-  const bill = openBill();
-  const deadline = new Deadline(timeoutMs, { signal: ends });
-  const { participant, figures } = observations.join(caller);
-  const sending: Sending = {
-    caller: { ...caller, slices: 0 },
-    bill,
-    payer: payerOf(bill, maxUpstreamCalls),
-    signal: deadline.signal,
-    deadline,
-    waitDeadlineMs: parts.clock.now() + waitMs,
-  };
-  return {
-    sending,
-    figures,
-    bill,
-    close() {
-      deadline.stop();
-      participant.leave();
-    },
-  };
 }
 
 /**
@@ -200,38 +169,4 @@ export interface SourceRuns {
   readonly possible: readonly SourceRecord[];
   /** True if there are no others: records of sources that can't be read may hide some. */
   readonly areAll: boolean;
-}
-
-/**
- * Returns the sources that have run between two looks, by the service's word on their last runs: no clock of ours is
- * asked. If that is a day, or no time that can be read, a source may have run again and is said to have run when it
- * had: until the day is over, each look may miss a run.
- * @param before null if this is the first look
- */
-export function runsBetween(before: Look | null, now: Look): SourceRuns {
-  if (before === null) return { records: [], possible: [], areAll: true };
-  const last = new Map(before.records.map(({ key, lastSuccessfulRefresh }) => [key, lastSuccessfulRefresh]));
-  const records = now.records.filter(
-    ({ key, lastSuccessfulRefresh }) =>
-      lastSuccessfulRefresh !== null && last.get(key) !== lastSuccessfulRefresh,
-  );
-  const possible = now.records.filter(
-    ({ key, lastSuccessfulRefresh }) =>
-      lastSuccessfulRefresh !== null &&
-      last.get(key) === lastSuccessfulRefresh &&
-      mayHideRun(lastSuccessfulRefresh, before.atMs),
-  );
-  return { records, possible, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
-}
-
-/** Milliseconds below which times name an instant: longer ones may be those of several runs. */
-const COARSE_MS = 60_000;
-
-/**
- * Returns true if a source may have run since an instant, though its last run is said to be at the same time as before.
- */
-function mayHideRun(lastRun: string, sinceMs: number): boolean {
-  const time = timeIn(lastRun);
-  if (time === null) return true;
-  return time.lastMs - time.firstMs >= COARSE_MS - 1 && time.lastMs + CLOCK_SKEW_MS >= sinceMs;
 }

@@ -8,10 +8,10 @@ import { systemClock } from '../../async/clock.ts';
 import { openSandbox, type Program, startProgram } from '../../cli/serve.ts';
 import type { Config } from '../../config.ts';
 import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../memory-budget.ts';
-import { createHub, createHubListening, type Hub, openChannel } from '../../store/hub.ts';
 import { boundMemory } from '../program/heap-growth.ts';
 import type { Log, LogOutlet } from '../program/log.ts';
 import { countDroppedLines, type MetricsSnapshot, OwnMetrics } from '../program/metrics.ts';
+import { createHub, createHubListening, type Hub, openChannel } from '../stores/hub.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
 /** Types of metrics that still count once their worker has ended. */

@@ -1,15 +1,58 @@
-import {
-  type Backing,
-  createLeases,
-  createMemoryCounters,
-  type Lease,
-  type Leases,
-  type LeaseTerms,
-  type Note,
-  type SharedCounters,
-  type Window,
-} from './backing.ts';
-import { type Shrinkable, TextCache } from './lru.ts';
+import { createLru, type Shrinkable } from '../../store/lru.ts';
+import type { CounterSnapshot, Lease, LeaseTerms, Note, SharedCounters, Window } from '../../store/shared.ts';
+import { type Backing, createLeases, mayTake, TextCache } from './backing.ts';
+
+/** Keys whose counters are kept at once. */
+const MAX_ACCOUNTS = 50_000;
+
+interface Counts {
+  minute: number;
+  calls: number;
+  month: number;
+  callsInMonth: number;
+  note: Note | null;
+}
+
+/** Opens counters in this process, for others to share. */
+function createMemoryCounters(): SharedCounters {
+  const accounts = createLru<Counts>(MAX_ACCOUNTS);
+
+  function countsOf(account: string): Counts {
+    const known = accounts.get(account);
+    if (known !== undefined) return known;
+    const counts = { minute: 0, calls: 0, month: 0, callsInMonth: 0, note: null };
+    accounts.set(account, counts);
+    return counts;
+  }
+
+  function enter(account: string, { minute, month }: Window): Counts {
+    const counts = countsOf(account);
+    if (counts.minute !== minute) Object.assign(counts, { minute, calls: 0 });
+    if (counts.month !== month) Object.assign(counts, { month, callsInMonth: 0 });
+    return counts;
+  }
+
+  const snapshotOf = ({ calls, callsInMonth, note }: Counts, isTaken: boolean): CounterSnapshot => ({
+    isTaken,
+    callsThisMinute: calls,
+    callsThisMonth: callsInMonth,
+    note,
+  });
+
+  return {
+    async take(account, at) {
+      const counts = enter(account, at);
+      if (!mayTake(counts.calls, counts.note, at)) return snapshotOf(counts, false);
+      counts.calls += 1;
+      counts.callsInMonth += 1;
+      return snapshotOf(counts, true);
+    },
+    read: async (account, at) => snapshotOf(enter(account, at), false),
+    async note(account, note) {
+      countsOf(account).note = note;
+    },
+  };
+}
 
 /** Questions that the process at the other end may ask, by name. */
 type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -242,16 +285,6 @@ export function openHubBacking({ ask }: HubLink): Backing {
     // biome-ignore lint/suspicious/noExplicitAny: the hub's answers have the types of what is asked
     (...args: readonly unknown[]): Promise<any> =>
       ask(name, ...args);
-  const sharedCounters: SharedCounters = {
-    take: asking('counters.take'),
-    read: asking('counters.read'),
-    note: asking('counters.note'),
-  };
-  const leases: Leases = {
-    take: asking('leases.take'),
-    look: asking('leases.look'),
-    end: asking('leases.end'),
-  };
   return {
     adapter: {
       getMany: asking('store.get'),
@@ -262,10 +295,12 @@ export function openHubBacking({ ask }: HubLink): Backing {
         await ask('store.set', texts);
       },
     },
-    holdsObjects: false,
-    peek: null,
-    sharedCounters,
-    leases,
+    sharedCounters: {
+      take: asking('counters.take'),
+      read: asking('counters.read'),
+      note: asking('counters.note'),
+    },
+    leases: { take: asking('leases.take'), look: asking('leases.look'), end: asking('leases.end') },
     clear: asking('store.clear'),
     first: asking('store.first'),
     async close() {},

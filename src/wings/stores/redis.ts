@@ -2,19 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
 import {
   awayState,
-  type Backing,
   type CounterSnapshot,
-  FETCHED_MS,
   fetchedState,
   isAway,
   type LeaseState,
   type Leases,
-  MINUTE_KEPT_MS,
-  MONTH_KEPT_MS,
-  noteIn,
   type SharedCounters,
   type Window,
-} from './backing.ts';
+} from '../../store/shared.ts';
+import { type Backing, FETCHED_MS, MONTH_KEPT_MS, noteIn } from './backing.ts';
+
+/** Milliseconds that counters of a minute are kept: longer than it lasts. */
+const MINUTE_KEPT_MS = 120_000;
 
 /** Keys that one step of a purge looks at. */
 const SCAN_STEP = 1_000;
@@ -116,8 +115,6 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
     },
     sharedCounters: countersIn(client, ask, namespace),
     leases: leasesIn(client, ask, namespace),
-    holdsObjects: false,
-    peek: null,
     async clear(prefix) {
       const pattern = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}*`;
       for await (const keys of client.scanIterator({ MATCH: pattern, COUNT: SCAN_STEP })) {

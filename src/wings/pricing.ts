@@ -1,162 +1,51 @@
-import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import { LRUCache } from 'lru-cache';
-import { yieldToEventLoop } from '../async/turns.ts';
+import {
+  BREAK,
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLSchema,
+  isObjectType,
+  type OperationDefinitionNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
-import { createDataFetch, createLoneFigures } from '../figures/client.ts';
+import { createDataFetch } from '../figures/client.ts';
 import { createObservationEntries } from '../figures/entries.ts';
 import type { Fetch, Figures, FiguresParts } from '../figures/fetch.ts';
-import { isFresh } from '../figures/held.ts';
+import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../figures/held.ts';
+import { createRevalidation } from '../figures/revalidation.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
-import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
+import { costOf, type FieldCost } from '../graph/selection.ts';
+
 import { createHeldNames, createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
-import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
+import type { TickerParameter, TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
-import { frozen, type Learned } from '../plan/learned.ts';
+import type { Learned, NameSet } from '../plan/learned.ts';
 import { createFewestCalls, type FewestCalls, fewestCalls, limitsOf } from '../plan/modes.ts';
+import { dearestField } from '../price/bound.ts';
+import type { Assumptions, DryRun } from '../price/dry-run.ts';
 import {
-  type Answer,
   type Bill,
   type Call,
   type Caller,
-  type Endpoint,
-  makeCall,
   openBill,
   type Payer,
   payerOf,
-  type Send,
   type Sending,
   type YearsOf,
 } from '../service/call.ts';
 import { coalesced } from '../service/client.ts';
-import * as endpoints from '../service/endpoints.ts';
 import { countries, etlStatus, indicators, observations, tickers } from '../service/endpoints.ts';
 import { cached } from '../service/lists.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import { NO_TENANT_CACHE, readOnlyCache } from '../tenants/tenant-cache.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
-import { dearestField } from './bound.ts';
-
-/** Lists that later operations are priced by, per key digest. */
-const MAX_LISTS = 400;
-
-/**
- * Milliseconds for which a list stays before a newer one takes its place: they hardly ever change, and each is long
- * held.
- */
-const RENEWING_MS = 60_000;
-
-/** Characters of a data call's target that names many figures: to assume them takes long. */
-const LONG_TARGET = 500;
-
-/** The indicator that is asked for below records while the catalogue isn't known. */
-const ASSUMED_METRIC = 'indicator_1';
-
-interface KnownList {
-  readonly body: unknown;
-  readonly atMs: number;
-}
-
-/** Finds an indicator of a catalogue: one that has sources, which may be asked for. */
-function metricIn(catalogue: unknown): string {
-  try {
-    const records = indicators.decode(catalogue, {}, 0);
-    return (records.find(({ sources }) => sources?.length) ?? records[0])?.key ?? ASSUMED_METRIC;
-  } catch {
-    return ASSUMED_METRIC;
-  }
-}
-
-/** The assumptions on answers while they are not known. */
-interface Assumptions {
-  /** Returns the years of the figures that the service holds: fields below them are asked for too. */
-  readonly yearsOf: YearsOf;
-  /** True if lists and records have their documented size, rather than nothing in them. */
-  readonly areFilled: boolean;
-  /** Called for a list that is not known. */
-  onAssumedList(): void;
-}
-
-/**
- * A stand-in for the service that answers without being asked: with the lists that it has given this key before, or
- * with assumptions. An operation that runs over it shows the calls that it would make.
- */
-interface DryRun {
-  /** Passes calls on and remembers the lists that come back. */
-  remembering(next: Send): Send;
-  /** Answers by known and assumed lists, and notes the calls that it was asked. */
-  answering(note: (call: Call) => void, assumptions: Assumptions): Send;
-}
-
-/** @param more endpoints besides those that every service has */
-export function createDryRun(now: () => number, more: readonly Endpoint[] = []): DryRun {
-  /** Functions that assume an answer, by route; routes without one are left out. */
-  const assumedOf: ReadonlyMap<string, NonNullable<Endpoint['assumed']>> = new Map(
-    [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: Endpoint) =>
-      assumed === undefined ? [] : [[route, assumed] as const],
-    ),
-  );
-  /** Routes that have one answer for all, which later operations are priced by. */
-  const lists: ReadonlySet<string> = new Set(
-    [...assumedOf.keys()].filter((route) => !route.includes('{') && route !== observations.route),
-  );
-  const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
-  const keyOf = (tenant: Tenant, call: Call) => `${tenant.digest} ${call.target}`;
-
-  function remember(key: string, { body, receivedAt }: Answer): void {
-    const before = known.get(key);
-    if (before !== undefined && receivedAt - before.atMs < RENEWING_MS) return;
-    known.set(key, { body, atMs: receivedAt });
-  }
-
-  return {
-    remembering: (next) => (call, sending) => {
-      const answering = next(call, sending);
-      if (!lists.has(call.route)) return answering;
-      return answering.then((answer) => {
-        if (answer.status === 200) remember(keyOf(sending.caller.tenant, call), answer);
-        return answer;
-      });
-    },
-    answering:
-      (note, assumptions) =>
-      async (call, { caller, payer }): Promise<Answer> => {
-        note(call);
-        payer.reserve(call.route).charge();
-        if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
-        const body = known.get(keyOf(caller.tenant, call))?.body ?? assumed(call, caller.tenant, assumptions);
-        // If there is no record, nothing below it is asked for.
-        const status = body === NO_RECORD ? 404 : 200;
-        return { status, headers: {}, body, receivedAt: now() };
-      },
-  };
-
-  /**
-   * Returns an indicator of the key's own catalogue, as far as it is known, so that the fields below an indicator of a
-   * record are asked for as well.
-   */
-  function metricOf(tenant: Tenant): string {
-    const catalogue = known.peek(keyOf(tenant, makeCall(indicators, {})));
-    return catalogue === undefined ? ASSUMED_METRIC : metricIn(catalogue.body);
-  }
-
-  function assumed(call: Call, tenant: Tenant, assumptions: Assumptions): unknown {
-    const { yearsOf } = assumptions;
-    if (call.route === observations.route)
-      return observations.assumed?.(call.target, ASSUMED_METRIC, yearsOf);
-    if (lists.has(call.route)) assumptions.onAssumedList();
-    if (assumptions.areFilled)
-      return assumedOf.get(call.route)?.(call.target, metricOf(tenant), yearsOf) ?? {};
-    if (call.route.includes('{')) return NO_RECORD;
-    return lists.has(call.route) ? [] : {};
-  }
-}
-
-const NO_RECORD = { detail: 'no record' };
 
 interface PricedCall extends Call {
   /** True if it is not sent, since a held value answers it. */
@@ -325,15 +214,15 @@ type Supposed = 'expected' | 'least';
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
  * that will run them for real: the price is the calls that it would ask for.
  */
-export type Pricing = (
-  priced: PricedOperation,
-  supposed: Supposed,
-  /** True if the caller asks for the price, rather than if it is too much. */
-  isExplained: boolean,
-) => Promise<Price>;
+export interface Pricing {
+  /** Returns the failure of an operation that takes more than it may; null if it doesn't. */
+  refusalOf(priced: PricedOperation): Promise<Failure | null>;
+  /** Prices an operation whose caller asks for the price; the range is null if it was ended before all was priced. */
+  explain(priced: PricedOperation): Promise<{ readonly price: Price; readonly range: PriceRange | null }>;
+}
 
 export function createPricing(parts: PricingParts): Pricing {
-  return async (priced, supposed, isExplained) => {
+  async function price(priced: PricedOperation, supposed: Supposed, isExplained: boolean): Promise<Price> {
     const learned = frozen(parts.figures.learned, supposed === 'expected' ? 'untold' : 'unknown');
     const tally = tallyFor(priced, learned, isExplained, parts);
     const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
@@ -355,6 +244,16 @@ export function createPricing(parts: PricingParts): Pricing {
       warnings: (warnings.told() ?? []).filter(isTold),
       refusal: effort.refusal,
     };
+  }
+
+  return {
+    refusalOf: async (priced) => (await price(priced, 'expected', false)).refusal,
+    async explain(priced) {
+      const expected = await price(priced, 'expected', true);
+      if (expected.refusal !== null) return { price: expected, range: null };
+      const least = await price(priced, 'least', true);
+      return { price: expected, range: priceRange(expected, least, parts.maxUpstreamCalls) };
+    },
   };
 }
 
@@ -614,7 +513,7 @@ interface PriceRange {
  * @param limit calls that one operation may send: if the service's answers decide, there is no lower bound that always
  * holds
  */
-export function priceRange(expected: Price, least: Price, limit: number): PriceRange {
+function priceRange(expected: Price, least: Price, limit: number): PriceRange {
   const { calls, byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
   // If nothing is there, a list may be looked at to tell why.
@@ -631,4 +530,120 @@ export function priceRange(expected: Price, least: Price, limit: number): PriceR
   const isCertain =
     expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
   return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
+}
+
+/** Wraps the cache for a dry run: nothing is put on it or taken off, and the service's word on a key is forgotten. */
+function readOnlyCache(tenantCache: TenantCache): TenantCache {
+  if (tenantCache === NO_TENANT_CACHE) return tenantCache;
+  let isTakenForAccepted = false;
+  return {
+    ...tenantCache,
+    keep() {},
+    accept() {
+      isTakenForAccepted = true;
+    },
+    isAccepted: (tenant) => isTakenForAccepted || tenantCache.isAccepted(tenant),
+    refuse: () => undefined,
+  };
+}
+
+/**
+ * Puts the same stages together for one operation alone: it meets no other, and nothing goes along.
+ * @param watched looks at the demands before they are planned
+ */
+function createLoneFigures(parts: FiguresParts, watched: (next: Fetch) => Fetch): Figures {
+  // The calls are none that the key sends.
+  const revalidation = { ...createRevalidation(parts), countCalls() {} };
+  const holding = { ...parts, prefetch: NO_PREFETCH, revalidation };
+  const fetch = held(watched(createDataFetch(parts)), holding);
+  return { held: heldAtOnce(holding), fetch, several: parts.entries.several };
+}
+
+/** True if a document selects a field for which only the service's answers tell the calls that it makes. */
+export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): boolean {
+  return (
+    selects(document, schema, (cost) => cost === 'IDENTIFIED' || cost === 'UNSAID') ||
+    (selects(document, schema, (cost) => cost === 'REFERENCED') && namesFoundById(document, schema))
+  );
+}
+
+/**
+ * True if a document selects fields derived of figures: the figures to compare with may depend on the service's
+ * answers.
+ */
+function derivesFigures(document: DocumentNode, schema: GraphQLSchema): boolean {
+  return selects(document, schema, (cost, type) => cost === 'FIGURES' && type === 'Observation');
+}
+
+function selects(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  isMeant: (cost: FieldCost, type: string | undefined) => boolean,
+): boolean {
+  const types = new TypeInfo(schema);
+  let isFound = false;
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field({ name }) {
+        if (name.value.startsWith('__')) return false;
+        isFound = isMeant(costOf(types.getFieldDef() ?? undefined), types.getParentType()?.name);
+        return isFound ? BREAK : undefined;
+      },
+    }),
+  );
+  return isFound;
+}
+
+/** True if a document names a type of entities that are found by their identifiers, as fragments on a type do. */
+function namesFoundById(document: DocumentNode, schema: GraphQLSchema): boolean {
+  let isNamed = false;
+  visit(document, {
+    NamedType({ name }) {
+      const type = schema.getType(name.value);
+      isNamed ||= isObjectType(type) && type.extensions.isFoundById === true;
+    },
+  });
+  return isNamed;
+}
+
+/**
+ * The present knowledge, to plan by and not to add to.
+ * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
+ */
+function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
+  const facts = { ...learned.facts(), totals };
+  const fixed = (names: NameSet): NameSet => ({
+    size: names.size,
+    has: (name) => names.has(name),
+    add() {},
+    [Symbol.iterator]: () => names[Symbol.iterator](),
+  });
+  const fixedNames = ({ countries, metrics }: Learned['answered']) => ({
+    countries: fixed(countries),
+    metrics: fixed(metrics),
+  });
+  return {
+    ...learned,
+    facts: () => facts,
+    learn() {},
+    answered: fixedNames(learned.answered),
+    listed: fixedNames(learned.listed),
+    learnCountryCodes() {},
+    noteAnswer: () => facts,
+    figured: fixedNames(learned.figured),
+    learnSeries() {},
+    learnWithin() {},
+  };
+}
+
+/** Copies the facts that are known now; one operation adds to them for itself alone. */
+function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
+  const useless = new Set<TickerParameter>();
+  return {
+    needsLimit,
+    areTotalsCapped,
+    isUseless: (parameter) => useless.has(parameter) || isUseless(parameter),
+    learnUseless: (parameter) => useless.add(parameter),
+  };
 }

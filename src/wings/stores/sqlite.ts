@@ -1,26 +1,28 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../../config.ts';
 import {
-  type Adapter,
   awayState,
-  type Backing,
   type CounterSnapshot,
-  createLeases,
-  type Fault,
-  FETCHED_MS,
   fetchedState,
   type HeldState,
   isAway,
   type Leases,
+  type SharedCounters,
+  type Window,
+} from '../../store/shared.ts';
+import {
+  type Adapter,
+  type Backing,
+  createLeases,
+  type Fault,
+  FETCHED_MS,
   MONTH_KEPT_MS,
   mayTake,
   noteIn,
-  type SharedCounters,
   statesOf,
-  type Window,
+  TextCache,
 } from './backing.ts';
-import { TextCache } from './lru.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 100;
@@ -161,8 +163,6 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
           () => standIn.leases.end(lease, isFetched),
         ),
     },
-    holdsObjects: false,
-    peek: null,
     async clear(prefix) {
       standIn.texts.forget(prefix);
       if (file !== null) await withFile((opened) => opened.clear(prefix));

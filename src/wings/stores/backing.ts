@@ -1,0 +1,129 @@
+/** Says what one kind of store outside this process does, and holds the parts that several kinds have in common. */
+
+import type { KeyvStorageEntry } from 'keyv';
+import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from '../../store/lru.ts';
+import {
+  awayState,
+  fetchedState,
+  type HeldState,
+  isAway,
+  type LeaseState,
+  type Leases,
+  type LeaseTerms,
+  type Note,
+  type SharedCounters,
+  type Window,
+} from '../../store/shared.ts';
+/** Takes a fault of the store. */
+export type Fault = (error: unknown) => void;
+
+/** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
+export interface Backing extends Partial<Shrinkable> {
+  /** A storage adapter as Keyv takes it. */
+  readonly adapter: Adapter;
+  readonly sharedCounters: SharedCounters | null;
+  readonly leases: Leases | null;
+  clear(prefix: string): Promise<void>;
+  first(name: string, value: string): Promise<string>;
+  /** Has the listener called each time that the store is another, or connected anew; left out if that can't happen. */
+  readonly onReturn?: (listener: () => void) => void;
+  close(): Promise<void>;
+}
+
+/** The part of Keyv's storage contract that is used: text or Keyv's envelopes in, the same out. */
+export interface Adapter {
+  getMany(keys: string[]): Promise<unknown[]>;
+  setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
+}
+
+/** Milliseconds that counters of a month and notes are kept: longer than any window. */
+export const MONTH_KEPT_MS = 32 * 86_400_000;
+
+/** Returns true if a call may be taken, as the shared counters stand. */
+export function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolean {
+  if (note === null) return true;
+  const { requestsPerMinute, spentMinute, spentMonth, nextProbeAtMs } = note;
+  if (spentMonth === at.month && nextProbeAtMs > at.nowMs) return false;
+  return spentMinute !== at.minute && (requestsPerMinute === null || callsThisMinute < requestsPerMinute);
+}
+
+/** Returns the note in a text; null if there is none that can be read. */
+export function noteIn(text: string | null | undefined): Note | null {
+  try {
+    const note = JSON.parse(text ?? 'null');
+    return typeof note === 'object' && note !== null && typeof note.nextProbeAtMs === 'number' ? note : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Milliseconds for which a fetched name says so: longer than it takes from a look at the store to a call, so that a
+ * process that looked too early looks again before it asks.
+ */
+export const FETCHED_MS = 3_000;
+
+/** Names that are remembered at once. */
+const MAX_NAMES = 200_000;
+
+interface Taken {
+  readonly state: HeldState;
+  readonly untilMs: number;
+}
+
+/** Opens leases in this process. */
+export function createLeases(now: () => number): Leases {
+  const taken = createLru<Taken>(MAX_NAMES);
+  const keyOf = (group: string, name: string) => `${group} ${name}`;
+  const stateOf = (key: string) => {
+    const lease = taken.get(key);
+    return lease !== undefined && lease.untilMs > now() ? lease.state : null;
+  };
+  return {
+    async take({ group, names, holder, lifeMs }, terms) {
+      const keys = names.map((name) => keyOf(group, name));
+      const states = statesOf(keys.map(stateOf), terms);
+      for (const [i, key] of keys.entries()) {
+        if (states[i] === 'own') taken.set(key, { state: awayState(holder), untilMs: now() + lifeMs });
+      }
+      return states;
+    },
+    look: async (group, names) => names.map((name) => isAway(stateOf(keyOf(group, name)))),
+    async end({ group, names, holder }, isFetched) {
+      for (const name of names) {
+        const key = keyOf(group, name);
+        if (stateOf(key) !== awayState(holder)) continue;
+        if (isFetched) taken.set(key, { state: fetchedState(holder), untilMs: now() + FETCHED_MS });
+        else taken.delete(key);
+      }
+    },
+  };
+}
+
+/** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */
+export function statesOf(
+  held: readonly (HeldState | null)[],
+  { passedOver, isWhole }: LeaseTerms,
+): readonly LeaseState[] {
+  const free = isWhole && held.some(isAway) ? 'free' : 'own';
+  return held.map((state, i) => (state === null || state === passedOver[i] ? free : state));
+}
+
+/** A text that is none any more after a time, in milliseconds since the epoch, if it has one. */
+interface HeldText {
+  readonly text: string;
+  readonly expires: number | undefined;
+}
+
+/** Texts that are held in this process, each for its time. */
+export class TextCache extends BoundedCache<HeldText> {
+  constructor(maxBytes: number) {
+    super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
+  }
+
+  /** Returns a text; undefined if there is none, or its time is over. */
+  text(key: string): string | undefined {
+    const entry = this.get(key);
+    return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
+  }
+}
