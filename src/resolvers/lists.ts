@@ -167,7 +167,7 @@ function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly stri
 }
 
 /** The lists of one type. */
-interface Listing<Row, Field extends string> {
+export interface Listing<Row, Field extends string> {
   /** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
   ordered(
     rows: PromiseOrValue<readonly Row[]>,
