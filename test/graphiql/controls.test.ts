@@ -55,6 +55,22 @@ describe.skipIf(!hasChromium)('from a fresh browser', () => {
   });
 });
 
+/** Counts texts that lie on another. */
+function overlapping(texts: Element[]): number {
+  const boxes = texts.map((text) => text.getBoundingClientRect());
+  return boxes.filter((one, i) =>
+    boxes
+      .slice(i + 1)
+      .some(
+        (other) =>
+          one.left < other.right &&
+          other.left < one.right &&
+          one.top < other.bottom &&
+          other.top < one.bottom,
+      ),
+  ).length;
+}
+
 describe.skipIf(!hasChromium)('controls', () => {
   it('draw what is there otherwise, at no call', async () => {
     const scene = sceneOf();
@@ -96,6 +112,8 @@ describe.skipIf(!hasChromium)('controls', () => {
     await run(page);
     await page.getByLabel('Draw').selectOption('multiples');
     await expect.poll(() => page.locator('.frame.multiples g.top path').count()).toBe(54);
+    const years = page.locator('.frame.multiples [aria-label="x-axis tick label"] text');
+    expect(await years.evaluateAll(overlapping)).toBe(0);
     await page.getByLabel('Draw').selectOption('map');
     await expect.poll(() => page.locator('.frame.map g.with-figure path').count()).toBe(54);
     await page.getByLabel('Year', { exact: true }).selectOption('2012');

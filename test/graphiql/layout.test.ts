@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)('the right side', () => {
     await run(page);
     await side(page, 'Picture');
     await page.locator('.frame.lines').waitFor();
-    expect(await page.locator('.of').innerText()).toMatch(/^Of OverTime, run at /);
+    expect(await page.locator('.of').innerText()).toMatch(/^OverTime, run at /);
     await tab(page, 'AllCountries');
     await expect.poll(() => page.locator('.picture').count()).toBe(0);
     await tab(page, 'OverTime');

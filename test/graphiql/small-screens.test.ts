@@ -125,6 +125,21 @@ describe.skipIf(!hasChromium)('on paper, and in forced colours', () => {
     }
   });
 
+  it('editors have the colours of the system as it changes, and those of paper', async () => {
+    const { page } = sceneOf();
+    const isDark = () =>
+      page.locator('.graphiql-query-editor .monaco-editor').evaluate((one) => one.matches('.vs-dark'));
+    try {
+      expect(await isDark()).toBe(false);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await expect.poll(isDark).toBe(true);
+      await page.emulateMedia({ media: 'print' });
+      await expect.poll(isDark).toBe(false);
+    } finally {
+      await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    }
+  });
+
   it.for(['light', 'dark'] as const)('a picture is whole, on white paper: %s', async (colorScheme) => {
     const { page } = sceneOf();
     await page.setViewportSize({ width: 1400, height: 900 });
