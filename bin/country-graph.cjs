@@ -9,6 +9,7 @@ const url = require('node:url');
 const v8 = require('node:v8');
 
 const LEAST = [22, 19];
+const ROOT = path.join(__dirname, '..');
 const here = process.versions.node.split('.').map(Number);
 
 if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
@@ -26,21 +27,38 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   v8.setFlagsFromString('--gc-memory-reducer-start-delay-ms=2147483647');
   // A second start finds the code of the first one compiled, its types taken out.
   enableCompileCache();
-  // A checkout runs as it stands, the package as it was built.
-  const isCheckout = fs.existsSync(path.join(__dirname, '../src/cli/main.ts'));
   const load = (name) => {
-    const file = isCheckout ? `../src/${name}.ts` : `../lib/${name}.js`;
-    return import(url.pathToFileURL(path.join(__dirname, file)).href);
+    const file = isBuilt() ? `lib/program/${name}.js` : `src/${name === 'main' ? 'cli/main' : name}.ts`;
+    return import(url.pathToFileURL(path.join(ROOT, file)).href);
   };
   // A worker has been started as it is to be.
   const isServing = process.argv[2] === 'serve' && !process.channel;
   if (isServing && typeof process.execve === 'function') {
     load('memory-budget').then(({ startOf }) => {
       const start = startOf(process.env, process.execArgv);
-      if (start === null) return load('cli/main');
+      if (start === null) return load('main');
       // The same process begins anew: what has to be told to the engine and to the system's allocator can't be told later.
       const args = [process.execPath, ...process.execArgv, ...start.flags, ...process.argv.slice(1)];
       return process.execve(process.execPath, args, { ...start.env, ...process.env });
     });
-  } else load('cli/main');
+  } else load('main');
+}
+
+/** Returns true for the package, and for a checkout in which no source has changed since the build: else it runs as it stands. */
+function isBuilt() {
+  const sources = path.join(ROOT, 'src');
+  if (!fs.existsSync(sources)) return true;
+  const built = path.join(ROOT, 'lib/program/main.js');
+  return (
+    fs.existsSync(built) &&
+    Math.max(newestMs(sources), newestMs(path.join(ROOT, 'package-lock.json'))) <= newestMs(built)
+  );
+}
+
+/** Returns the instant at which a file was written, or the newest of all in a folder, in milliseconds. */
+function newestMs(file) {
+  const stat = fs.statSync(file);
+  // Of GraphiQL nothing is in the program.
+  if (!stat.isDirectory() || path.basename(file) === 'graphiql') return stat.mtimeMs;
+  return Math.max(stat.mtimeMs, ...fs.readdirSync(file).map((name) => newestMs(path.join(file, name))));
 }

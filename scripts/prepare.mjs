@@ -1,7 +1,7 @@
 /**
  * `npm run prepare`, which npm runs by itself after `npm ci` in a checkout, and before `npm pack`: builds GraphiQL's pages,
- * and the JavaScript and types of the package. Plain JavaScript, since after `npm ci --omit=dev` the Node at hand may be
- * one that reads no TypeScript.
+ * the JavaScript and types of the library, and the program that `bin` runs. Plain JavaScript, since after
+ * `npm ci --omit=dev` the Node at hand may be one that reads no TypeScript.
  *
  * What GraphiQL's pages are built of has a lock of its own (`src/graphiql`), is larger than most of what else is installed, and
  * runs nowhere but in the bundle. So it is installed for the build and removed after it; where it is there already
@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const GRAPHIQL = `${root}src/graphiql/`;
 const MODULES = `${GRAPHIQL}node_modules`;
-const BUILDERS = ['vite', 'tsc'];
+const BUILDERS = ['vite', 'tsc', 'rolldown'];
 
 if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`))) {
   removeHeaders();
@@ -22,6 +22,7 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
   // A file that was renamed would stay in the package.
   rmSync(`${root}lib`, { recursive: true, force: true });
   run('tsc', '-p', 'tsconfig.build.json');
+  await (await import('./bundle.mjs')).bundle(root);
   await stamp();
 } else {
   console.error('Nothing is built: that takes the development dependencies, which are not installed.');

@@ -34,7 +34,7 @@ export async function profileRow(
 ): Promise<Profiled> {
   const file = join(mkdtempSync(join(tmpdir(), 'country-graph-')), `${row.name}-${server.mode}.cpuprofile`);
   await using upstream = await startUpstream(undefined, server.sameBytes ? 'same' : 'changing');
-  const running = await startServer(server, upstream.url, {
+  const running = await startServer({ ...server, args: server.args.map(asSource) }, upstream.url, {
     nodeArgs: ['--import', './bench/race/profiler.ts'],
     env: { PROFILE_FILE: file },
   });
@@ -51,6 +51,9 @@ export async function profileRow(
   await signalled('written');
   return { row, sample, profile: JSON.parse(readFileSync(file, 'utf8')), file };
 }
+
+/** Stages are told apart by the files that their functions stand in: those of the sources, not of the program that is built of them. */
+const asSource = (arg: string) => (arg === 'bin/country-graph.cjs' ? 'src/cli/main.ts' : arg);
 
 /** What each stage takes of an operation, in microseconds of the processor; the one that takes most first. */
 export function stagesOf({ profile, sample }: Profiled): { readonly name: string; readonly us: number }[] {

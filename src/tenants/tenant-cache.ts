@@ -322,10 +322,15 @@ const RENEWAL_MS = 150;
 const MAX_NAMES_TOGETHER = 5_000;
 
 /**
- * Milliseconds that a name which nobody fetches waits while others are fetching the rest of the batch: mostly they have
- * been asked for the same, and are about to fetch this too.
+ * Milliseconds, at most, that a name which nobody fetches waits while others are fetching the rest of the batch: mostly
+ * they have been asked for the same, and are about to fetch this too. And the share of a usual fetch's time that it
+ * waits: the wait comes before the fetch, and must not be felt beside it.
  */
-const HOLD_MS = 250;
+const MAX_HOLD_MS = 250;
+const HOLD_SHARE = 0.25;
+
+/** Weight of the newest fetch in the usual time of one. */
+const NEWEST_SHARE = 0.2;
 
 /**
  * The first pause between two looks at the names that others are fetching, and the longest; each is longer by half than
@@ -346,6 +351,8 @@ export function createInFlight(
 ): InFlight {
   /** Names that this process fetches or is about to, with the state of each. */
   const own = new Map<string, Promise<LeaseState>>();
+  /** Milliseconds that a fetch usually takes. */
+  let usualMs = MAX_HOLD_MS / HOLD_SHARE;
 
   /** Takes leases, but for names that this process has already: those are its own. */
   async function take(group: string, names: readonly string[], terms: Terms): Promise<TakenLeases> {
@@ -392,10 +399,12 @@ export function createInFlight(
   async function fetchLeased(wanted: Wanted, names: readonly string[], lease: Lease): Promise<void> {
     const isLeased = lease.names.length > 0;
     const stopRenewing = isLeased ? renewing(lease) : () => {};
+    const startedMs = performance.now();
     let isFetched = false;
     try {
       await wanted.fetch(names);
       isFetched = true;
+      usualMs += NEWEST_SHARE * (performance.now() - startedMs - usualMs);
     } finally {
       for (const name of lease.names) own.delete(`${lease.group} ${name}`);
       // Nobody waits for it, but all who read a lease as ended find the values that it was for.
@@ -411,6 +420,7 @@ export function createInFlight(
     const { group, names, signal } = wanted;
     const startedMs = performance.now();
     const untilMs = startedMs + maxWaitMs;
+    const holdUntilMs = startedMs + Math.min(MAX_HOLD_MS, HOLD_SHARE * usualMs, maxWaitMs);
     const fetching: Promise<void>[] = [];
     const begin = (work: Promise<void>) => {
       // An error of it is thrown at the end.
@@ -420,14 +430,15 @@ export function createInFlight(
     const seen = new Map<string, HeldState>();
     let missing = names;
     while (missing.length > 0) {
-      const isWhole = performance.now() < startedMs + Math.min(HOLD_MS, maxWaitMs);
+      const isWhole = performance.now() < holdUntilMs;
       const { stateOf, leased } = await take(group, missing, { seen, isWhole });
       const { mine, free, away, others } = byState(missing, stateOf);
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (others.length === 0) break;
       for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
-      const holdMs = free.length === 0 ? untilMs : Math.min(untilMs, startedMs + HOLD_MS);
-      await untilOver(away, holdMs, signal, clock, (still) => leases.look(group, still));
+      await untilOver(away, free.length === 0 ? untilMs : holdUntilMs, signal, clock, (still) =>
+        leases.look(group, still),
+      );
       missing = await wanted.takeOver(others);
       if (performance.now() >= untilMs) {
         if (missing.length > 0) begin(wanted.fetch(missing));

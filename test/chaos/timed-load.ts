@@ -32,7 +32,8 @@ const HUNG_MS = 30_000;
 /** The chance that an operation is sent once more while it is under way: mostly to another process. */
 const AGAIN = 0.6;
 
-const CODES =
+/** Countries with a national row of each metric in nearly every year. */
+export const CODES =
   'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG RW SC SD SL SN ST SZ TD TG TN TZ'.split(
     ' ',
   );

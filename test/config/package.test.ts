@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtempDisposable, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtempDisposable, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS, adopt, installTools, pnpmIn, tryAdopted } from '../../scripts/adopters.ts';
@@ -110,6 +110,9 @@ describe('the package', () => {
     );
     const files = await readdir(installed.installed, { recursive: true });
     expect(files).toContain('dist/graphiql/index.html');
+    const licences = readFileSync(join(installed.installed, 'lib/program/LICENCES.txt'), 'utf8');
+    for (const name of ['fastify', 'graphql', 'undici', 'zod'])
+      expect(licences).toMatch(new RegExp(`^${name} \\d.*: MIT$`, 'm'));
     expect(
       files.filter((file) => !file.startsWith('node_modules') && /(?<!\.d)\.tsx?$|node_modules/.test(file)),
     ).toEqual([]);
@@ -301,6 +304,35 @@ describe('an old Node', () => {
     const { stderr, code } = await runCommand(['serve'], { node: old ?? '' });
     expect(stderr).toMatch(/^Country Graph needs Node 22\.19 or newer, and this is Node 20\.\d+\.\d+\.\n$/);
     expect(code).toBe(1);
+  });
+});
+
+describe('the command', () => {
+  it('runs the program that was built, but in a checkout that has changed since', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-command-'));
+    const at = (file: string) => join(folder.path, file);
+    for (const [file, text] of [
+      ['package-lock.json', '{}'],
+      ['src/cli/main.ts', 'console.log("sources")'],
+      ['src/graphiql/main.tsx', ''],
+      ['lib/program/main.js', 'console.log("built")'],
+    ] as const) {
+      await mkdir(dirname(at(file)), { recursive: true });
+      await writeFile(at(file), text);
+    }
+    await cp('bin/country-graph.cjs', at('bin/country-graph.cjs'));
+    const runs = async () =>
+      (await run(process.execPath, [at('bin/country-graph.cjs'), 'help'])).stdout.trim();
+    expect(await runs()).toBe('built');
+    const [later, latest] = [new Date(Date.now() + 60_000), new Date(Date.now() + 120_000)];
+    await utimes(at('src/graphiql/main.tsx'), later, later);
+    expect(await runs()).toBe('built');
+    await utimes(at('src/cli'), later, later);
+    expect(await runs()).toBe('sources');
+    await utimes(at('lib/program/main.js'), latest, latest);
+    expect(await runs()).toBe('built');
+    await rm(at('lib'), { recursive: true });
+    expect(await runs()).toBe('sources');
   });
 });
 

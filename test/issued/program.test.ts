@@ -8,19 +8,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { runCommand } from '../support/command.ts';
-import { startServing } from '../support/serving.ts';
+import { type ServingOptions, SOURCES, startServing } from '../support/serving.ts';
 import { FIGURE, openFolder } from './issuing.ts';
 
 const OPERATOR_KEY = 'an-operator-of-ours';
 
 /** The program as a user starts it, over a sandbox. */
-async function start(env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = []) {
+async function start(env: Readonly<Record<string, string>>, how: ServingOptions = {}) {
   const sandbox = createSandbox();
   const { url: service } = await sandbox.listen();
   const serving = await startServing({
     env: { COUNTRY_DATA_URL: service, ADMIN_PORT: '0', ...env },
     isLogKept: true,
-    nodeArgs,
+    ...how,
   });
   const [, admin = ''] = /^Health and metrics are at (http:\S+)$/m.exec(serving.printed()) ?? [];
   return {
@@ -134,7 +134,7 @@ it.each([
   [{ CACHE_URL: 'memory:' }, false],
   [{ COUNTRY_DATA_KEY: 'demo-team' }, true],
 ] as const)('with %o, files of issued keys are loaded: %s', async (env, isLoaded) => {
-  await using program = await start(env, ['--import', LOADS]);
+  await using program = await start(env, { bin: SOURCES, nodeArgs: ['--import', LOADS] });
   expect((await ask(program.url, 'demo-team')).errors).toBeUndefined();
   expect(program.sandbox.log).toHaveLength(1);
   expect(program.errors().includes('LOADED')).toBe(isLoaded);

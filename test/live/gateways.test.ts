@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { startServing } from '../support/serving.ts';
+import { SOURCES, startServing } from '../support/serving.ts';
 import { begin, CHANGED, connect, LOOK, open, openLive, POPULATION, valuesOf } from './live.ts';
 
 describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
@@ -48,6 +48,7 @@ describe('with SUBSCRIPTIONS', () => {
     const { url } = await sandbox.listen();
     const { child, errors } = await startServing({
       env: { SUBSCRIPTIONS, COUNTRY_DATA_URL: url, LOG_LEVEL: 'silent' },
+      bin: SOURCES,
       nodeArgs: ['--import', LOADS],
       isLogKept: true,
     });

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { isTracingOn } from '../../src/config.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Serving, startServing } from '../support/serving.ts';
+import { type Serving, SOURCES, startServing } from '../support/serving.ts';
 
 interface Span {
   readonly traceId: string;
@@ -178,7 +178,8 @@ describe('traces', () => {
       },
     ]) {
       const program = await startServing({
-        // A loader's hook that names whatever is loaded of it.
+        bin: SOURCES,
+        // A loader's hook that names what is loaded of it.
         nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(WATCHING)}`],
         isLogKept: true,
         env: { COUNTRY_DATA_URL: service.url, LOG_LEVEL: 'silent', GRAPHIQL: 'off', ...env },

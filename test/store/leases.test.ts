@@ -166,6 +166,18 @@ describe.concurrent('what is in flight', () => {
     expect(fetches).toHaveLength(2);
   });
 
+  it('has the rest wait for less than a fetch takes', async () => {
+    const { open, fetches } = scene();
+    const [one, other] = [open('one'), open('other')];
+    for (let i = 0; i < 10; i += 1) await other([`known ${i}`], 50);
+    fetches.length = 0;
+    const others = one(['a'], 1_000);
+    const rest = other(['a', 'b']);
+    await systemClock.sleep(200);
+    expect(fetches).toEqual(['one: a', 'other: b']);
+    await Promise.all([others, rest]);
+  });
+
   it('is fetched anew where the one that was at it failed, or takes too long', async () => {
     const failing = scene();
     const one = failing.open('one', true)(['a']);

@@ -22,6 +22,9 @@ const COPIED = [
   'package.json',
   'tsconfig.json',
   'tsconfig.build.json',
+  'scripts/prepare.mjs',
+  'scripts/bundle.mjs',
+  'scripts/node',
 ];
 
 /**
@@ -39,8 +42,14 @@ export async function installPacked() {
   // GraphiQL's pages are as `npm ci` has built them.
   await cp(join(root, 'dist'), join(source, 'dist'), { recursive: true });
   await linkPackages(root, source);
-  await run(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: source });
-  await writeFile(join(source, 'lib/build.json'), '{"commit":"1a2b3c4"}\n');
+  await run(process.execPath, ['scripts/prepare.mjs', '--without-pages'], {
+    cwd: source,
+    env: {
+      ...process.env,
+      COMMIT: '1a2b3c4',
+      PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
+    },
+  });
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: source,
     maxBuffer: 2 ** 24,

@@ -7,11 +7,14 @@ export interface ServingOptions {
   readonly nodeArgs?: readonly string[];
   /** Whether what the program writes to standard error is kept for the test to look at, not shown. */
   readonly isLogKept?: boolean;
-  /** The program's file; that of the checkout where none is given. */
+  /** The program's file; that of the checkout if none is given. */
   readonly bin?: string;
   readonly node?: string | undefined;
   readonly cwd?: string;
 }
+
+/** The program as its sources stand, for a test of which of them are loaded. */
+export const SOURCES = 'src/cli/main.ts';
 
 export interface Serving {
   readonly child: ChildProcess;
