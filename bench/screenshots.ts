@@ -67,7 +67,6 @@ interface Shot extends Situation {
 const explain = (page: Page) => page.getByRole('button', { name: 'Explain' }).click();
 
 const README: readonly Shot[] = [
-  // First, while nothing is held that it would count.
   { name: 'cost', tab: 'Cost', side: 'Cost', further: explain },
   { name: 'light', tab: 'CountryCard', isFirst: true },
   { name: 'dark', tab: 'OverTime', side: 'Picture', colorScheme: 'dark' },
@@ -152,7 +151,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 };
 
 const [, , folder, ...situations] = argv;
-await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+// The README's are of a gateway that holds nothing yet, whichever comes first.
+await using program = await openProgram({ env: { CACHE_URL: folder === undefined ? 'none' : 'memory:' } });
 const url = `${new URL(program.url).origin}/graphiql`;
 const browser = await openBrowser();
 if (folder === undefined) await takeAllOfReadme();
