@@ -17,6 +17,18 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     expect(await page.getByLabel('API key').inputValue()).toBe('demo-team');
   });
 
+  it('has Run within a few stops of the keyboard', async () => {
+    const { page } = sceneOf();
+    const isThere = (selector: string) => page.locator(`${selector}:focus`).count();
+    let stops = 0;
+    while (stops < 15 && (await isThere('.skip')) === 0) {
+      await page.keyboard.press('Tab');
+      stops += 1;
+    }
+    await page.keyboard.press('Enter');
+    expect(await isThere('.graphiql-execute-button')).toBe(1);
+  });
+
   it('opens with the network closed, without a complaint, and runs its first operation', async () => {
     const scene = sceneOf();
     const answer = await run(scene.page);
