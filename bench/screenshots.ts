@@ -1,31 +1,40 @@
 /**
  * `npm run screenshots`: the pictures of the README, taken of GraphiQL over the sandbox. `npm run screenshots -- <folder>`
- * takes every situation, or those named after it, at every size, in light and in dark, for people to look through before a
- * change goes out.
+ * takes every situation, or those named after it, at every size, in light, in dark, in forced colours and on paper, for people
+ * to look through before a change goes out.
  */
 import { mkdirSync } from 'node:fs';
 import { argv } from 'node:process';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { linkTo } from '../src/graphiql/share/link.ts';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openProgram } from '../test/support/program.ts';
 
 const README_FOLDER = 'docs/images';
-const LAPTOP = { width: 1280, height: 800 };
+const LAPTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
 const SIZES = {
   1440: { width: 1440, height: 900 },
   1024: { width: 1024, height: 768 },
   768: { width: 768, height: 1024 },
-  '390-portrait': PHONE,
-  '390-landscape': { width: 844, height: 390 },
-  '667-landscape': { width: 667, height: 375 },
+  '667x375': { width: 667, height: 375 },
+  390: PHONE,
+  /** A laptop's window at 400 % zoom. */
   320: { width: 320, height: 256 },
 };
+type Size = keyof typeof SIZES;
 
-/** Up to this, there is one side only, and nothing to widen. */
+/** Sizes that one page takes one after the other: below 700 pixels there is one side only, and a page begins otherwise. */
+const SERIES_OF_SIZES: readonly (readonly Size[])[] = [
+  [1440, 1024, 768],
+  [390, '667x375', 320],
+];
+
 const NARROW = 700;
+
+/** A4 between its margins. */
+const PAPER = { width: 718, height: 1016 };
 
 /** Long enough for a picture to have been drawn. */
 const DRAWN_MS = 1_000;
@@ -41,24 +50,28 @@ interface Situation {
   /** Nothing is run. */
   readonly isFirst?: boolean;
   readonly isWide?: boolean;
-  readonly hasForcedColours?: boolean;
   readonly further?: (page: Page) => Promise<void>;
+}
+
+interface Viewport {
+  readonly width: number;
+  readonly height: number;
 }
 
 interface Shot extends Situation {
   readonly name: string;
   readonly colorScheme?: 'light' | 'dark';
-  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly viewport?: Viewport;
 }
 
 const explain = (page: Page) => page.getByRole('button', { name: 'Explain' }).click();
 
 const README: readonly Shot[] = [
+  { name: 'cost', tab: 'Cost', side: 'Cost', further: explain },
   { name: 'light', tab: 'CountryCard', isFirst: true },
   { name: 'dark', tab: 'OverTime', side: 'Picture', colorScheme: 'dark' },
   { name: 'chart', tab: 'OverTime', side: 'Picture' },
   { name: 'map', tab: 'AllCountries', side: 'Picture' },
-  { name: 'cost', tab: 'Cost', side: 'Cost', further: explain },
   { name: 'errors', tab: 'Errors', side: 'Errors' },
   { name: 'phone', tab: 'CountryCard', viewport: PHONE },
 ];
@@ -127,7 +140,6 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       await page.getByLabel('Filter name').scrollIntoViewIfNeeded();
     },
   },
-  'forced-colours': { tab: 'OverTime', side: 'Picture', hasForcedColours: true },
   lessons: { tab: 'CountryCard', pane: 'Lessons', isFirst: true },
   catalogue: {
     tab: 'CountryCard',
@@ -138,55 +150,89 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   docs: { tab: 'CountryCard', pane: 'Documentation Explorer', isFirst: true },
 };
 
-const everyShot = (situations: readonly string[]) =>
-  Object.entries(SITUATIONS)
-    .filter(([situation]) => situations.length === 0 || situations.includes(situation))
-    .flatMap(([situation, what]) =>
-      Object.entries(SIZES).flatMap(([size, viewport]) =>
-        (['light', 'dark'] as const).map((colorScheme) => ({
-          ...what,
-          name: `${situation}-${size}-${colorScheme}`,
-          colorScheme,
-          viewport,
-        })),
-      ),
-    );
-
 const [, , folder, ...situations] = argv;
-await takeAll(folder ?? README_FOLDER, folder === undefined ? README : everyShot(situations));
+// The README's are of a gateway that holds nothing yet, whichever comes first.
+await using program = await openProgram({ env: { CACHE_URL: folder === undefined ? 'none' : 'memory:' } });
+const url = `${new URL(program.url).origin}/graphiql`;
+const browser = await openBrowser();
+if (folder === undefined) await takeAllOfReadme();
+else await takeAll(folder);
+await browser.close();
 
-async function takeAll(folder: string, shots: readonly Shot[]): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
-  const browser = await openBrowser();
-  for (const shot of shots) {
-    const path = `${folder}/${shot.name}.png`;
-    await take(browser, `${new URL(program.url).origin}/graphiql`, shot, path);
-    console.log(path);
+async function takeAllOfReadme(): Promise<void> {
+  for (const { name, colorScheme = 'light', viewport = LAPTOP, ...situation } of README) {
+    const page = await openAt(viewport, colorScheme);
+    await bring(page, situation, viewport.width <= NARROW);
+    await shoot(page, `${README_FOLDER}/${name}`);
+    await page.context().close();
   }
-  await browser.close();
 }
 
-async function take(browser: Browser, url: string, shot: Shot, path: string): Promise<void> {
-  const { tab, query, side, pane, isFirst = false, isWide = false, further } = shot;
-  const { colorScheme = 'light', viewport = LAPTOP } = shot;
+async function takeAll(into: string): Promise<void> {
+  mkdirSync(into, { recursive: true });
+  for (const [name, situation] of Object.entries(SITUATIONS)) {
+    if (situations.length > 0 && !situations.includes(name)) continue;
+    for (const sizes of SERIES_OF_SIZES)
+      for (const colorScheme of ['light', 'dark'] as const)
+        await takeSizes(`${into}/${name}`, situation, sizes, colorScheme);
+  }
+}
+
+/** Takes a situation at several sizes, the first also in forced colours and, if it is wide, on paper. */
+async function takeSizes(
+  path: string,
+  situation: Situation,
+  sizes: readonly Size[],
+  colorScheme: 'light' | 'dark',
+): Promise<void> {
+  const [first = 1440] = sizes;
+  const page = await openAt(SIZES[first], colorScheme);
+  await bring(page, situation, SIZES[first].width <= NARROW);
+  for (const size of sizes) {
+    await page.setViewportSize(SIZES[size]);
+    await shoot(page, `${path}-${size}-${colorScheme}`);
+  }
+  if (colorScheme === 'light') {
+    await page.setViewportSize(SIZES[first]);
+    await page.emulateMedia({ forcedColors: 'active' });
+    await shoot(page, `${path}-${first}-forced`);
+    await page.emulateMedia({ forcedColors: 'none' });
+    if (first === 1440) {
+      await page.setViewportSize(PAPER);
+      await page.emulateMedia({ media: 'print' });
+      await shoot(page, `${path}-print`, true);
+    }
+  }
+  await page.context().close();
+}
+
+async function openAt(viewport: Viewport, colorScheme: 'light' | 'dark'): Promise<Page> {
   const context = await browser.newContext({ viewport, colorScheme });
-  const page = await context.newPage();
-  await page.emulateMedia({ colorScheme, forcedColors: shot.hasForcedColours === true ? 'active' : 'none' });
+  return context.newPage();
+}
+
+async function bring(page: Page, situation: Situation, isNarrow: boolean): Promise<void> {
+  const { tab, query, side, pane, isFirst = false, isWide = false, further } = situation;
   await page.goto(query === undefined ? url : (linkTo(url, { query, variables: '' }) ?? url));
-  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
+  // Where a link is followed on a narrow page, the editor is not the side that is shown.
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor({ state: 'attached' });
   if (tab !== undefined) {
     await page.locator('.graphiql-tabs').getByRole('button', { name: tab, exact: true }).click();
   }
   if (!isFirst) {
-    await page.getByRole('button', { name: /Execute/ }).click();
-    await page.locator('.of, .graphiql-response .view-line').first().waitFor();
+    await page.locator('.start').getByRole('button', { name: 'Run this operation' }).click();
+    await page.locator('.of, .graphiql-response .view-line').filter({ visible: true }).first().waitFor();
   }
   if (side !== undefined) await page.getByRole('tab', { name: side }).click();
-  if (isWide && viewport.width > NARROW) await page.getByRole('button', { name: 'Wide' }).click();
+  if (isWide && !isNarrow) await page.getByRole('button', { name: 'Wide' }).click();
   if (pane !== undefined) await page.getByRole('button', { name: `Show ${pane}` }).click();
   await further?.(page);
+}
+
+async function shoot(page: Page, name: string, fullPage = false): Promise<void> {
   await page.waitForTimeout(DRAWN_MS);
-  await page.screenshot({ path });
-  await context.close();
+  const path = `${name}.png`;
+  await page.screenshot({ path, fullPage });
+  console.log(path);
 }

@@ -38,3 +38,6 @@ export async function printWeight(): Promise<void> {
   console.log(`The editor adds ${((bytes - first) / 1e6).toFixed(2)} MB, after ${editor}\n`);
   await browser.close();
 }
+
+// `npm run bench:weight`: this alone.
+if (import.meta.main) await printWeight();

@@ -1,15 +1,18 @@
 import { useMonaco } from '@graphiql/react';
 import { useEffect } from 'react';
+import { looksDark, onLooks } from './view.ts';
 
 type Monaco = NonNullable<Parameters<Parameters<typeof useMonaco>[0]>[0]['monaco']>;
 
 const TRANSPARENT = '#ffffff00';
 
-/** GraphiQL's own themes, with comments, numbers and line numbers that stand out from their ground (WCAG AA). */
+/** GraphiQL's own themes, also where the system changes while the page is open, or it is printed, with comments, numbers and line numbers that stand out from their ground (WCAG AA). */
 export function useStrongColours(): void {
   const monaco = useMonaco((state) => state.monaco);
   useEffect(() => {
-    if (monaco !== undefined) define(monaco);
+    if (monaco === undefined) return;
+    define(monaco);
+    return onLooks(() => monaco.editor.setTheme(looksDark() ? 'graphiql-DARK' : 'graphiql-LIGHT'));
   }, [monaco]);
 }
 

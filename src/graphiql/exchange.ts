@@ -267,5 +267,5 @@ export function nameIn(query: string, operationName: string | null | undefined):
 
 /** What to call an operation: its name, or that it has none. */
 export function titleOf({ query, operationName }: Operation): string {
-  return operationName ?? /^[^#]*?\bquery\s+(\w+)/m.exec(query)?.[1] ?? 'the operation without a name';
+  return operationName ?? /^[^#]*?\bquery\s+(\w+)/m.exec(query)?.[1] ?? 'An operation without a name';
 }

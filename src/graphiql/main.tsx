@@ -1,5 +1,6 @@
 import { GraphiQL } from 'graphiql';
 import { StrictMode, useEffect, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import 'graphiql/setup-workers/vite';
 import 'graphiql/style.css';
@@ -7,7 +8,7 @@ import '@graphiql/plugin-explorer/style.css';
 import './style.css';
 import './layout.css';
 import './media.css';
-import { useGraphiQL } from '@graphiql/react';
+import { useGraphiQL, useMonaco } from '@graphiql/react';
 import { apiKey, keepKey } from './api-key.ts';
 import { useCompletion } from './catalogue/completion.ts';
 import { useStrongColours } from './editor-colours.ts';
@@ -71,7 +72,16 @@ function tabsFor({ trusted }: Settings) {
 function Editors() {
   useStandIns();
   useEditorInTime();
-  return null;
+  return <EarlyText />;
+}
+
+/** The operation to be read, in the place of the editor until that has come. */
+function EarlyText() {
+  const hasCome = useMonaco(({ monaco }) => monaco !== undefined);
+  const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
+  const [place, setPlace] = useState<Element | null>(null);
+  useEffect(() => setPlace(document.querySelector('.graphiql-query-editor')), []);
+  return hasCome || place === null ? null : createPortal(<pre className="early">{query}</pre>, place);
 }
 
 /** What helps where operations may be written. */

@@ -218,7 +218,7 @@ function Of({ exchange: { operation, at } }: { readonly exchange: Exchange }) {
   const written = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? null);
   return (
     <p className="of">
-      Of <strong>{titleOf(operation)}</strong>, run at {new Date(at).toLocaleTimeString()}
+      <strong>{titleOf(operation)}</strong>, run at {new Date(at).toLocaleTimeString()}
       {written !== null && written !== operation.query && '; the operation has been changed since'}.
     </p>
   );

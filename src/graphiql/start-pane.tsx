@@ -83,12 +83,15 @@ function Questions() {
     setPrices({});
     if (key === '') return;
     const leaving = new AbortController();
-    for (const { query, lesson } of ASKED) {
-      explained({ query }, leaving.signal).then(
-        (plan) => plan !== null && setPrices((known) => ({ ...known, [lesson]: callsOf(plan) })),
-        () => {},
-      );
-    }
+    // One by one: a browser has six connections, and a question that is clicked waits for none of these.
+    const ask = async () => {
+      for (const { query, lesson } of ASKED) {
+        const plan = await explained({ query }, leaving.signal).catch(() => null);
+        if (leaving.signal.aborted) return;
+        if (plan !== null) setPrices((known) => ({ ...known, [lesson]: callsOf(plan) }));
+      }
+    };
+    void ask();
     return () => leaving.abort();
   }, [key]);
   return (

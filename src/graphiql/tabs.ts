@@ -8,12 +8,12 @@ export const LESSONS: readonly {
   {
     name: 'Country',
     about: "A country's card: ten fields, one call",
-    query: `# Country Graph. Run with Ctrl-Enter, complete with
-# Ctrl-Space; the other tabs go on from here.
+    query: `# Run with Ctrl-Enter, complete with Ctrl-Space.
+# The other tabs go on from here.
 #
-# A country's card. Ten fields, and however many you add:
-# figures travel in one call. At the right, Cost shows what
-# it took, and Picture draws what holds figures.
+# A country's card: ten fields. However many you add,
+# their figures travel in one call. Cost shows what it
+# took, and Picture draws what can be drawn.
 query CountryCard {
   country(code: "KE") {
     name

@@ -38,3 +38,24 @@ export function useNarrow(): boolean {
 
 export const isNarrow = () => narrow.matches;
 export const isMedium = () => medium.matches;
+
+/** Tells if GraphiQL is dark: as somebody has chosen there, or else as the system is. Paper is white. */
+export function looksDark(): boolean {
+  if (paper.matches) return false;
+  const { classList } = document.body;
+  if (classList.contains('graphiql-dark')) return true;
+  return !classList.contains('graphiql-light') && dark.matches;
+}
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+/** Tells each time that it may be otherwise. */
+export function onLooks(listener: () => void): () => void {
+  const chosen = new MutationObserver(listener);
+  chosen.observe(document.body, { attributes: true, attributeFilter: ['class'] });
+  for (const media of [paper, dark]) media.addEventListener('change', listener);
+  return () => {
+    chosen.disconnect();
+    for (const media of [paper, dark]) media.removeEventListener('change', listener);
+  };
+}

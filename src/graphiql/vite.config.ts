@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
 import { outlines } from './outlines.ts';
 
 const ROOT = fileURLToPath(new URL('./', import.meta.url));
@@ -46,6 +46,33 @@ function inOrder(): Plugin {
   };
 }
 
+/**
+ * Has the page ask at once for what draws pictures. Its own script would ask for them after it has come and run: a round trip
+ * later.
+ */
+function chartsAtOnce(): Plugin {
+  return {
+    name: 'charts-at-once',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_, { bundle = {} }) {
+        const chunk = Object.values(bundle).find(
+          (one) => one.type === 'chunk' && one.facadeModuleId?.endsWith('chart/chart-pane.tsx'),
+        );
+        if (chunk?.type !== 'chunk') throw new Error('Nothing draws pictures.');
+        const sheets = [...(chunk.viteMetadata?.importedCss ?? [])];
+        return [tag('modulepreload', chunk.fileName), ...sheets.map((sheet) => tag('stylesheet', sheet))];
+      },
+    },
+  };
+}
+
+const tag = (rel: string, file: string): HtmlTagDescriptor => ({
+  tag: 'link',
+  attrs: { rel, crossorigin: true, href: `./${file}` },
+  injectTo: 'head',
+});
+
 /** Writes each file compressed beside itself, so that nothing is compressed while somebody waits. */
 function compressed(): Plugin {
   return {
@@ -67,7 +94,7 @@ export default defineConfig({
   base: './',
   // Its libraries' directives, which mean nothing in a bundle, fill pages of warnings.
   logLevel: 'error',
-  plugins: [africa(), withoutFonts(), inOrder(), compressed()],
+  plugins: [africa(), withoutFonts(), inOrder(), chartsAtOnce(), compressed()],
   worker: { format: 'es', plugins: () => [inOrder()] },
   build: {
     outDir: OUT,

@@ -24,8 +24,11 @@ export function Warnings() {
         {all.map((warning, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: warnings have no other name
           <li key={i}>
-            <code>{warning.code}</code> {warning.path !== undefined && <code>{warning.path.join('.')}</code>}{' '}
             <Words text={warning.message} />
+            <span className="about">
+              <code>{warning.code}</code>{' '}
+              {warning.path !== undefined && <code>{warning.path.join('.')}</code>}
+            </span>
             {mayChange && <Offers warning={warning} />}
           </li>
         ))}

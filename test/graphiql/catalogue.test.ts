@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { literalAt, variableAt } from '../../src/graphiql/catalogue/literals.ts';
 import { searched } from '../../src/graphiql/catalogue/search.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { pane, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
+import { pane, run, scenesOfGraphiql, side, tab, write, written } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { shared } = scenesOfGraphiql();
 
 describe('what a string names', () => {
   it.for([
@@ -78,9 +78,10 @@ describe('a search', () => {
 });
 
 describe.skipIf(!hasChromium)('the catalogue at hand', () => {
+  const sceneOf = shared();
+
   it('is asked for when it is opened, by GraphQL, and says what that took', async () => {
-    await using scene = await open();
-    const { page, program } = scene;
+    const { page, program } = sceneOf();
     await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
     expect(program.requests()).toEqual([]);
     await pane(page, 'Catalogue');
@@ -90,9 +91,7 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
   });
 
   it('is searched by name, key, category and source, and says which countries have figures', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await pane(page, 'Catalogue');
+    const { page } = sceneOf();
     const indicators = page.getByRole('region', { name: 'Indicators' });
     const search = page.getByLabel('Search indicators');
     await search.fill('life expect');
@@ -111,12 +110,12 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
       .toBeGreaterThan(1);
     for (const text of await indicators.locator('.entry-head ~ .hint:nth-of-type(2)').allInnerTexts())
       expect(text).toContain('who_gho');
+    await page.getByLabel('Source').selectOption('');
   });
 
   it('puts a figure into the selection of a country, and the operation runs', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await pane(page, 'Catalogue');
+    const { page } = sceneOf();
+    await tab(page, 'CountryCard');
     await page.getByLabel('Search indicators').fill('internet_users_pct');
     await page.getByRole('button', { name: 'Insert internet_users_pct' }).click();
     await expect
@@ -128,9 +127,8 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
   });
 
   it('puts a key and a code into the string that the cursor stands in', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await pane(page, 'Catalogue');
+    const { page } = sceneOf();
+    await page.getByLabel('Search indicators').fill('');
     await goBehind(
       page,
       '{ country(code: "KE") { observation(metricKey: "x") { value } } }',
@@ -144,10 +142,8 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
   });
 
   it('opens an operation of its own where there is none to put a figure in', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
     await write(page, '{ quota { plan } }');
-    await pane(page, 'Catalogue');
     await page.getByRole('button', { name: 'Insert life_expectancy', exact: true }).click();
     await expect.poll(() => written(page)).toContain('query LifeExpectancy');
     expect((await run(page)).errors).toBeUndefined();
@@ -156,15 +152,15 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
   });
 
   it('names the exchanges once that is asked for', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await pane(page, 'Catalogue');
+    const { page } = sceneOf();
     await page.getByRole('button', { name: /Ask for their codes/ }).click();
     await page.getByRole('region', { name: 'Exchanges' }).getByText('NGX', { exact: true }).waitFor();
   });
 });
 
 describe.skipIf(!hasChromium)('inside a string, completion', () => {
+  const sceneOf = shared();
+
   /** Asks for suggestions, anew each time: what is asked while the editor still starts may never be answered. */
   async function suggested(page: Page): Promise<string> {
     await page.keyboard.press('Escape');
@@ -175,9 +171,15 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
       .catch(() => '');
   }
 
+  async function openCatalogue(page: Page) {
+    const search = page.getByLabel('Search indicators');
+    if (!(await search.isVisible())) await pane(page, 'Catalogue');
+    await search.fill('');
+    await page.getByText('207 of 207 indicators').waitFor();
+  }
+
   it('offers to load the catalogue, says what that costs, and asks for nothing before', async () => {
-    await using scene = await open();
-    const { page, program } = scene;
+    const { page, program } = sceneOf();
     await goBehind(page, '{ country(code: "KE") { observation(metricKey: "") { value } } }', 'metricKey: "');
     await expect.poll(() => suggested(page)).toContain('two calls');
     expect(program.requests()).toEqual([]);
@@ -196,10 +198,8 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     ['gdp per capita', 'gdp_per_capita_current_usd'],
     ['rain', 'rainfall_monthly_mm'],
   ] as const)('finds what people call it: %s', async ([words, key]) => {
-    await using scene = await open();
-    const { page } = scene;
-    await pane(page, 'Catalogue');
-    await page.getByText('207 of 207 indicators').waitFor();
+    const { page } = sceneOf();
+    await openCatalogue(page);
     await page.getByLabel('Search indicators').fill(words);
     const entries = page.getByRole('region', { name: 'Indicators' }).locator('.entries code');
     await expect.poll(() => entries.allInnerTexts()).toContain(key);
@@ -213,8 +213,7 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
   });
 
   it('of what may be asked begins with figures and lists', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
     await goBehind(page, '{  }', '{ ');
     const labels = page.locator('.suggest-widget.visible .monaco-list-row .label-name');
     await expect
@@ -238,10 +237,8 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     ['{ countries(codes: ["KE", "Gha"]) { name } }', 'Gha', 'GH'],
     ['{ source(key: "world_bank_w") { key } }', 'world_bank_w', 'world_bank_wdi'],
   ] as const)('names what there is: %s', async ([text, part, name]) => {
-    await using scene = await open();
-    const { page } = scene;
-    await pane(page, 'Catalogue');
-    await page.getByText('207 of 207 indicators').waitFor();
+    const { page } = sceneOf();
+    await openCatalogue(page);
     await goBehind(page, text, part);
     await expect.poll(() => suggested(page)).toContain(name);
     await page.keyboard.press('Enter');
@@ -249,10 +246,8 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
   });
 
   it('names what there is in the variables', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await pane(page, 'Catalogue');
-    await page.getByText('207 of 207 indicators').waitFor();
+    const { page } = sceneOf();
+    await openCatalogue(page);
     await write(
       page,
       'query ($key: String!) { country(code: "KE") { observation(metricKey: $key) { value } } }',

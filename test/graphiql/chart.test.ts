@@ -2,14 +2,19 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { type Opening, run, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';
+import { newTab, run, type Scene, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';
 import { openProgram } from '../support/program.ts';
 
-const { open } = scenesOfGraphiql();
+const { open, shared } = scenesOfGraphiql();
 
-/** The answer to an operation in the pane, under the key of the team. */
-async function charted(query: string, opening: Opening = {}) {
-  const scene = await open(opening);
+const sceneOf = shared();
+const LAPTOP = { width: 1400, height: 900 };
+const DESK = { width: 1900, height: 1000 };
+
+/** The answer to an operation in the pane, in a tab of its own, under the key of the team. */
+async function charted(query: string, viewport = LAPTOP, scene: Scene = sceneOf()) {
+  await scene.page.setViewportSize(viewport);
+  await newTab(scene.page);
   await scene.page.getByLabel('API key', { exact: true }).fill('demo-team');
   await write(scene.page, query);
   const answer = await run(scene.page);
@@ -28,9 +33,9 @@ const svgText = (bytes: Buffer) =>
 
 describe.skipIf(!hasChromium)('lines', () => {
   it('are drawn for each country, with a band where there are bounds', async () => {
-    await using scene = await charted(
+    const scene = await charted(
       '{ countries(codes: ["KE", "NG", "GH"]) { name observations(metricKeys: ["life_expectancy"], fromYear: 1990) { value estimateLow estimateHigh } } }',
-      { viewport: { width: 1900, height: 1000 } },
+      DESK,
     );
     const frame = scene.page.locator('.frame.lines');
     await expect.poll(() => frame.locator('g.top path').count()).toBe(3);
@@ -48,7 +53,7 @@ describe.skipIf(!hasChromium)('lines', () => {
     ['years', 'country(code: "GH") { observations(metricKeys: ["internet_users_pct"])', 1],
     ['quarters', 'country(code: "ML") { observations(metricKeys: ["gdp_growth_quarterly_yoy_pct"])', 0.25],
   ] as const)('leave gaps where %s are missing', async ([, query, step]) => {
-    await using scene = await charted(`{ ${query} { value } } }`);
+    const scene = await charted(`{ ${query} { value } } }`);
     const moments: number[] = scene.data.country.observations.map(
       ({ year, period }: { year: number; period: string }) =>
         year + (Number(/Q(\d)/.exec(period)?.[1] ?? 1) - 1) / 4,
@@ -62,9 +67,9 @@ describe.skipIf(!hasChromium)('lines', () => {
   });
 
   it('of 54 countries are eight with a colour and a label of their own, and the others in grey', async () => {
-    await using scene = await charted(
+    const scene = await charted(
       '{ countries { name observations(metricKeys: ["life_expectancy"]) { value } } }',
-      { viewport: { width: 1900, height: 1000 } },
+      DESK,
     );
     await widen(scene.page, 1000);
     const frame = scene.page.locator('.frame.lines');
@@ -115,7 +120,7 @@ async function boxesOf(all: Locator) {
 
 describe.skipIf(!hasChromium)('a map', () => {
   it('knows whose figures they are though no code is selected, and the answer shows what was asked', async () => {
-    await using scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
+    const scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
     const shapes = scene.page.locator('.frame.map g.with-figure path');
     await expect.poll(() => shapes.count()).toBe(54);
     expect(new Set(await fills(shapes)).size).toBeGreaterThan(30);
@@ -130,9 +135,7 @@ describe.skipIf(!hasChromium)('a map', () => {
   });
 
   it('has two hues where values are negative, hatching and a swatch for no figure, and islands to be seen', async () => {
-    await using scene = await charted(
-      '{countries{name observation(metricKey:"net_migration_total"){value}}}',
-    );
+    const scene = await charted('{countries{name observation(metricKey:"net_migration_total"){value}}}');
     const frame = scene.page.locator('.frame.map');
     await expect.poll(() => frame.locator('g.with-figure path').count()).toBe(49);
     const hue = (fill: string) => {
@@ -155,7 +158,7 @@ describe.skipIf(!hasChromium)('a map', () => {
   });
 
   it('takes national figures alone, and says how many of places there are', async () => {
-    await using scene = await charted(
+    const scene = await charted(
       '{ observations(metricKeys: ["idps_total"], latest: true) { value country { code } } }',
     );
     const national = scene.data.observations.filter(
@@ -171,9 +174,9 @@ describe.skipIf(!hasChromium)('a map', () => {
 
 describe.skipIf(!hasChromium)('a picture', () => {
   it.for([1000, 360])('fills a width of %d pixels', async (width) => {
-    await using scene = await charted(
+    const scene = await charted(
       '{countries{name observation(metricKey:"gdp_current_usd"){value} observations(metricKeys:["life_expectancy"],fromYear:2010){value}}}',
-      { viewport: { width: 1900, height: 1000 } },
+      DESK,
     );
     await widen(scene.page, width);
     for (const kind of ['lines', 'map']) {
@@ -201,7 +204,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
   });
 
   it('is saved with all that has to be said of it', async () => {
-    await using scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
+    const scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
     const svg = await saved(scene.page, button(scene.page, 'SVG'));
     expect(svg.name).toBe('life_expectancy-map.svg');
     const texts = svgText(svg.bytes);
@@ -224,12 +227,99 @@ describe.skipIf(!hasChromium)('a picture', () => {
     const csv = await saved(scene.page, button(scene.page, 'CSV'));
     expect(csv.bytes.toString().trim().split('\r\n')).toHaveLength(55);
   });
+});
 
-  it('is saved with its legend, and never as synthetic where the service is real', async () => {
+describe.skipIf(!hasChromium)('an answer', () => {
+  it('of one country and all indicators is a table', async () => {
+    const scene = await charted('{ country(code: "KE") { observations(latest: true) { value } } }');
+    await expect.poll(() => scene.page.locator('.picture').count()).toBe(1);
+    expect(await scene.page.locator('.frame').count()).toBe(0);
+    expect(await scene.page.locator('figcaption strong').innerText()).toBe('Kenya: single figures');
+    expect(await scene.page.locator('.charts .pages').getByRole('status').innerText()).toMatch(
+      /Rows 1 to 100 of 1\d\d\./,
+    );
+  });
+
+  it('without figures is a table of any list, that sorts and goes out as CSV', async () => {
+    const scene = await charted(
+      '{ tickers(exchangeCode: "NGX", instrumentType: "EQUITY") { symbol closePrice country { code } } }',
+    );
+    const { page } = scene;
+    const prices = async () =>
+      (await page.locator('.charts tbody td:nth-child(2)').allInnerTexts())
+        .filter((text) => text !== '')
+        .map((text) => Number(text.replaceAll(',', '')));
+    const header = page.locator('.charts th').nth(1);
+    await header.getByRole('button').click();
+    expect(await header.getAttribute('aria-sort')).toBe('ascending');
+    expect(await prices()).toEqual((await prices()).toSorted((a, b) => a - b));
+    await header.getByRole('button').click();
+    expect(await header.getAttribute('aria-sort')).toBe('descending');
+    expect(await prices()).toEqual((await prices()).toSorted((a, b) => b - a));
+    const csv = await saved(page, button(page, 'CSV'));
+    expect(csv.name).toBe('tickers.csv');
+    const [head, ...rows] = csv.bytes.toString().trim().split('\r\n');
+    expect(head).toBe('symbol,closePrice,country.code');
+    expect(rows).toHaveLength(scene.data.tickers.length);
+  });
+});
+
+const isDark = (svg: Element) => (svg as SVGElement).style.color !== 'rgb(26, 32, 48)';
+
+/** Rules of axe that the colours of a page decide; all others judge what it is made of, which is the same in both. */
+const OF_COLOURS = '{ runOnly: ["color-contrast", "link-in-text-block"] }';
+
+describe.skipIf(!hasChromium)('the pane', () => {
+  it('meets no serious fault, in light colours and in dark', async () => {
+    const { page } = await charted(
+      '{countries{name observation(metricKey:"net_migration_total"){value} observations(metricKeys:["life_expectancy"]){value}}}',
+    );
+    await page.locator('.picture svg').first().waitFor();
+    await page.evaluate(axe.source);
+    const faults = async (options: string) => {
+      const { violations } = await page.evaluate<AxeResults>(
+        `axe.run(document.querySelector(".charts"), ${options})`,
+      );
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 160))]);
+    };
+    const inBoth = async () => {
+      const light = await faults('{}');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      // A picture is drawn anew.
+      await expect
+        .poll(() =>
+          page
+            .locator('.picture svg')
+            .first()
+            .evaluate(isDark, undefined, { timeout: 500 })
+            .catch(() => true),
+        )
+        .toBe(true);
+      const dark = await faults(OF_COLOURS);
+      await page.emulateMedia({ colorScheme: 'light' });
+      return [...light, ...dark];
+    };
+    await page
+      .getByText(/Table of/)
+      .first()
+      .click();
+    expect(await inBoth()).toEqual([]);
+    await button(page, 'Table').click();
+    await page.locator('.charts tbody tr').first().waitFor();
+    expect(await inBoth()).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasChromium)('over a gateway of its own', () => {
+  it('a picture is saved with its legend, and never as synthetic where the service is real', async () => {
     await using service = await openProgram();
-    await using scene = await charted(
+    await using own = await open({ upstreamUrl: service.service.url });
+    const scene = await charted(
       '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2000) { value } } }',
-      { upstreamUrl: service.service.url },
+      LAPTOP,
+      own,
     );
     const texts = svgText((await saved(scene.page, button(scene.page, 'SVG'))).bytes);
     expect(texts).toEqual(
@@ -237,10 +327,8 @@ describe.skipIf(!hasChromium)('a picture', () => {
     );
     expect(texts.join(' ')).not.toMatch(/synthetic/i);
   });
-});
 
-describe.skipIf(!hasChromium)('an answer', () => {
-  it('of 54 countries and 207 indicators is usable in two seconds, as a dozen pictures and the rest by choice', {
+  it('an answer of 54 countries and 207 indicators is usable in two seconds, as a dozen pictures and the rest by choice', {
     retry: 2,
   }, async () => {
     await using scene = await open({ viewport: { width: 1400, height: 900 } });
@@ -289,40 +377,7 @@ describe.skipIf(!hasChromium)('an answer', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('of one country and all indicators is a table', async () => {
-    await using scene = await charted('{ country(code: "KE") { observations(latest: true) { value } } }');
-    await expect.poll(() => scene.page.locator('.picture').count()).toBe(1);
-    expect(await scene.page.locator('.frame').count()).toBe(0);
-    expect(await scene.page.locator('figcaption strong').innerText()).toBe('Kenya: single figures');
-    expect(await scene.page.locator('.charts .pages').getByRole('status').innerText()).toMatch(
-      /Rows 1 to 100 of 1\d\d\./,
-    );
-  });
-
-  it('without figures is a table of any list, that sorts and goes out as CSV', async () => {
-    await using scene = await charted(
-      '{ tickers(exchangeCode: "NGX", instrumentType: "EQUITY") { symbol closePrice country { code } } }',
-    );
-    const { page } = scene;
-    const prices = async () =>
-      (await page.locator('.charts tbody td:nth-child(2)').allInnerTexts())
-        .filter((text) => text !== '')
-        .map((text) => Number(text.replaceAll(',', '')));
-    const header = page.locator('.charts th').nth(1);
-    await header.getByRole('button').click();
-    expect(await header.getAttribute('aria-sort')).toBe('ascending');
-    expect(await prices()).toEqual((await prices()).toSorted((a, b) => a - b));
-    await header.getByRole('button').click();
-    expect(await header.getAttribute('aria-sort')).toBe('descending');
-    expect(await prices()).toEqual((await prices()).toSorted((a, b) => b - a));
-    const csv = await saved(page, button(page, 'CSV'));
-    expect(csv.name).toBe('tickers.csv');
-    const [head, ...rows] = csv.bytes.toString().trim().split('\r\n');
-    expect(head).toBe('symbol,closePrice,country.code');
-    expect(rows).toHaveLength(scene.data.tickers.length);
-  });
-
-  it('is that of the operation as it was written where what was added is too much', async () => {
+  it('an answer is that of the operation as it was written where what was added is too much', async () => {
     await using scene = await open({ env: { CACHE_URL: 'memory:', MAX_DEPTH: '3' } });
     await write(
       scene.page,
@@ -330,31 +385,5 @@ describe.skipIf(!hasChromium)('an answer', () => {
     );
     await scene.page.getByRole('button', { name: /Execute/ }).click();
     await expect.poll(() => scene.page.locator('.graphiql-response').innerText()).toMatch(/"value":\s\d/);
-  });
-});
-
-describe.skipIf(!hasChromium)('the pane', () => {
-  it.for(['light', 'dark'] as const)('meets no serious fault in %s colours', async (colorScheme) => {
-    await using scene = await charted(
-      '{countries{name observation(metricKey:"net_migration_total"){value} observations(metricKeys:["life_expectancy"]){value}}}',
-      { colorScheme },
-    );
-    const { page } = scene;
-    await page.locator('.picture svg').first().waitFor();
-    await page.evaluate(axe.source);
-    const faults = async () => {
-      const { violations } = await page.evaluate<AxeResults>('axe.run(document.querySelector(".charts"))');
-      return violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 160))]);
-    };
-    await page
-      .getByText(/Table of/)
-      .first()
-      .click();
-    expect(await faults()).toEqual([]);
-    await button(page, 'Table').click();
-    await page.locator('.charts tbody tr').first().waitFor();
-    expect(await faults()).toEqual([]);
   });
 });

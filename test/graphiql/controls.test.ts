@@ -2,9 +2,11 @@ import axe, { type AxeResults } from 'axe-core';
 import { describe, expect, it } from 'vitest';
 import { countryEdit } from '../../src/graphiql/chart/country-edit.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
+import { newTab, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { shared } = scenesOfGraphiql();
+
+const sceneOf = shared();
 
 describe('an operation takes a further country', () => {
   it.for([
@@ -34,7 +36,7 @@ describe('an operation takes a further country', () => {
 
 describe.skipIf(!hasChromium)('from a fresh browser', () => {
   it('one click leads to a picture, and two to the same for another country', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
     const { page, program } = scene;
     await page.locator('.start').getByRole('button', { name: 'How have three countries fared' }).click();
     const lines = page.locator('.frame.lines g.top path');
@@ -53,10 +55,27 @@ describe.skipIf(!hasChromium)('from a fresh browser', () => {
   });
 });
 
+/** Counts texts that lie on another. */
+function overlapping(texts: Element[]): number {
+  const boxes = texts.map((text) => text.getBoundingClientRect());
+  return boxes.filter((one, i) =>
+    boxes
+      .slice(i + 1)
+      .some(
+        (other) =>
+          one.left < other.right &&
+          other.left < one.right &&
+          one.top < other.bottom &&
+          other.top < one.bottom,
+      ),
+  ).length;
+}
+
 describe.skipIf(!hasChromium)('controls', () => {
   it('draw what is there otherwise, at no call', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
     const { page, program } = scene;
+    await newTab(page);
     await page.locator('.start').getByRole('button', { name: 'How have three countries fared' }).click();
     await page.locator('.frame.lines g.top path').first().waitFor();
     program.requests();
@@ -83,8 +102,9 @@ describe.skipIf(!hasChromium)('controls', () => {
   });
 
   it('draw each of many lines by itself, or a year of them as a map', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
     const { page } = scene;
+    await newTab(page);
     await write(
       page,
       '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }',
@@ -92,6 +112,8 @@ describe.skipIf(!hasChromium)('controls', () => {
     await run(page);
     await page.getByLabel('Draw').selectOption('multiples');
     await expect.poll(() => page.locator('.frame.multiples g.top path').count()).toBe(54);
+    const years = page.locator('.frame.multiples [aria-label="x-axis tick label"] text');
+    expect(await years.evaluateAll(overlapping)).toBe(0);
     await page.getByLabel('Draw').selectOption('map');
     await expect.poll(() => page.locator('.frame.map g.with-figure path').count()).toBe(54);
     await page.getByLabel('Year', { exact: true }).selectOption('2012');
@@ -100,8 +122,9 @@ describe.skipIf(!hasChromium)('controls', () => {
   });
 
   it('set two indicators against each other, a dot a country', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
     const { page, program } = scene;
+    await newTab(page);
     await write(
       page,
       '{ countries { name a: observation(metricKey: "gdp_per_capita_current_usd") { value } b: observation(metricKey: "life_expectancy") { value } } }',
@@ -125,8 +148,8 @@ describe.skipIf(!hasChromium)('controls', () => {
   });
 
   it('show another country in place of the only one', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
+    await newTab(page);
     await write(
       page,
       '{ country(code: "KE") { name observations(metricKeys: ["life_expectancy"]) { value } } }',

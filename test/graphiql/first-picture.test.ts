@@ -32,6 +32,7 @@ const AT_ONCE = `
       question.click();
     } else if (document.querySelectorAll('.frame.lines g.top path').length === 3) {
       window.drawnAtMs = performance.now();
+      window.readable = document.querySelector('.graphiql-query-editor').textContent;
       look.disconnect();
     }
   });
@@ -60,10 +61,12 @@ async function ask({ page: other, origin }: Scene, isSlow: boolean) {
   await page.addInitScript(AT_ONCE);
   await page.goto(`${origin}/graphiql`, { waitUntil: 'commit' });
   await page.locator('.frame.lines g.top path').nth(2).waitFor();
-  const tookMs = await page.evaluate<number>('window.drawnAtMs');
+  const { tookMs, readable } = await page.evaluate<{ tookMs: number; readable: string }>(
+    '({ tookMs: window.drawnAtMs, readable: window.readable })',
+  );
   await Promise.all(sizes);
   const received = [...files];
-  return { page, tookMs, received, [Symbol.asyncDispose]: () => fresh.close() };
+  return { page, tookMs, readable, received, [Symbol.asyncDispose]: () => fresh.close() };
 }
 
 async function timeWithoutLine(scene: Scene): Promise<number> {
@@ -95,6 +98,8 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     await using scene = await open();
     await using first = await ask(scene, true);
     const { page } = first;
+    // The operation can be read before the editor has come.
+    expect(first.readable).toContain('query OverTime');
     expect(scene.program.requests()).toHaveLength(2);
     await page.getByRole('tab', { name: 'Answer' }).click();
     await expect

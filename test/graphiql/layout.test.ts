@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { shared } = scenesOfGraphiql();
 
 const PORTRAIT = { width: 390, height: 844 };
 const LANDSCAPE = { width: 844, height: 390 };
@@ -27,9 +27,26 @@ describe.skipIf(!hasChromium).for([
   ['upright', PORTRAIT],
   ['on its side', LANDSCAPE],
 ] as const)('on a telephone %s', ([, viewport]) => {
+  const sceneOf = shared({ viewport });
+
+  it('what a pane at the left opens is in view', async () => {
+    const { page } = sceneOf();
+    await pane(page, 'Catalogue');
+    const search = page.getByLabel('Search indicators');
+    await expect.poll(() => isInView(search)).toBe(true);
+    expect((await search.boundingBox())?.width).toBeGreaterThan(240);
+    await pane(page, 'Lessons');
+    await page.locator('.graphiql-plugin').getByRole('button', { name: 'Over time' }).click();
+    await expect
+      .poll(() =>
+        isInView(page.locator('.graphiql-query-editor .view-line > span', { hasText: 'query OverTime' })),
+      )
+      .toBe(true);
+  });
+
   it('the answer is in view once an operation was run, and the operation can be gone back to', async () => {
-    await using scene = await open({ viewport });
-    const { page } = scene;
+    const { page } = sceneOf();
+    await tab(page, 'CountryCard');
     await run(page);
     const answer = page.locator('.result-window .view-line > span', { hasText: 'Nairobi' });
     await expect.poll(() => isInView(answer)).toBe(true);
@@ -46,8 +63,7 @@ describe.skipIf(!hasChromium).for([
   });
 
   it('the picture, the cost and the errors are in view, too', async () => {
-    await using scene = await open({ viewport });
-    const { page } = scene;
+    const { page } = sceneOf();
     await tab(page, 'Errors');
     await run(page);
     await side(page, 'Errors');
@@ -62,28 +78,32 @@ describe.skipIf(!hasChromium).for([
     await expect.poll(() => isInView(page.locator('.picture figcaption'))).toBe(true);
     expect(await isAsWideAsThePage(page)).toBe(true);
   });
-
-  it('what a pane at the left opens is in view', async () => {
-    await using scene = await open({ viewport });
-    const { page } = scene;
-    await pane(page, 'Catalogue');
-    const search = page.getByLabel('Search indicators');
-    await expect.poll(() => isInView(search)).toBe(true);
-    expect((await search.boundingBox())?.width).toBeGreaterThan(240);
-    await pane(page, 'Lessons');
-    await page.locator('.graphiql-plugin').getByRole('button', { name: 'Over time' }).click();
-    await expect
-      .poll(() =>
-        isInView(page.locator('.graphiql-query-editor .view-line > span', { hasText: 'query OverTime' })),
-      )
-      .toBe(true);
-  });
 });
 
 describe.skipIf(!hasChromium)('the right side', () => {
+  const sceneOf = shared();
+
+  it('follows the tab of the operation, and names it', async () => {
+    const { page } = sceneOf();
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines').waitFor();
+    expect(await page.locator('.of').innerText()).toMatch(/^OverTime, run at /);
+    await tab(page, 'AllCountries');
+    await expect.poll(() => page.locator('.picture').count()).toBe(0);
+    await tab(page, 'OverTime');
+    await page.locator('.frame.lines').waitFor();
+    await page.locator('.graphiql-query-editor .view-lines').click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type(' ');
+    await expect
+      .poll(() => page.locator('.of').innerText())
+      .toContain('the operation has been changed since');
+  });
+
   it('has the whole page if wanted, and the picture takes it', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
     await tab(page, 'AllCountries');
     await run(page);
     await side(page, 'Picture');
@@ -98,7 +118,9 @@ describe.skipIf(!hasChromium)('the right side', () => {
   });
 
   it('counts the errors where they are to be read', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
+    await tab(scene.page, 'CountryCard');
+    await side(scene.page, 'Answer');
     await run(scene.page);
     const errors = scene.page.getByRole('tab', { name: 'Errors' });
     await expect.poll(() => scene.page.locator('.result-window').innerText()).toContain('Nairobi');
@@ -109,32 +131,13 @@ describe.skipIf(!hasChromium)('the right side', () => {
   });
 
   it('is gone through by the arrow keys', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
+    await side(scene.page, 'Answer');
     await scene.page.getByRole('tab', { name: 'Answer' }).focus();
     await scene.page.keyboard.press('ArrowRight');
     expect(await scene.page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
     await scene.page.keyboard.press('ArrowLeft');
     await scene.page.keyboard.press('ArrowLeft');
     expect(await scene.page.getByRole('tab', { name: 'Errors' }).getAttribute('aria-selected')).toBe('true');
-  });
-
-  it('follows the tab of the operation, and names it', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await tab(page, 'OverTime');
-    await run(page);
-    await side(page, 'Picture');
-    await page.locator('.frame.lines').waitFor();
-    expect(await page.locator('.of').innerText()).toMatch(/^Of OverTime, run at /);
-    await tab(page, 'AllCountries');
-    await expect.poll(() => page.locator('.picture').count()).toBe(0);
-    await tab(page, 'OverTime');
-    await page.locator('.frame.lines').waitFor();
-    await page.locator('.graphiql-query-editor .view-lines').click();
-    await page.keyboard.press('ControlOrMeta+End');
-    await page.keyboard.type(' ');
-    await expect
-      .poll(() => page.locator('.of').innerText())
-      .toContain('the operation has been changed since');
   });
 });

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
+import { newTab, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { shared } = scenesOfGraphiql();
+
+const sceneOf = shared();
 
 describe.skipIf(!hasChromium)('figures of whole countries and of places', () => {
   it('are told apart at no call where the answer has both', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
     const { page, program } = scene;
+    await newTab(page);
     await write(page, '{ country(code: "SO") { name observations(metricKeys: ["idps_total"]) { value } } }');
     await run(page);
     await side(page, 'Picture');
@@ -24,8 +27,9 @@ describe.skipIf(!hasChromium)('figures of whole countries and of places', () => 
   });
 
   it('are asked for where the operation asks for others, if they are missing', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
     const { page, program } = scene;
+    await newTab(page);
     await write(
       page,
       '{ country(code: "SO") { name observations(metricKeys: ["idps_total"], scope: NATIONAL, fromYear: 2020) { value } } }',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { answered, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { open, shared } = scenesOfGraphiql();
 
 describe.skipIf(!hasChromium)('a question', () => {
   it.for([
@@ -26,9 +26,17 @@ describe.skipIf(!hasChromium)('a question', () => {
 });
 
 describe.skipIf(!hasChromium)('the picture', () => {
+  const sceneOf = shared();
+
+  it('is not where there is nothing to draw', async () => {
+    const { page } = sceneOf();
+    await tab(page, 'Government');
+    await run(page);
+    await expect.poll(() => answered(page)).toContain('"offices"');
+  });
+
   it('is shown first where figures can be drawn, and the answer where they cannot', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
     await tab(page, 'AllCountries');
     await run(page);
     await page.locator('.frame.map path').first().waitFor();
@@ -41,13 +49,5 @@ describe.skipIf(!hasChromium)('the picture', () => {
     await run(page);
     await expect.poll(() => answered(page)).toContain('"countries"');
     expect(await page.getByRole('tab', { name: 'Answer' }).getAttribute('aria-selected')).toBe('true');
-  });
-
-  it('is not where there is nothing to draw', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await tab(page, 'Government');
-    await run(page);
-    await expect.poll(() => answered(page)).toContain('"offices"');
   });
 });

@@ -3,14 +3,14 @@ import { promisify } from 'node:util';
 import { buildSchema } from 'graphql';
 import type { Page } from 'playwright-core';
 import { parseSync } from 'vite';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dataTypeOf } from '../../src/graphiql/share/data-type.ts';
 import { linkTo, MAX_LINK, sharedIn } from '../../src/graphiql/share/link.ts';
 import { asFetch, asTypeScript } from '../../src/graphiql/share/snippets.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { scenesOfGraphiql, write, written } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { open, shared } = scenesOfGraphiql();
 
 const execute = promisify(execFile);
 
@@ -132,11 +132,14 @@ describe.skipIf(!hasChromium)('sharing', () => {
     expect(new URL(page.url()).hash).toBe('');
     expect(scene.program.requests()).toEqual([]);
   });
+});
+
+describe.skipIf(!hasChromium)('an operation that is copied', () => {
+  const sceneOf = shared();
+  beforeAll(() => writeQuoted(sceneOf().page));
 
   it('as curl is a command that runs, with the key from the environment', async () => {
-    await using scene = await open();
-    await writeQuoted(scene.page);
-    const command = await copy(scene.page, 'Copy as curl');
+    const command = await copy(sceneOf().page, 'Copy as curl');
     expect(command).not.toContain('demo-');
     const env = { PATH: process.env.PATH, COUNTRY_GRAPH_KEY: 'demo-team' };
     const { stdout } = await execute('sh', ['-c', command], { env });
@@ -144,9 +147,7 @@ describe.skipIf(!hasChromium)('sharing', () => {
   });
 
   it.for(['Copy as fetch', 'Copy as TypeScript'])('runs: %s', async (what) => {
-    await using scene = await open();
-    await writeQuoted(scene.page);
-    const text = await copy(scene.page, what);
+    const text = await copy(sceneOf().page, what);
     expect(text).not.toContain('demo-');
     const isFetch = what === 'Copy as fetch';
     const module = isFetch

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { shared } = scenesOfGraphiql();
 
 const SIZES = [
   [667, 375],
@@ -61,19 +61,36 @@ async function isReached(what: Locator): Promise<boolean> {
   });
 }
 
-describe.skipIf(!hasChromium).for(SIZES)('on a screen of %i by %i', ([width, height]) => {
-  it('nothing lies on anything else, and all of it can be scrolled to', async () => {
-    await using scene = await open({ viewport: { width, height } });
-    const { page } = scene;
-    await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
-    await expect.poll(() => overlaps(page)).toEqual([]);
-    for (const one of ['.graphiql-execute-button', '.graphiql-editor-tools button', '.start .choices button'])
-      expect([one, await isReached(page.locator(one).last())]).toEqual([one, true]);
-    expect(await isReached(page.getByRole('button', { name: 'Open settings dialog' }))).toBe(true);
+describe.skipIf(!hasChromium)('on small screens', () => {
+  const sceneOf = shared({ viewport: { width: 667, height: 375 } });
+  const isAsWide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+
+  it.for(SIZES)(
+    'nothing lies on anything else before something is run: %i by %i',
+    async ([width, height]) => {
+      const { page } = sceneOf();
+      await page.setViewportSize({ width, height });
+      await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
+      await expect.poll(() => overlaps(page)).toEqual([]);
+      for (const one of [
+        '.graphiql-execute-button',
+        '.graphiql-editor-tools button',
+        '.start .choices button',
+      ])
+        expect([one, await isReached(page.locator(one).last())]).toEqual([one, true]);
+      expect(await isReached(page.getByRole('button', { name: 'Open settings dialog' }))).toBe(true);
+    },
+  );
+
+  it.for(SIZES)('nor after that, and all of it can be scrolled to: %i by %i', async ([width, height]) => {
+    const { page } = sceneOf();
+    await page.setViewportSize({ width, height });
     await tab(page, 'OverTime');
+    await side(page, 'Query');
     await run(page);
     for (const name of ['Answer', 'Picture', 'Cost', 'Errors'] as const) {
-      expect([name, await isReached(page.getByRole('tab', { name }))]).toEqual([name, true]);
+      // What an answer brings moves the page a moment later.
+      await expect.poll(() => isReached(page.getByRole('tab', { name }))).toBe(true);
       await side(page, name);
       if (name === 'Picture') await page.locator('.frame.lines svg').first().waitFor();
       await expect.poll(() => overlaps(page)).toEqual([]);
@@ -85,15 +102,16 @@ describe.skipIf(!hasChromium).for(SIZES)('on a screen of %i by %i', ([width, hei
     }
     await pane(page, 'Lessons');
     expect(await isReached(page.locator('.graphiql-plugin .choices button').last())).toBe(true);
-    const isAsWide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
     expect(await page.evaluate<boolean>(isAsWide)).toBe(true);
+    await page.getByRole('button', { name: 'Hide Lessons' }).click();
   });
 });
 
-describe.skipIf(!hasChromium)('where people have their own colours', () => {
-  it('Run can be seen', async () => {
-    await using scene = await open();
-    const { page } = scene;
+describe.skipIf(!hasChromium)('on paper, and in forced colours', () => {
+  const sceneOf = shared();
+
+  it('Run can be seen where people have their own colours', async () => {
+    const { page } = sceneOf();
     await page.emulateMedia({ forcedColors: 'active' });
     try {
       const { fill, ground, border } = await page.locator('.graphiql-execute-button').evaluate((button) => ({
@@ -107,12 +125,26 @@ describe.skipIf(!hasChromium)('where people have their own colours', () => {
       await page.emulateMedia({ forcedColors: 'none' });
     }
   });
-});
 
-describe.skipIf(!hasChromium)('on paper', () => {
-  it.for(['light', 'dark'] as const)('a picture is whole, on white: %s', async (colorScheme) => {
-    await using scene = await open({ colorScheme });
-    const { page } = scene;
+  it('editors have the colours of the system as it changes, and those of paper', async () => {
+    const { page } = sceneOf();
+    const isDark = () =>
+      page.locator('.graphiql-query-editor .monaco-editor').evaluate((one) => one.matches('.vs-dark'));
+    try {
+      expect(await isDark()).toBe(false);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await expect.poll(isDark).toBe(true);
+      await page.emulateMedia({ media: 'print' });
+      await expect.poll(isDark).toBe(false);
+    } finally {
+      await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    }
+  });
+
+  it.for(['light', 'dark'] as const)('a picture is whole, on white paper: %s', async (colorScheme) => {
+    const { page } = sceneOf();
+    await page.setViewportSize({ width: 1400, height: 900 });
+    await page.emulateMedia({ colorScheme });
     await tab(page, 'OverTime');
     await run(page);
     await side(page, 'Picture');

@@ -4,7 +4,7 @@ import { linkTo } from '../../src/graphiql/share/link.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { answered, run, scenesOfGraphiql, side, tab, write, written } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { open, shared } = scenesOfGraphiql();
 
 const MANY = '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }';
 
@@ -16,9 +16,42 @@ const again = async (page: Page) => {
 };
 
 describe.skipIf(!hasChromium)('a picture', () => {
+  const sceneOf = shared();
+
+  it('loses a country, and has it again, at no call', async () => {
+    const { page, program } = sceneOf();
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Nigeria', 'Ghana']);
+    program.requests();
+    await page.getByRole('button', { name: 'Take Nigeria out' }).click();
+    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Ghana']);
+    await expect.poll(() => page.locator('.frame.lines g.top path').count()).toBe(2);
+    await page.getByRole('button', { name: 'Put Nigeria back' }).click();
+    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Nigeria', 'Ghana']);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('stays where the next run fails, which is said', async () => {
+    const { page } = sceneOf();
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines g.top path').first().waitFor();
+    await page.context().setOffline(true);
+    try {
+      await page.getByRole('button', { name: /Execute/ }).click();
+      await expect.poll(() => page.getByRole('note').last().innerText()).toContain('the run before');
+      expect(await page.locator('.frame.lines g.top path').count()).toBe(3);
+      await expect.poll(() => page.locator('.badge').innerText()).toBe('1');
+    } finally {
+      await page.context().setOffline(false);
+    }
+  });
+
   it('keeps what is highlighted while its table is looked at, and when the page is loaded again', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
     await write(page, MANY);
     await run(page);
     await side(page, 'Picture');
@@ -35,45 +68,13 @@ describe.skipIf(!hasChromium)('a picture', () => {
     await again(page);
     await expect.poll(() => legend(page)).toContain(name);
   });
-
-  it('loses a country, and has it again, at no call', async () => {
-    await using scene = await open();
-    const { page, program } = scene;
-    await tab(page, 'OverTime');
-    await run(page);
-    await side(page, 'Picture');
-    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Nigeria', 'Ghana']);
-    program.requests();
-    await page.getByRole('button', { name: 'Take Nigeria out' }).click();
-    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Ghana']);
-    await expect.poll(() => page.locator('.frame.lines g.top path').count()).toBe(2);
-    await page.getByRole('button', { name: 'Put Nigeria back' }).click();
-    await expect.poll(() => legend(page)).toEqual(['Kenya', 'Nigeria', 'Ghana']);
-    expect(program.requests()).toEqual([]);
-  });
-
-  it('stays where the next run fails, which is said', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await tab(page, 'OverTime');
-    await run(page);
-    await side(page, 'Picture');
-    await page.locator('.frame.lines g.top path').first().waitFor();
-    await page.context().setOffline(true);
-    try {
-      await page.getByRole('button', { name: /Execute/ }).click();
-      await expect.poll(() => page.getByRole('note').last().innerText()).toContain('the run before');
-      expect(await page.locator('.frame.lines g.top path').count()).toBe(3);
-      await expect.poll(() => page.locator('.badge').innerText()).toBe('1');
-    } finally {
-      await page.context().setOffline(false);
-    }
-  });
 });
 
 describe.skipIf(!hasChromium)('a page that is loaded again', () => {
+  const sceneOf = shared();
+
   it('has the answer, the side and the width, and sends nothing', async () => {
-    await using scene = await open();
+    const scene = sceneOf();
     const { page, program } = scene;
     await tab(page, 'OverTime');
     await run(page);
@@ -95,8 +96,8 @@ describe.skipIf(!hasChromium)('a page that is loaded again', () => {
   });
 
   it('has nothing of it once data is cleared', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
+    await tab(page, 'CountryCard');
     await run(page);
     await expect.poll(() => answered(page)).toContain('Nairobi');
     await page.getByRole('button', { name: 'Open settings dialog' }).click();

@@ -4,13 +4,12 @@ import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
+import { editorIsThere, pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
 import { openProgram } from '../support/program.ts';
 
-const { open } = scenesOfGraphiql();
+const { openPage, origin: originOfAll, serve } = scenesOfGraphiql();
 
 /** A proxy that serves what a gateway has below each of some paths, and nothing else. */
 async function openProxy(originOf: (path: string) => string | undefined) {
@@ -42,66 +41,51 @@ async function openProxy(originOf: (path: string) => string | undefined) {
   };
 }
 
-const isThere = (page: Page) => page.locator('.graphiql-query-editor .view-line').first().waitFor();
-
-/** A page of its own in the browser that all share, where something may be done before any script of ours runs. */
-async function openPage(browserOf: Page, script = '') {
-  const browser = browserOf.context().browser();
-  if (browser === null) throw new Error('The page has no browser.');
-  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(message.text());
-  });
-  if (script !== '') await page.addInitScript(script);
-  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
-}
-
 const LIVE = { SUBSCRIPTIONS: 'on', SUBSCRIPTIONS_POLL_SECONDS: '1' };
 const SUBSCRIPTION = `subscription { observationsChanged(countryCodes: ["KE"], metricKeys: ["population_total"], since: "0") {
   changes { observation { value } } } }`;
 
 describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', () => {
-  it.for(['graphiql', 'graphiql/', '', 'graphql'])('has all of GraphiQL there: /data/%s', async (address) => {
-    await using scene = await open({ env: LIVE });
-    const { origin } = new URL(scene.program.url);
+  it('has all of GraphiQL there, at each address that leads to it', async () => {
+    await using program = await serve({ env: LIVE });
+    const { origin } = new URL(program.url);
     await using proxy = await openProxy((path) => (path === '/data' ? origin : undefined));
-    await using opened = await openPage(scene.page);
-    const { page } = opened;
-    await page.goto(`http://${proxy.host}/data/${address}`);
-    await isThere(page);
-    expect(new URL(page.url()).pathname).toMatch(/^\/data\/graphiql\/?$/);
-    const { data } = await run(page);
-    expect(data.country.name).toBe('Kenya');
-    // Scripts that are loaded where they are needed.
-    await tab(page, 'AllCountries');
-    await run(page);
-    await side(page, 'Picture');
-    await page.locator('.picture svg').first().waitFor();
+    for (const address of ['graphiql', 'graphiql/', '', 'graphql']) {
+      await using opened = await openPage('localStorage.clear();');
+      const { page, problems } = opened;
+      await page.goto(`http://${proxy.host}/data/${address}`);
+      await editorIsThere(page);
+      expect(new URL(page.url()).pathname).toMatch(/^\/data\/graphiql\/?$/);
+      const { data } = await run(page);
+      expect(data.country.name).toBe('Kenya');
+      // Scripts that are loaded where they are needed.
+      await tab(page, 'AllCountries');
+      await run(page);
+      await side(page, 'Picture');
+      await page.locator('.picture svg').first().waitFor();
 
-    await page.getByRole('button', { name: 'Share' }).click();
-    await page.getByRole('menuitem', { name: 'Copy as curl' }).click();
-    await page.getByRole('status').filter({ hasText: 'curl copied' }).waitFor();
-    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
-    expect(copied).toContain(`http://${proxy.host}/data/graphql`);
+      await page.getByRole('button', { name: 'Share' }).click();
+      await page.getByRole('menuitem', { name: 'Copy as curl' }).click();
+      await page.getByRole('status').filter({ hasText: 'curl copied' }).waitFor();
+      const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(copied).toContain(`http://${proxy.host}/data/graphql`);
 
-    const streamed = page.waitForRequest(/\/data\/graphql\/stream$/);
-    await write(page, SUBSCRIPTION);
-    await page.getByRole('button', { name: /Execute/ }).click();
-    await streamed;
-    await page.getByRole('status').filter({ hasText: 'Live. 1 event' }).waitFor();
-    expect([proxy.refused, opened.problems]).toEqual([[], []]);
-  });
+      const streamed = page.waitForRequest(/\/data\/graphql\/stream$/);
+      await write(page, SUBSCRIPTION);
+      await page.getByRole('button', { name: /Execute/ }).click();
+      await streamed;
+      await page.getByRole('status').filter({ hasText: 'Live. 1 event' }).waitFor();
+      expect([address, proxy.refused, problems]).toEqual([address, [], []]);
+    }
+  }, 120_000);
 
   it('has the schema there where others than trusted documents are refused', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'trusted-')), 'documents.json');
     writeFileSync(file, JSON.stringify({ one: 'query Names { countries { name } }' }));
-    await using scene = await open({ env: { TRUSTED_DOCUMENTS: file } });
-    const { origin } = new URL(scene.program.url);
+    await using program = await serve({ env: { TRUSTED_DOCUMENTS: file } });
+    const { origin } = new URL(program.url);
     await using proxy = await openProxy(() => origin);
-    await using opened = await openPage(scene.page);
+    await using opened = await openPage();
     const told = opened.page.waitForResponse(/\/schema\.graphql$/);
     await opened.page.goto(`http://${proxy.host}/data/graphiql`);
     expect([(await told).status(), new URL((await told).url()).pathname]).toEqual([
@@ -111,14 +95,14 @@ describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', ()
   });
 
   it('keeps what each of several is told from the others', async () => {
-    await using scene = await open();
+    await using one = await serve();
     await using other = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const origins: Record<string, string> = {
-      '/one': new URL(scene.program.url).origin,
+      '/one': new URL(one.url).origin,
       '/other': new URL(other.url).origin,
     };
     await using proxy = await openProxy((path) => origins[path]);
-    await using opened = await openPage(scene.page);
+    await using opened = await openPage();
     const { page } = opened;
     const key = page.getByLabel('API key');
     await page.goto(`http://${proxy.host}/one/graphiql`);
@@ -156,11 +140,11 @@ describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => 
       "for (const name of ['getItem', 'key', 'removeItem', 'setItem']) Storage.prototype[name] = () => { throw new Error(name); };",
     ],
   ] as const)('loads, works and does not complain: %s', async ([, script]) => {
-    await using scene = await open();
-    await using opened = await openPage(scene.page, script);
+    await using _program = await serve();
+    await using opened = await openPage(script);
     const { page } = opened;
-    await page.goto(`${scene.origin}/graphiql`);
-    await isThere(page);
+    await page.goto(`${originOfAll()}/graphiql`);
+    await editorIsThere(page);
     await page.getByLabel('API key').fill('demo-analyst');
     const asked = page.waitForRequest((request) => request.url().endsWith('/graphql'));
     const { data } = await run(page);
@@ -174,9 +158,9 @@ describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => 
   });
 
   it('says so by a box that can not be ticked', async () => {
-    await using scene = await open();
-    await using opened = await openPage(scene.page, both(DENIED));
-    await opened.page.goto(`${scene.origin}/graphiql`);
+    await using _program = await serve();
+    await using opened = await openPage(both(DENIED));
+    await opened.page.goto(`${originOfAll()}/graphiql`);
     const box = opened.page.getByLabel('Remember on this device');
     await box.click();
     expect(await box.isChecked()).toBe(false);
@@ -191,11 +175,11 @@ describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => 
   ])('takes what others have left there for nothing: %s', async (text) => {
     const kept = ['tabState', 'queries', 'favorites', 'theme', 'visiblePlugin', 'editorFlex'];
     const script = `for (const name of ${JSON.stringify(kept)}) localStorage.setItem('graphiql:' + name, ${JSON.stringify(text)});`;
-    await using scene = await open();
-    await using opened = await openPage(scene.page, script);
+    await using _program = await serve();
+    await using opened = await openPage(script);
     const { page } = opened;
-    await page.goto(`${scene.origin}/graphiql`);
-    await isThere(page);
+    await page.goto(`${originOfAll()}/graphiql`);
+    await editorIsThere(page);
     await run(page);
     await pane(page, 'History');
     await page.locator('.graphiql-history-item').first().waitFor();
@@ -205,19 +189,18 @@ describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => 
 
 describe.skipIf(!hasChromium)('GraphiQL where an origin has few privileges', () => {
   it('starts and runs under an address with a name and a password', async () => {
-    await using scene = await open();
-    await using opened = await openPage(scene.page);
-    const { host } = new URL(scene.origin);
+    await using _program = await serve();
+    await using opened = await openPage();
+    const { host } = new URL(originOfAll());
     await opened.page.goto(`http://somebody:secret@${host}/graphiql`);
-    await isThere(opened.page);
+    await editorIsThere(opened.page);
     const { data } = await run(opened.page);
     expect(data.country.name).toBe('Kenya');
   });
 
   it('copies without the clipboard of pages that come by TLS, and opens links where addresses stay', async () => {
-    await using scene = await open();
+    await using _program = await serve();
     await using opened = await openPage(
-      scene.page,
       `const { clipboard } = navigator;
       globalThis.readAll = () => clipboard.readText();
       Object.defineProperty(navigator, 'clipboard', { get: () => undefined });
@@ -226,9 +209,9 @@ describe.skipIf(!hasChromium)('GraphiQL where an origin has few privileges', () 
     );
     const { page } = opened;
     await page.goto(
-      `${scene.origin}/graphiql#query=${encodeURIComponent('{ platformVersion { version } }')}`,
+      `${originOfAll()}/graphiql#query=${encodeURIComponent('{ platformVersion { version } }')}`,
     );
-    await isThere(page);
+    await editorIsThere(page);
     const { data } = await run(page);
     expect(data.platformVersion.version).toEqual(expect.any(String));
     await page.getByRole('button', { name: 'Copy query' }).click();

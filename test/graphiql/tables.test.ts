@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { csvOf, tsvOf } from '../../src/graphiql/chart/csv.ts';
 import { filtered } from '../../src/graphiql/chart/rows.ts';
@@ -35,18 +36,37 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
     await page.getByLabel('Filter name').fill('');
     await page.getByLabel('Filter 1990').fill('> 1000');
     await expect.poll(() => rows.count()).toBe(0);
-    const { name, bytes } = await saved(page, page.getByRole('button', { name: 'CSV by year' }));
-    expect(name).toMatch(/-wide\.csv$/);
+    const { name: file, bytes } = await saved(page, page.getByRole('button', { name: 'CSV by year' }));
+    expect(file).toMatch(/-wide\.csv$/);
     expect(bytes.toString().split('\r\n')[0]).toBe(
       `\ufeffname,indicator name,place,unit,country,indicator,${(await head.allInnerTexts())
         .slice(1)
         .map((one) => one.trim())
         .join()}`,
     );
+    await page.getByLabel('Filter 1990').fill('');
+    // The name stays in view where the years don't, and on paper nothing is cut off.
+    await page.locator('.charts .table').evaluate((table) => table.scrollTo(9_999, 0));
+    const name = rows.first().locator('td').first();
+    await expect
+      .poll(async () => Math.round((await leftOf(name)) - (await leftOf(page.locator('.charts .table')))))
+      .toBe(0);
+    try {
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: 718, height: 1000 });
+      const cells = rows.first().locator('td');
+      const rights = await cells.evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().right));
+      expect(rights).toHaveLength(await head.count());
+      expect(Math.max(...rights)).toBeLessThanOrEqual(718);
+    } finally {
+      await page.emulateMedia({ media: 'screen' });
+    }
     expect(program.requests()).toEqual([]);
     expect(scene.problems).toEqual([]);
   });
 });
+
+const leftOf = async (what: Locator) => (await what.boundingBox())?.x ?? Number.NaN;
 
 describe('a table', () => {
   const ROWS = [

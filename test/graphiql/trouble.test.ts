@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { answered, pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { open, shared } = scenesOfGraphiql();
 
 const STACK = /\bat .*\.js|assets\/|TypeError|SyntaxError|Failed to fetch|Unexpected token/;
 
@@ -26,9 +26,10 @@ describe.skipIf(!hasChromium)('data that is cleared', () => {
 });
 
 describe.skipIf(!hasChromium)('where no answer comes', () => {
+  const sceneOf = shared();
+
   it('says so in plain words: offline', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
     await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
     await page.context().setOffline(true);
     try {
@@ -39,13 +40,12 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
       expect(await page.locator('.side-panel').innerText()).toMatch(/Nothing answered[\s\S]*may help/);
     } finally {
       await page.context().setOffline(false);
+      await side(page, 'Answer');
     }
   });
 
   it('says so in plain words: something else that answers', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
+    const { page } = sceneOf();
     await page.route('**/graphql', (route) =>
       route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
     );
@@ -72,39 +72,10 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
 });
 
 describe.skipIf(!hasChromium)('the words', () => {
-  it('of a minute that is spent are no more calls than there are', async () => {
-    await using scene = await open();
-    scene.program.sandbox.faults.set({
-      kind: 'status',
-      status: 429,
-      body: { detail: "rate limit exceeded for plan 'free': 1 requests per minute" },
-    });
-    await write(
-      scene.page,
-      '{ a: country(code: "KE") { offices { name } } b: country(code: "NG") { offices { name } } }',
-    );
-    await run(scene.page);
-    await side(scene.page, 'Cost');
-    const quota = scene.page.getByLabel('Quota of the key');
-    await expect.poll(() => quota.innerText()).toMatch(/all 1, and \d+ asked beyond them|1 of 1(?![,\d])/);
-    expect(await quota.innerText()).not.toMatch(/[2-9] of 1(?![,\d])/);
-  });
-
-  it('of a month that is spent name no number that this gateway alone has counted', async () => {
-    await using scene = await open();
-    const { page } = scene;
-    await page.getByLabel('API key', { exact: true }).fill('demo-spent');
-    await run(page);
-    await side(page, 'Cost');
-    const quota = page.getByLabel('Quota of the key');
-    await expect.poll(() => quota.innerText()).toContain('month spent');
-    expect(await quota.innerText()).not.toMatch(/\b[1-9] of 1,000/);
-    expect(await quota.innerText()).toContain('as the service says');
-  });
+  const sceneOf = shared();
 
   it('of a key that the service refuses say so, until another is given', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
     await page.getByLabel('API key', { exact: true }).fill('a-key-of-nobody');
     await run(page);
     await side(page, 'Cost');
@@ -115,25 +86,56 @@ describe.skipIf(!hasChromium)('the words', () => {
     await expect.poll(() => quota.innerText()).toContain('can be used');
   });
 
+  it('of a month that is spent name no number that this gateway alone has counted', async () => {
+    const { page } = sceneOf();
+    await page.getByLabel('API key', { exact: true }).fill('demo-spent');
+    await run(page);
+    await side(page, 'Cost');
+    const quota = page.getByLabel('Quota of the key');
+    await expect.poll(() => quota.innerText()).toContain('month spent');
+    expect(await quota.innerText()).not.toMatch(/\b[1-9] of 1,000/);
+    expect(await quota.innerText()).toContain('as the service says');
+  });
+
+  it('of a minute that is spent are no more calls than there are', async () => {
+    const { page, program } = sceneOf();
+    await page.getByLabel('API key', { exact: true }).fill('demo-team');
+    program.sandbox.faults.set({
+      kind: 'status',
+      status: 429,
+      body: { detail: "rate limit exceeded for plan 'free': 1 requests per minute" },
+    });
+    await write(
+      page,
+      '{ a: country(code: "KE") { offices { name } } b: country(code: "NG") { offices { name } } }',
+    );
+    await run(page);
+    await side(page, 'Cost');
+    const quota = page.getByLabel('Quota of the key');
+    await expect.poll(() => quota.innerText()).toMatch(/all 1, and \d+ asked beyond them|1 of 1(?![,\d])/);
+    expect(await quota.innerText()).not.toMatch(/[2-9] of 1(?![,\d])/);
+  });
+
   it('in backticks are code', async () => {
-    await using scene = await open();
-    scene.program.sandbox.faults.set({
+    const { page, program } = sceneOf();
+    program.sandbox.faults.set({
       kind: 'status',
       status: 429,
       body: { detail: "rate limit exceeded for plan 'free': 5 requests per minute" },
     });
-    await run(scene.page);
-    await side(scene.page, 'Errors');
-    const error = scene.page.getByLabel('RATE_LIMITED');
+    await run(page);
+    await side(page, 'Errors');
+    const error = page.getByLabel('RATE_LIMITED');
     await expect.poll(() => error.locator('p code').first().innerText()).toBe('retryAt');
     expect(await error.innerText()).not.toContain('`');
   });
 });
 
 describe.skipIf(!hasChromium)('Explain', () => {
+  const sceneOf = shared();
+
   it('prices the operation that is chosen of two', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page, program } = sceneOf();
     await write(
       page,
       'query One { platformVersion { version } } query Two { sources { key } health { status } }',
@@ -149,12 +151,11 @@ describe.skipIf(!hasChromium)('Explain', () => {
       await page.getByRole('button', { name: 'Explain' }).click();
       await expect.poll(() => page.locator('[data-explained]').getAttribute('data-explained')).toBe(calls);
     }
-    expect(scene.program.requests()).toEqual([]);
+    expect(program.requests()).toEqual([]);
   });
 
   it('says what is wrong with the variables', async () => {
-    await using scene = await open();
-    const { page } = scene;
+    const { page } = sceneOf();
     await tab(page, 'Cost');
     await page.getByRole('button', { name: 'Variables' }).click();
     await page.locator('.graphiql-editor-tool .view-lines').first().click();

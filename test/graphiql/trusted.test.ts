@@ -5,8 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { pane, run, scenesOfGraphiql, side, written } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
-
 // Lines as Windows ends them, and a blank at the end: an editor sends neither as it was.
 const MANIFEST = {
   capital: 'query Capital($code: CountryCode!) {\r\n  country(code: $code) { name capital }\r\n} ',
@@ -14,16 +12,32 @@ const MANIFEST = {
     'query Figures { countries { code name observation(metricKey: "life_expectancy") { value year unit } } }',
 };
 
-function trustedOnly() {
-  const path = join(mkdtempSync(join(tmpdir(), 'trusted-')), 'documents.json');
-  writeFileSync(path, JSON.stringify(MANIFEST));
-  return open({ env: { TRUSTED_DOCUMENTS: path } });
-}
+const { shared } = scenesOfGraphiql();
+
+const path = join(mkdtempSync(join(tmpdir(), 'trusted-')), 'documents.json');
+writeFileSync(path, JSON.stringify(MANIFEST));
+const sceneOf = shared({ env: { TRUSTED_DOCUMENTS: path } });
 
 describe.skipIf(!hasChromium)('where trusted documents alone may run', () => {
+  it('the operation is not to be changed, is priced, and the schema is told', async () => {
+    const { page } = sceneOf();
+    await page.locator('.graphiql-plugin').getByRole('button', { name: 'Figures' }).click();
+    await page.locator('.graphiql-query-editor .view-lines').click();
+    await page.keyboard.type('nonsense');
+    expect(await written(page)).toContain('query Figures { countries');
+    expect(await written(page)).not.toContain('nonsense');
+    await side(page, 'Cost');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await expect.poll(() => page.locator('[data-explained]').getAttribute('data-explained')).toBe('2');
+    await pane(page, 'Documentation Explorer');
+    await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).click();
+    await expect.poll(() => page.locator('.graphiql-plugin').innerText()).toContain('countries');
+    expect(await page.getByRole('button', { name: 'Show Builder' }).count()).toBe(0);
+    await pane(page, 'Documents');
+  });
+
   it('they are offered by name, with their variables, and run', async () => {
-    await using scene = await trustedOnly();
-    const { page } = scene;
+    const { page } = sceneOf();
     const documents = page.locator('.graphiql-plugin');
     await expect.poll(() => documents.innerText()).toContain('This gateway runs trusted documents alone');
     await documents.getByRole('button', { name: 'Figures' }).click();
@@ -44,22 +58,5 @@ describe.skipIf(!hasChromium)('where trusted documents alone may run', () => {
     await page.keyboard.press('Delete');
     const capital = await run(page);
     expect(capital.data.country.name).toBe('Ghana');
-  });
-
-  it('the operation is not to be changed, is priced, and the schema is told', async () => {
-    await using scene = await trustedOnly();
-    const { page } = scene;
-    await page.locator('.graphiql-plugin').getByRole('button', { name: 'Figures' }).click();
-    await page.locator('.graphiql-query-editor .view-lines').click();
-    await page.keyboard.type('nonsense');
-    expect(await written(page)).toContain('query Figures { countries');
-    expect(await written(page)).not.toContain('nonsense');
-    await side(page, 'Cost');
-    await page.getByRole('button', { name: 'Explain' }).click();
-    await expect.poll(() => page.locator('[data-explained]').getAttribute('data-explained')).toBe('2');
-    await pane(page, 'Documentation Explorer');
-    await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).click();
-    await expect.poll(() => page.locator('.graphiql-plugin').innerText()).toContain('countries');
-    expect(await page.getByRole('button', { name: 'Show Builder' }).count()).toBe(0);
   });
 });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { ConsoleMessage, Locator, Page, Request } from 'playwright-core';
-import { beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
 import { hasChromium, openBrowser } from './chromium.ts';
 import { openProgram, type Program, type ProgramOptions } from './program.ts';
 
@@ -27,7 +27,9 @@ async function startGraphiql() {
   /** Of the test that runs. */
   let program: Program;
   let bytes = 0;
+  const sockets = new Set<Socket>();
   const front = createServer((socket) => {
+    sockets.add(socket.on('close', () => sockets.delete(socket)));
     const onward = connect(Number(new URL(program.url).port), '127.0.0.1');
     onward.on('data', (chunk) => {
       bytes += chunk.length;
@@ -37,59 +39,94 @@ async function startGraphiql() {
   await once(front.listen(0, '127.0.0.1'), 'listening');
   const origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
   const browser = await openBrowser();
-  const page = await browser.newPage({
+  const context = await browser.newContext({
     acceptDownloads: true,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  const page = await context.newPage();
   return {
     page,
     origin,
     /** Of all that the browser has received so far. */
     bytesReceived: () => bytes,
+    /** A program behind the address, with no page of it. */
+    async serve({ env = {}, ...options }: ProgramOptions = {}) {
+      program = await openProgram({ env: { CACHE_URL: 'memory:', ...env }, ...options });
+      // Those that the browser keeps open lead to the one before.
+      for (const socket of sockets) socket.destroy();
+      return program;
+    },
+    /** A further page that remembers nothing, where something may be done before any script of ours runs. */
+    async openPage(script = '') {
+      const further = await context.newPage();
+      await forget(further, origin);
+      if (script !== '') await further.addInitScript(script);
+      const { problems } = watch(further, origin);
+      return { page: further, problems, [Symbol.asyncDispose]: () => further.close() };
+    },
     /** GraphiQL in a browser that remembers nothing of it, over a program of its own. */
     async open({
       viewport = { width: 1400, height: 900 },
       path = '/graphiql',
       colorScheme = 'light',
-      env = {},
       ...options
     }: Opening = {}) {
-      program = await openProgram({ env: { CACHE_URL: 'memory:', ...env }, ...options });
-      const outside: string[] = [];
-      const problems: string[] = [];
-      // The browser finds no other host. To route each request by way of this process would take a quarter more time.
-      const onRequest = (request: Request) => {
-        const url = request.url();
-        if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) outside.push(url);
-      };
-      const onConsole = (message: ConsoleMessage) => {
-        if (message.type() === 'error') problems.push(message.text());
-      };
-      const onError = (error: unknown) => problems.push(String(error));
-      // A page of the same address that runs nothing.
-      await page.goto(`${origin}/health/live`);
-      await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+      const served = await this.serve(options);
+      await forget(page, origin);
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
-      page.on('request', onRequest).on('console', onConsole).on('pageerror', onError);
+      const { outside, problems, stop } = watch(page, origin);
       await page.goto(origin + path);
-      // The editor waits for questions, unless somebody turns to it.
-      await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
-      await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+      await editorIsThere(page);
       return {
-        program,
+        program: served,
         origin,
         page,
         outside,
         problems,
         async [Symbol.asyncDispose]() {
-          page.off('request', onRequest).off('console', onConsole).off('pageerror', onError);
+          stop();
           await page.goto('about:blank');
-          await program[Symbol.asyncDispose]();
+          await served[Symbol.asyncDispose]();
         },
       };
     },
   };
+}
+
+/** Clears what a browser keeps of GraphiQL, on a page of the same address that runs nothing. */
+async function forget(page: Page, origin: string) {
+  await page.goto(`${origin}/health/live`);
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+}
+
+/**
+ * Notes what a page complains of, and what it asks of others. The browser finds no other host. To route each request by way
+ * of this process would take a quarter more time.
+ */
+function watch(page: Page, origin: string) {
+  const outside: string[] = [];
+  const problems: string[] = [];
+  const onRequest = (request: Request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) outside.push(url);
+  };
+  const onConsole = (message: ConsoleMessage) => {
+    if (message.type() === 'error') problems.push(message.text());
+  };
+  const onError = (error: unknown) => problems.push(String(error));
+  page.on('request', onRequest).on('console', onConsole).on('pageerror', onError);
+  return {
+    outside,
+    problems,
+    stop: () => page.off('request', onRequest).off('console', onConsole).off('pageerror', onError),
+  };
+}
+
+/** Waits for the editor, which waits for questions unless somebody turns to it. */
+export async function editorIsThere(page: Page) {
+  await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
 }
 
 /** A place in the visible part of an editor that no pane covers, however tall its text is and however far it is scrolled. */
@@ -139,6 +176,14 @@ export async function run(page: Page) {
 export const tab = (page: Page, name: string) =>
   page.locator('.graphiql-tabs').getByRole('button', { name, exact: true }).click();
 
+/** Opens a tab that has nothing of what was chosen or drawn in others. */
+export async function newTab(page: Page) {
+  const tabs = page.locator('.graphiql-tab');
+  const before = await tabs.count();
+  await page.getByRole('button', { name: 'New tab' }).click();
+  await tabs.nth(before).waitFor();
+}
+
 /** Opens a pane at the left. */
 export const pane = (page: Page, name: string) => page.getByRole('button', { name: `Show ${name}` }).click();
 
@@ -154,6 +199,8 @@ export async function saved(page: Page, button: Locator) {
   return { name: file.suggestedFilename(), bytes: readFileSync((await file.path()) ?? '') };
 }
 
+export type Scene = Awaited<ReturnType<Awaited<ReturnType<typeof openGraphiql>>['open']>>;
+
 /** The same for the tests of a file, which needs no browser where there is none. */
 export function scenesOfGraphiql() {
   // A page draws its charts in a second, and in several where other suites take the machine.
@@ -164,6 +211,18 @@ export function scenesOfGraphiql() {
   }, 60_000);
   return {
     open: (opening?: Opening) => graphiql.open(opening),
+    /** A scene that the tests of a suite share, each of which finds what the last has left. To open one takes seconds. */
+    shared(opening?: Opening) {
+      let scene: Scene;
+      beforeAll(async () => {
+        if (hasChromium) scene = await graphiql.open(opening);
+      });
+      afterAll(() => scene?.[Symbol.asyncDispose]());
+      return () => scene;
+    },
+    serve: (options?: ProgramOptions) => graphiql.serve(options),
+    openPage: (script?: string) => graphiql.openPage(script),
+    origin: () => graphiql.origin,
     bytesReceived: () => graphiql.bytesReceived(),
   };
 }

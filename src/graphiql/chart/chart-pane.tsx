@@ -4,7 +4,7 @@ import { type Exchange, lastExchange } from '../exchange.ts';
 import { useTabLook } from '../looks.ts';
 import { loadSettings } from '../settings.ts';
 import { useStore } from '../store.ts';
-import { paper } from '../view.ts';
+import { looksDark, onLooks } from '../view.ts';
 import { Warnings } from '../warnings.tsx';
 import { listsIn } from './answer-lists.ts';
 import { AnswerTable } from './answer-table.tsx';
@@ -153,32 +153,11 @@ function useSynthetic(): boolean {
   return isSynthetic;
 }
 
-/** Whether GraphiQL is dark: as somebody has chosen there, or else as the system is. */
 function useDark(): boolean {
   const [isDark, setDark] = useState(looksDark);
-  useEffect(() => {
-    const look = () => setDark(looksDark());
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    // Paper is white, and waits for no later moment.
-    const onPrint = () => flushSync(look);
-    paper.addEventListener('change', onPrint);
-    system.addEventListener('change', look);
-    const chosen = new MutationObserver(look);
-    chosen.observe(document.body, { attributes: true, attributeFilter: ['class'] });
-    return () => {
-      paper.removeEventListener('change', onPrint);
-      system.removeEventListener('change', look);
-      chosen.disconnect();
-    };
-  }, []);
+  // Paper waits for no later moment.
+  useEffect(() => onLooks(() => flushSync(() => setDark(looksDark()))), []);
   return isDark;
-}
-
-function looksDark(): boolean {
-  if (paper.matches) return false;
-  const { classList } = document.body;
-  if (classList.contains('graphiql-dark')) return true;
-  return !classList.contains('graphiql-light') && matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
 /** @param at milliseconds since the epoch */

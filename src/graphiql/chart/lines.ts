@@ -42,7 +42,7 @@ export function drawLines(picture: LinesPicture, chosen: readonly string[], look
     width < NARROW ? shortened(line.shortName, 8) : shortened(line.name, 24),
   );
   const all = picture.lines.flatMap((line) => line.points.filter(({ value }) => value !== null));
-  const height = Math.round(Math.min(520, Math.max(260, width * 0.5)));
+  const height = Math.round(Math.min(520, look.room ?? 520, Math.max(260, width * 0.5)));
   const marginRight = top.length > 1 ? Math.max(...labels.map((label) => label.length)) * CHARACTER + 18 : 16;
   const there = points.filter(({ value }) => value !== null);
   const mostPoints = Math.max(...top.map((line) => line.points.length));

@@ -33,7 +33,7 @@ export function drawMap({ map, unit, scaleOf }: BarsPicture, look: Look): Plotte
   const islands = (shapes: readonly Shape[]) => shapes.filter(({ properties: { isSmall } }) => isSmall);
   const disc = { x: longitude, y: latitude, r: isNarrow ? 5 : 7, stroke: colours.text, strokeWidth: 0.8 };
   const outline = { stroke: colours.outline, strokeWidth: 0.6 };
-  const height = isNarrow ? width * 0.95 + LEGEND_HEIGHT : Math.min(width * 0.86, 640);
+  const height = isNarrow ? width * 0.95 + LEGEND_HEIGHT : Math.min(width * 0.86, look.room ?? 640, 640);
   const svg = plotted(
     {
       height: Math.round(height),

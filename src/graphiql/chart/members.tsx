@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { Look } from '../looks.ts';
 import type { Figure } from './figures.ts';
-import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
+import { type BarsPicture, type LinesPicture, MAX_COLOURED, type Picture } from './picture.ts';
 
 /** A subject of a picture: a country, or an indicator of one. */
 export interface Member {
@@ -28,6 +28,14 @@ export function membersOf(picture: Picture): readonly Member[] {
   return [...members.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
+/** Keys of members by the names of their lines; null where a member has several lines, or there are more than have a colour. */
+export function membersByLine(picture: Picture): ReadonlyMap<string, string> | null {
+  if (picture.kind !== 'lines' || picture.lines.length > MAX_COLOURED) return null;
+  const keys = new Map(membersOf(picture).map(({ key, name }) => [name, key]));
+  const isEach = keys.size === picture.lines.length && picture.lines.every(({ name }) => keys.has(name));
+  return isEach ? keys : null;
+}
+
 /** A picture without some of its members; the whole where nothing would be left. */
 export function withoutMembers(picture: Picture, removed: readonly string[]): Picture {
   if (removed.length === 0 || picture.kind === 'values') return picture;
@@ -51,15 +59,17 @@ export function withoutMembers(picture: Picture, removed: readonly string[]): Pi
 
 interface MembersProps {
   readonly picture: LinesPicture | BarsPicture;
+  /** The legend has a button for each that is left. */
+  readonly isInLegend: boolean;
   readonly look: Look;
   readonly change: (change: Partial<Look>) => void;
 }
 
 /** Buttons that take members out of a picture, and put them back, at no call. */
-export function Members({ picture, look: { removed }, change }: MembersProps) {
+export function Members({ picture, isInLegend, look: { removed }, change }: MembersProps) {
   const all = membersOf(picture);
-  if (all.length < 2) return null;
   const out = all.filter(({ key }) => removed.includes(key));
+  if (all.length < 2 || (isInLegend && out.length === 0)) return null;
   const left = all.filter((one) => !out.includes(one));
   const takeOut = (key: string) => change({ removed: [...removed, key] });
   const putBack = (key: string) => change({ removed: removed.filter((one) => one !== key) });
@@ -67,6 +77,7 @@ export function Members({ picture, look: { removed }, change }: MembersProps) {
     <div className="members controls">
       {all.length <= MAX_BUTTONS ? (
         left.length > 1 &&
+        !isInLegend &&
         left.map(({ key, name }) => (
           <button
             key={key}

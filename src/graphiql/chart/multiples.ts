@@ -8,6 +8,15 @@ const LEAST_WIDTH = 130;
 const HEIGHT = 84;
 const TITLE = 16;
 
+const yearBelow = (at: number, textAnchor: 'start' | 'end') =>
+  Plot.axisX({
+    anchor: 'bottom',
+    ticks: [at],
+    tickFormat: (moment: number) => String(Math.floor(moment)),
+    label: null,
+    textAnchor,
+  });
+
 /** Draws each line in a frame of its own, all on the same scales, the highest first. */
 export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
   const { width, colours, isLog = false } = look;
@@ -24,22 +33,18 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
   const [from, to] = [moments.reduce((a, b) => Math.min(a, b)), moments.reduce((a, b) => Math.max(a, b))];
   return plotted(
     {
-      height: Math.ceil(lines.length / columns) * (HEIGHT + TITLE) + 40,
+      height: Math.ceil(lines.length / columns) * (HEIGHT + TITLE) + 30 + TITLE,
       marginLeft: margin,
       marginRight: 10,
-      marginTop: 10,
+      marginTop: TITLE,
       fx: { axis: null, padding: 0.08 },
       fy: { axis: null, padding: 0.26 },
-      x: { ticks: [from, to], tickFormat: (at: number) => String(Math.floor(at)), label: null },
       y: { ticks: 2, tickFormat: shortNumber, label: null, type: isLog ? 'log' : 'linear', nice: true },
       marks: [
         Plot.axisY({ anchor: 'left', ticks: 2, tickFormat: shortNumber, label: null, tickSize: 3 }),
-        Plot.axisX({
-          anchor: 'bottom',
-          ticks: [from, to],
-          tickFormat: (at: number) => String(Math.floor(at)),
-          label: null,
-        }),
+        // The last year of one picture stands beside the first of the next.
+        yearBelow(from, 'start'),
+        ...(from < to ? [yearBelow(to, 'end')] : []),
         Plot.frame({ stroke: colours.grid }),
         Plot.lineY(points, {
           x: 'at',

@@ -12,7 +12,7 @@ import { draw } from './drawing.ts';
 import { saveCsv, savePng, saveSvg } from './files.ts';
 import { FurtherCountry } from './further-country.tsx';
 import { lineColours } from './lines.ts';
-import { Members, withoutMembers } from './members.tsx';
+import { Members, membersByLine, withoutMembers } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
@@ -47,15 +47,18 @@ export function PictureView({
   const chosen = look.highlight;
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
+  const hasLegend = picture.kind === 'lines' && shown !== 'multiples';
+  const keys = useMemo(() => (hasLegend ? membersByLine(left) : null), [hasLegend, left]);
   return (
     <figure className="picture">
       <figcaption>
         <strong>{picture.title}</strong>
         <span>{subtitleOf(picture, shown)}</span>
       </figcaption>
-      {picture.kind === 'lines' && shown !== 'multiples' && (
+      {picture.kind === 'lines' && hasLegend && (
         <Legend
           picture={picture}
+          takeOut={keys && ((name) => change({ removed: [...removed, keys.get(name) ?? ''] }))}
           chosen={chosen}
           choose={(highlight) => change({ highlight })}
           colours={colours}
@@ -63,7 +66,7 @@ export function PictureView({
       )}
       {whole.kind !== 'values' && left.kind !== 'values' && (
         <>
-          <Members picture={whole} look={look} change={change} />
+          <Members picture={whole} isInLegend={keys !== null} look={look} change={change} />
           <FurtherCountry picture={whole} />
           <Controls
             picture={left}
@@ -108,6 +111,13 @@ export function PictureView({
   );
 }
 
+/** Pixels that what stands above a picture takes, in height. */
+const ABOVE = 400;
+const LEAST_ROOM = 380;
+
+/** Height of a picture of which nothing is out of view; all that it may have on paper. */
+const roomFor = () => (paper.matches ? Number.POSITIVE_INFINITY : Math.max(LEAST_ROOM, innerHeight - ABOVE));
+
 /** Draws at the width that it is given, once it comes into view. */
 function Frame({
   picture,
@@ -146,7 +156,9 @@ function Frame({
     if (width === 0 || !isSeen) return;
     let isCurrent = true;
     const show = () => {
-      const drawn = isCurrent ? draw(picture, shown, chosen, { width, colours, isLog }) : null;
+      const drawn = isCurrent
+        ? draw(picture, shown, chosen, { width, room: roomFor(), colours, isLog })
+        : null;
       drawn?.setAttribute('aria-hidden', 'true');
       if (drawn !== null) frame.current?.replaceChildren(drawn);
     };
@@ -162,11 +174,14 @@ function Frame({
 
 function Legend({
   picture,
+  takeOut,
   chosen,
   choose,
   colours,
 }: {
   readonly picture: LinesPicture;
+  /** Null where lines are taken out elsewhere. */
+  readonly takeOut: ((name: string) => void) | null;
   readonly chosen: readonly string[];
   readonly choose: (names: readonly string[]) => void;
   readonly colours: Colours;
@@ -180,6 +195,15 @@ function Legend({
           <li key={name}>
             <span className="swatch" style={{ background: colourOf(name) }} />
             {name}
+            {takeOut !== null && (
+              <button
+                type="button"
+                className="take-out"
+                aria-label={`Take ${name} out`}
+                title={`Take ${name} out`}
+                onClick={() => takeOut(name)}
+              />
+            )}
           </li>
         ))}
         {others.length > 0 && (

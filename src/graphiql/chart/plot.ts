@@ -7,6 +7,8 @@ import { fullNumber } from './numbers.ts';
 /** How a picture is drawn: width in pixels. */
 export interface Look {
   readonly width: number;
+  /** The height, in pixels, that maps and lines take at the most where they can, so that a whole picture is in view. */
+  readonly room?: number;
   readonly colours: Colours;
   /** True if equal lengths are equal ratios, of values that are all above zero. */
   readonly isLog?: boolean;

@@ -8,6 +8,8 @@ import { type Filters, filtered, type Order, sorted } from './rows.ts';
 const MAX_CELLS = 1500;
 const MAX_ROWS = 100;
 const MAX_COLUMNS = 40;
+/** Columns beyond which a table is wider than a page. */
+const MANY_COLUMNS = 10;
 /** Characters of a cell. */
 const MAX_TEXT = 160;
 
@@ -63,7 +65,7 @@ export function SortableTable({
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keyboard */}
       <section className="table" aria-label={label} tabIndex={0}>
-        <table>
+        <table className={columns.length > MANY_COLUMNS ? 'many' : ''}>
           <thead>
             <tr>
               {columns.map((name, i) => (
@@ -98,7 +100,11 @@ export function SortableTable({
               // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
               <tr key={i}>
                 {columns.map((_, column) => (
-                  <td key={table.columns[column]} className={typeof row[column] === 'number' ? 'number' : ''}>
+                  <td
+                    key={table.columns[column]}
+                    className={typeof row[column] === 'number' ? 'number' : ''}
+                    data-name={names[column]}
+                  >
                     {textOf(row[column] ?? null, names[column] ?? '')}
                   </td>
                 ))}
