@@ -36,8 +36,8 @@ export function buildText({ version, commit }: Build = ownBuild()): string {
   return commit === null ? version : `${version}+${commit}`;
 }
 
-/** Returns the commit of a checkout; null if this is none, or there is no git. */
-function commitHere(): string | null {
+/** Returns the commit of a checkout; null if this is none, or there is no git. The build (`scripts/prepare.mjs`) takes it, too. */
+export function commitHere(): string | null {
   if (!existsSync(`${ROOT}.git`)) return null;
   const args = ['-C', ROOT, 'describe', '--always', '--exclude=*', '--abbrev=7', '--dirty=.dirty'];
   // Git writes nothing here, not even that an index is fresh.
