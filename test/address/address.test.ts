@@ -108,7 +108,7 @@ describe('a public document', () => {
     ['/c/card.json?code=KE&code=NG', 'The variable code is given 2 times.'],
     ['/c/lines.json?from=soon', 'The variable from must be a number.'],
     ['/c/lines.json?from=1.5', 'Int cannot represent'],
-    ['/c/lines.json?from=1e999', 'Int cannot represent'],
+    ['/c/lines.json?from=1e999', 'must be a number'],
     ['/c/lines.json?codes=KE,1', 'two letters'],
     ['/c/lines.svg?theme=loud', 'theme must be light or dark.'],
     ['/c/lines.png?width=9000', 'width must be from 320 to 1600 pixels.'],

@@ -108,7 +108,7 @@ describe('docs/operating.md', () => {
   });
 
   it('names metrics that are there', async () => {
-    await using program = await openProgram();
+    await using program = await openProgram({ env: { COUNTRY_DATA_KEY: 'demo-team', CACHE_URL: 'memory:' } });
     const text = await (await fetch(program.url.replace('graphql', 'metrics'))).text();
     const named = [...operating.matchAll(/\bcountry_graph_\w+/g)].map(([name]) => name);
     expect(named.length).toBeGreaterThan(8);

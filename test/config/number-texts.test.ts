@@ -14,6 +14,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/cli/commands.ts': 'a port on the command line',
   'src/cli/keys.ts': 'days and counts on the command line',
   'src/wings/issued/key.ts': 'digits of our own',
+  'src/wings/address/openapi.ts': 'counts of our own answers',
   'src/wings/issued/key-store.ts': 'columns of our own tables',
   'src/wings/stores/sqlite.ts': 'columns of our own tables',
   'src/wings/stores/elsewhere.ts': 'times that we have written',

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config.ts';
 import { errorBody, excerpt, Failure } from '../../errors.ts';
+import { numberOf } from '../../exact-json.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../gateway.ts';
 import { ChangedRequest, isHeld, isNothing, wholeBody } from '../../operations/messages.ts';
 import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
@@ -393,7 +394,7 @@ function searchOf(url: string): URLSearchParams {
 }
 
 function pixelsIn(text: string | undefined): number {
-  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+  return numberOf(text ?? '') ?? Number.POSITIVE_INFINITY;
 }
 
 function digestOf(parts: readonly string[]): string {

@@ -21,6 +21,7 @@ import {
 import { z } from 'zod';
 import { ConfigError } from '../../config.ts';
 import { excerpt, Failure } from '../../errors.ts';
+import { numberOf } from '../../exact-json.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
 import { tablesBySchema } from '../tables/answer-tables.ts';
 import type { PictureLook } from './drawer.ts';
@@ -270,9 +271,9 @@ function readScalar(name: string, type: GraphQLInputType, text: string): unknown
     return text === 'true';
   }
   if (scalar !== 'Int' && scalar !== 'Float') return text;
-  if (!/^-?\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,3})?$/.test(text))
-    throw refusal(`The variable ${name} must be a number.`);
-  return Number(text);
+  const number = numberOf(text);
+  if (number === null) throw refusal(`The variable ${name} must be a number.`);
+  return number;
 }
 
 /** The look of a picture as an address asks for it. */
@@ -287,8 +288,9 @@ export function lookIn(search: URLSearchParams): AskedLook {
   const { theme = 'light', width = String(WIDTHS.usual), bare = '0' } = Object.fromEntries(search);
   if (theme !== 'light' && theme !== 'dark') throw refusal('theme must be light or dark.');
   const { least, most } = WIDTHS;
-  const pixels = /^\d{1,5}$/.test(width) ? Number(width) : 0;
-  if (pixels < least || pixels > most) throw refusal(`width must be from ${least} to ${most} pixels.`);
+  const pixels = numberOf(width) ?? 0;
+  if (!Number.isInteger(pixels) || pixels < least || pixels > most)
+    throw refusal(`width must be from ${least} to ${most} pixels.`);
   if (bare !== '0' && bare !== '1') throw refusal('bare must be 0 or 1.');
   return { theme, width: pixels, isBare: bare === '1' };
 }

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { numberOf } from '../../exact-json.ts';
 import { csvLine } from '../tables/cells.ts';
 import { type KeyDesk, KeyFault } from './key-desk.ts';
 import { USAGE_COLUMNS, usageCells } from './usage.ts';
@@ -32,7 +33,7 @@ export async function adminRoutes(
 
   const usageFor = (request: FastifyRequest) => {
     const { days, key } = request.query as { readonly days?: string; readonly key?: string };
-    return desk.usage({ ...(days === undefined ? {} : { days: Number(days) }), name: key });
+    return desk.usage({ ...(days === undefined ? {} : { days: numberOf(days) ?? Number.NaN }), name: key });
   };
   app.get('/usage', usageFor);
   app.get('/usage.csv', async (request, reply) => {

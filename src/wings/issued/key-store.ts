@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { msOf } from './key.ts';
 
 /** Counts of what one client has asked by one key, of one document, in one day (UTC). */
 export interface UsageRow {
@@ -372,7 +373,7 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
     async addUsage(rows, batch, keptFrom) {
       const texts = rows.map((row) => {
         const { key, day, counts } = row;
-        const keptMs = DAY_MS + Date.parse(day) - Date.parse(keptFrom);
+        const keptMs = DAY_MS + msOf(day) - msOf(keptFrom);
         return JSON.stringify({ key, places: placesOf(row), counts, keptMs });
       });
       await inTime(

@@ -91,7 +91,7 @@ export type IssuedKey = z.output<typeof Kept>;
 
 /** Tells if an instant has come; null never comes. */
 export function isPast(instant: string | null, nowMs: number): boolean {
-  return instant !== null && (timeIn(instant)?.firstMs ?? 0) <= nowMs;
+  return instant !== null && msOf(instant) <= nowMs;
 }
 
 /** Reads a key that was kept under a name; null if it isn't the one. */
@@ -100,4 +100,9 @@ export function issuedKeyFrom(text: string | null, name: string): IssuedKey | nu
   const key = Kept.parse(JSON.parse(text));
   const [one, other] = [Buffer.from(key.digest), Buffer.from(name)];
   return one.length === other.length && timingSafeEqual(one, other) ? key : null;
+}
+
+/** Returns the instant that a text of ours tells, in milliseconds since the epoch; that of a day is its first. */
+export function msOf(instant: string): number {
+  return timeIn(instant)?.firstMs ?? 0;
 }

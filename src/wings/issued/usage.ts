@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NotedOperation } from '../../service/call.ts';
-import type { IssuedKey } from './key.ts';
+import { type IssuedKey, msOf } from './key.ts';
 import { type KeyStore, MEASURES, OTHER, UsageBook, type UsageRow } from './key-store.ts';
 
 const HOUR_MS = 3_600_000;
@@ -196,7 +196,7 @@ export function forecastsOf(
   const limits = new Map<string, number | null>();
   for (const { name, perMonth } of keys) if (!limits.has(name)) limits.set(name, perMonth);
   const sinceOf = (names: ReadonlySet<string>) =>
-    Math.min(...keys.filter(({ name }) => names.has(name)).map(({ createdAt }) => Date.parse(createdAt)));
+    Math.min(...keys.filter(({ name }) => names.has(name)).map(({ createdAt }) => msOf(createdAt)));
   const told = (name: string, of: Forecast['of'], names: ReadonlySet<string>, limit: number | null) => ({
     name,
     of,

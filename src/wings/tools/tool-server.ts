@@ -478,7 +478,7 @@ export function createToolServers(
       const left = new AbortController();
       signal.addEventListener('abort', () => left.abort(), { once: true });
       const maxCalls = params._meta?.[MAX_CALLS_KEY];
-      if (maxCalls !== undefined && !(Number.isInteger(maxCalls) && Number(maxCalls) >= 0))
+      if (maxCalls !== undefined && !isCount(maxCalls))
         return refused('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`);
       try {
         return await found.work({
@@ -486,7 +486,7 @@ export function createToolServers(
           headers,
           signal: left.signal,
           requestId,
-          maxCalls: maxCalls as number | undefined,
+          maxCalls,
         });
       } catch (fault) {
         onFault(fault, requestId);
@@ -592,4 +592,8 @@ function failed(
 /** Tells the same to programs and, as text, to models. */
 function told(content: Record<string, unknown>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
