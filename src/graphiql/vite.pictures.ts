@@ -7,7 +7,7 @@ import { africa, OUT } from './vite.config.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Where the gateway finds what draws pictures outside a browser. */
+/** The folder in which the gateway finds the code that draws pictures outside a browser. */
 const PICTURES = join(OUT, 'pictures');
 
 /** Fonts of pictures that are pixels, under the Open Font License, which comes with them. */

@@ -23,7 +23,7 @@ export function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
   return shown === 'bars' || shown === 'map' ? rankingOf(picture, look.year) : measured(picture, look);
 }
 
-/** What a picture shows, for those who don't see it. */
+/** Words a picture for people who don't see it. */
 export function inWords(picture: LinesPicture | BarsPicture, shown: Shown): string {
   const figures = figuresOf(picture, shown);
   const [first] = figures;
