@@ -393,8 +393,9 @@ function searchOf(url: string): URLSearchParams {
   return new URLSearchParams(at === -1 ? '' : url.slice(at));
 }
 
-function pixelsIn(text: string | undefined): number {
-  return numberOf(text ?? '') ?? Number.POSITIVE_INFINITY;
+function pixelsIn(text = ''): number {
+  const pixels = numberOf(text);
+  return pixels !== null && pixels >= 1 ? pixels : Number.POSITIVE_INFINITY;
 }
 
 function digestOf(parts: readonly string[]): string {
