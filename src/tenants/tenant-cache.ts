@@ -416,14 +416,20 @@ export function createInFlight(
     while (missing.length > 0) {
       const isWhole = performance.now() < holdUntilMs;
       const { stateOf, leased } = await take(group, missing, { seen, isWhole });
-      const { mine, free, away, others } = byState(missing, stateOf);
+      const { mine, free, away, fetched } = byState(missing, stateOf);
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
-      if (others.length === 0) break;
+      if (mine.length === missing.length) break;
       for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
+      // What others have fetched may be too old by now: that shows at once, and isn't found after a wait for the rest.
+      const lacking = fetched.length === 0 ? [] : await wanted.takeOver(fetched);
+      if (lacking.length > 0) {
+        missing = [...lacking, ...free, ...away];
+        continue;
+      }
       await untilOver(away, free.length === 0 ? untilMs : holdUntilMs, signal, clock, (still) =>
         leases.look(group, still),
       );
-      missing = await wanted.takeOver(others);
+      missing = free.length + away.length === 0 ? [] : await wanted.takeOver([...free, ...away]);
       if (performance.now() >= untilMs) {
         if (missing.length > 0) begin(wanted.fetch(missing));
         break;
@@ -451,7 +457,7 @@ interface Terms {
   readonly seen: ReadonlyMap<string, HeldState>;
 }
 
-/** @returns the names that are to be fetched, those that nobody fetches, those that others are at, and all but the first */
+/** @returns the names that are to be fetched, those that nobody fetches, those that others are at, and those that others have fetched */
 function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {
   const where = (isIt: (state: LeaseState) => boolean) =>
     names.filter((name) => isIt(states.get(name) ?? 'own'));
@@ -459,7 +465,7 @@ function byState(names: readonly string[], states: ReadonlyMap<string, LeaseStat
     mine: where((state) => state === 'own'),
     free: where((state) => state === 'free'),
     away: where(isAway),
-    others: where((state) => state !== 'own'),
+    fetched: where((state) => isHeld(state) && !isAway(state)),
   };
 }
 

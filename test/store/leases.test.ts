@@ -167,6 +167,19 @@ describe.concurrent('what is in flight', () => {
     expect(fetches).toHaveLength(2);
   });
 
+  it('is looked at before the rest is waited for, and fetched beside it where it is too old', async () => {
+    const { open, fetches, stored } = scene();
+    const [one, other] = [open('one'), open('other')];
+    await one(['old']);
+    stored.delete('old');
+    fetches.length = 0;
+    const others = one(['a'], 1_000);
+    const rest = other(['a', 'old']);
+    await systemClock.sleep(500);
+    expect(fetches).toEqual(['one: a', 'other: old']);
+    await Promise.all([others, rest]);
+  });
+
   it('has the rest wait for less than a fetch takes', async () => {
     const { open, fetches } = scene();
     const [one, other] = [open('one'), open('other')];
