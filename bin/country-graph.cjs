@@ -27,8 +27,9 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   v8.setFlagsFromString('--gc-memory-reducer-start-delay-ms=2147483647');
   // A second start finds the code of the first one compiled, its types taken out.
   enableCompileCache();
+  const runsBuilt = isBuilt();
   const load = (name) => {
-    const file = isBuilt() ? `lib/program/${name}.js` : `src/${name === 'main' ? 'cli/main' : name}.ts`;
+    const file = runsBuilt ? `lib/program/${name}.js` : `src/${name === 'main' ? 'cli/main' : name}.ts`;
     return import(url.pathToFileURL(path.join(ROOT, file)).href);
   };
   // A worker has been started as it is to be.
