@@ -73,8 +73,8 @@ function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
   return words.every((word) => own.includes(word));
 }
 
-/** Text without cases and accents. */
-function plain(text: string): string {
+/** Text without cases and accents, as searches compare it. */
+export function plain(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 

@@ -2,7 +2,7 @@ import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
 import { wholeBody } from '../../operations/messages.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import { type PublicDocument, parametersOf, sampleVariables, WIDTHS } from './public-documents.ts';
+import { type PublicDocument, parametersOf, WIDTHS } from './public-documents.ts';
 
 /** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-pictures';
@@ -92,7 +92,7 @@ export class OpenApi {
         'x-explain': '1',
       },
       search: '',
-      body: { documentId, operationName, variables: sampleVariables(document) },
+      body: { documentId, operationName, variables: document.sample },
       signal: new AbortController().signal,
     });
     const reply = parseExactly(await wholeBody(body));

@@ -24,6 +24,7 @@ import { excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
 import { tablesBySchema } from '../tables/answer-tables.ts';
+import { sampleVariables } from '../tools/input-schema.ts';
 import type { PictureLook } from './drawer.ts';
 
 /** Parameters of an address that are about the picture, and so no variables. */
@@ -88,6 +89,8 @@ export interface PublicDocument {
   readonly text: string;
   readonly operationName: string | undefined;
   readonly variables: readonly PublicVariable[];
+  /** One value for each variable that has to be given: the document is priced with them. */
+  readonly sample: Readonly<Record<string, unknown>>;
   /** True if its answer is a single list, so that there are tables of it. */
   readonly isTable: boolean;
 }
@@ -180,6 +183,7 @@ function publicDocument(
     text: trusted.text,
     operationName,
     variables,
+    sample: sampleVariables(schema, operation),
     isTable: tablesBySchema(schema, document, operationName)?.length === 1,
   };
 }
@@ -299,37 +303,24 @@ function refusal(message: string): Failure {
   return new Failure('BAD_USER_INPUT', message);
 }
 
-/** JSON's types of scalars, and values of required variables that a document is priced with if nobody has given any. */
-const SCALARS: Readonly<Record<string, readonly [schema: object, sample: unknown]>> = {
-  Int: [{ type: 'integer' }, 1],
-  Float: [{ type: 'number' }, 1],
-  Boolean: [{ type: 'boolean' }, true],
-  CountryCode: [{ type: 'string', pattern: '^[A-Za-z]{2}$' }, 'KE'],
-  DateTime: [{ type: 'string', format: 'date-time' }, '2026-01-01T00:00:00Z'],
+/** JSON's types of scalars; all others are texts in an address. */
+const SCALARS: Readonly<Record<string, object>> = {
+  Int: { type: 'integer' },
+  Float: { type: 'number' },
+  Boolean: { type: 'boolean' },
+  CountryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+  DateTime: { type: 'string', format: 'date-time' },
 };
 
 function schemaOf(type: GraphQLInputType): object {
   const bare = bareType(type);
   if (isListType(bare)) return { type: 'array', items: schemaOf(bare.ofType) };
   if (isEnumType(bare)) return { type: 'string', enum: bare.getValues().map(({ name }) => name) };
-  return SCALARS['name' in bare ? bare.name : '']?.[0] ?? { type: 'string' };
-}
-
-function sampleOf(type: GraphQLInputType): unknown {
-  const bare = bareType(type);
-  if (isListType(bare)) return [sampleOf(bare.ofType)];
-  if (isEnumType(bare)) return bare.getValues()[0]?.name;
-  const [, sample = 'name'] = SCALARS['name' in bare ? bare.name : ''] ?? [];
-  return sample;
+  return SCALARS['name' in bare ? bare.name : ''] ?? { type: 'string' };
 }
 
 const isRequired = ({ type, definition }: PublicVariable) =>
   isNonNullType(type) && definition.defaultValue === undefined;
-
-/** Returns one value for each variable that has to be given. */
-export function sampleVariables({ variables }: PublicDocument): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(variables.filter(isRequired).map(({ name, type }) => [name, sampleOf(type)]));
-}
 
 /** Describes the variables as parameters of OpenAPI. */
 export function parametersOf({ variables }: PublicDocument): readonly object[] {

@@ -4,6 +4,7 @@ import { type GraphQLSchema, isObjectType } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { Flow } from '../../async/turns.ts';
 import { Failure } from '../../errors.ts';
+import { plain } from '../../resolvers/indicators.ts';
 import type { Purse } from '../../service/call.ts';
 
 /** Fields that one search lists. */
@@ -62,8 +63,6 @@ interface SearchedField extends FoundField {
   readonly name: string;
   readonly all: string;
 }
-
-const plain = (words: string) => words.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** Lists the fields of a schema that have all of some words in their names or descriptions; names come first. */
 export class FieldSearch {
