@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
@@ -32,10 +32,10 @@ const policyOf = (page: string) =>
   ].join('; ');
 
 const digestsOfScripts = (page: string) =>
-  Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, text = '']) => {
-    const digest = createHash('sha256').update(text).digest('base64');
-    return `'sha256-${digest}'`;
-  });
+  Array.from(
+    page.matchAll(/<script>(.*?)<\/script>/gs),
+    ([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`,
+  );
 
 interface IdeRouteOptions {
   /** True if subscriptions are taken. */
@@ -113,7 +113,7 @@ function pageHandler(page: string | null) {
   };
 }
 
-/** Returns the page with the first screen that fits: no questions where they can't be asked, and nothing of a sandbox where there is none. */
+/** Returns the page with a first screen that says nothing of a sandbox where there is none, and asks nothing that may not run. */
 function opened(page: string, isSandbox: boolean, isTrustedOnly: boolean): string {
   if (isTrustedOnly) return page.replace(/<section class="opening".*?<\/section>/s, '');
   return isSandbox ? page : page.replace(/<span class="of-sandbox">.*?<\/span>/s, '');

@@ -27,6 +27,7 @@ const sharedSteps = recipes.flatMap(({ steps }, i) =>
 
 const SERVING = 'npx vite';
 const RECIPE_MS = 300_000;
+const LANES = 2;
 
 /** Installs from what lies on the machine, where it does. */
 const QUIET = { npm_config_prefer_offline: 'true', npm_config_fund: 'false', npm_config_audit: 'false' };
@@ -37,6 +38,7 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
   let program: Program;
   let ports: readonly number[] = [];
   let beginning: Promise<string> | undefined;
+  const lanes: Promise<unknown>[] = [];
   const env = { ...process.env, ...QUIET };
 
   beforeAll(async () => {
@@ -76,7 +78,7 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
       const port = ports[i] as number;
       const commands = steps.filter(isCommand).flatMap(({ text }) => text.trim().split('\n'));
       expect(commands.at(-1)).toBe(SERVING);
-      const stdout = await follow(steps, cwd, port);
+      const stdout = await inLane(i, () => follow(steps, cwd, port));
       if (commands.some((command) => command.startsWith('node '))) expect(stdout).toMatch(FIGURE);
       const serving = spawn(join(cwd, 'node_modules/.bin/vite'), ['--port', String(port), '--strictPort'], {
         cwd,
@@ -89,7 +91,7 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
           });
         });
         const page = await browser.newPage();
-        await page.goto(`http://localhost:${port}/`);
+        await page.goto(`http://localhost:${port}/`, { timeout: RECIPE_MS });
         await page.getByText(FIGURE).first().waitFor({ timeout: 60_000 });
         await page.close();
       } finally {
@@ -98,6 +100,13 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
       }
     },
   );
+
+  /** Has two recipes at once, as many as there are processors. */
+  function inLane<T>(i: number, work: () => Promise<T>): Promise<T> {
+    const done = (lanes[i % LANES] ?? Promise.resolve()).then(work);
+    lanes[i % LANES] = done.catch(() => {});
+    return done;
+  }
 
   /** Takes the steps of a recipe in an empty folder, but for the last, which serves the page. @returns output of its commands */
   async function follow(steps: readonly Step[], cwd: string, port: number): Promise<string> {
