@@ -17,25 +17,15 @@ const YEAR_SECONDS = 31_536_000;
  * Content security policy of the page: nothing from elsewhere, and no script in the page but its own, each named by its digest.
  * Styles are the exception: the editor makes them as it goes, and nobody else's text ever becomes part of the page.
  */
-const policyOf = (page: string) =>
-  [
-    "default-src 'none'",
-    ["script-src 'self'", ...digestsOfScripts(page)].join(' '),
-    "worker-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
+function policyOf(page: string): string {
+  const own = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, text = '']) => text);
+  const scripts = own.map((text) => `'sha256-${hash('sha256', text, 'base64')}'`);
+  return [
+    `default-src 'none'; script-src ${["'self'", ...scripts].join(' ')}; worker-src 'self'; connect-src 'self'`,
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:",
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   ].join('; ');
-
-const digestsOfScripts = (page: string) =>
-  Array.from(
-    page.matchAll(/<script>(.*?)<\/script>/gs),
-    ([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`,
-  );
+}
 
 interface IdeRouteOptions {
   /** True if subscriptions are taken. */

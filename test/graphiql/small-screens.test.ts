@@ -12,6 +12,7 @@ const SIZES = [
   [360, 225],
   [320, 256],
   [320, 640],
+  [390, 844],
 ] as const;
 
 /** Blocks of the page that stand beside or below each other. */
@@ -85,7 +86,8 @@ describe.skipIf(!hasChromium)('on small screens', () => {
         '.start .choices button',
       ])
         expect([one, await isReached(page.locator(one).last())]).toEqual([one, true]);
-      expect(await isReached(page.getByRole('button', { name: 'Open settings dialog' }))).toBe(true);
+      for (const name of ['Show Documentation Explorer', 'Open settings dialog'])
+        expect([name, await isReached(page.getByRole('button', { name }))]).toEqual([name, true]);
     },
   );
 
