@@ -147,10 +147,12 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
       extra.socket.close(CLOSING.unauthorized, NO_KEY);
       return false;
     },
-    async onSubscribe({ extra }, id, { query, operationName, variables }) {
+    async onSubscribe({ extra }, id, payload) {
+      const { query, operationName, variables, onError }: typeof payload & { onError?: unknown } = payload;
       const { authorization, idleness, gone, requestId: socketId } = extra;
       const requestId = `${socketId}/${id}`.slice(0, MAX_REQUEST_ID);
-      const request = { query, operationName, variables, requestId, signal: gone.signal, authorization };
+      const asked = { query, operationName, variables, onError };
+      const request = { ...asked, requestId, signal: gone.signal, authorization };
       const began = await beginSubscription(live, request, idleness);
       if ('errors' in began) return began.errors;
       return { ...began.args, results: began.results };

@@ -286,9 +286,12 @@ async function begin(
   live: Live,
 ): Promise<OperationResult> {
   const authorization = raw.headers.authorization ?? null;
+  // The library hands on no parameter that it doesn't know.
+  const params = raw.method === 'GET' ? raw.query : raw.body;
+  const asked = { query, operationName, variables, onError: isObject(params) ? params.onError : undefined };
   const began = await beginSubscription(
     live,
-    { query, operationName, variables, requestId: raw.id, signal: outflow.gone.signal, authorization },
+    { ...asked, requestId: raw.id, signal: outflow.gone.signal, authorization },
     outflow.idleness,
     { ready: outflow.empty, onResult: outflow.add },
   );

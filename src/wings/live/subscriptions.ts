@@ -16,11 +16,14 @@ import {
 } from 'graphql';
 import { Failure } from '../../errors.ts';
 import { isDeep } from '../../exact-json.ts';
+import type { ErrorBehavior } from '../../execution/columns.ts';
+import { type Plan, planOperation } from '../../execution/plan.ts';
+import { runPlan } from '../../execution/run.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import { formatError } from '../../graph/errors.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
-import { limitRules, listRefusal, unlisted } from '../../operations/documents.ts';
-import { type GatewayRequest, provenBy, toldErrors } from '../../operations/messages.ts';
+import { limitRules, listRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
+import { errorBehaviorOf, type GatewayRequest, provenBy, toldErrors } from '../../operations/messages.ts';
 import {
   eventOf,
   extensionsOf,
@@ -200,6 +203,8 @@ export interface LiveRequest {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  /** As it came. */
+  readonly onError?: unknown;
   readonly requestId: string;
   /** Aborts when the client leaves before the subscription has begun. */
   readonly signal: AbortSignal;
@@ -309,18 +314,22 @@ function isSubscription(query: unknown, operationName: unknown, maxTokens: numbe
 interface ReadOperation {
   readonly operation: OperationDefinitionNode;
   readonly args: SubscriptionArgs;
+  readonly onError: ErrorBehavior;
+  /** The plan of its events; null if graphql-js executes them. */
+  readonly plan: Plan | null;
+  /** Coerced. */
+  readonly variables: Readonly<Record<string, unknown>>;
 }
 
 /** Reads an operation, and checks all of it that takes no call. */
 function readOperation(
-  { query, operationName, variables }: LiveRequest,
+  { query, operationName, variables, onError: asked }: LiveRequest,
   rules: Parameters<typeof validate>[2],
   { config, schema, persisted }: LiveMeans,
 ): ReadOperation | { readonly errors: readonly GraphQLError[] } {
-  if (!persisted.allows(query)) {
-    const { code, message } = unlisted();
-    return refused(code, message);
-  }
+  if (!persisted.allows(query)) return refusedAs(unlisted());
+  const onError = errorBehaviorOf(asked);
+  if (onError === undefined) return refusedAs(unknownOnError());
   if (isDeep(variables)) return refused('BAD_REQUEST', 'The variables are nested too deep.');
   let document: DocumentNode;
   try {
@@ -347,10 +356,17 @@ function readOperation(
     );
   const tooLong = listRefusal(operation, variables ?? {}, config.maxListItems);
   if (tooLong !== null) return { errors: [tooLong] };
-  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  const { errors, coerced = {} } = getVariableValues(
+    schema,
+    operation.variableDefinitions ?? [],
+    variables ?? {},
+  );
   if (errors !== undefined) return { errors: errors.map((error) => withCode(error, 'BAD_USER_INPUT')) };
   return {
     operation,
+    onError,
+    plan: onError === 'PROPAGATE' ? null : planOperation(schema, document, operation, coerced),
+    variables: coerced,
     args: { schema, document, operationName: operationName ?? null, variableValues: variables ?? {} },
   };
 }
@@ -442,11 +458,7 @@ class EventResults implements LiveResults {
       this.#unbilled = openBill();
       if (event.warning !== null)
         run.context.warnings.add({ ...event.warning, path: [rootKey(read.operation)] });
-      const { data, errors = [] } = await execute({
-        ...read.args,
-        rootValue: event,
-        contextValue: { ...run.context, isByGraphqlJs: true },
-      });
+      const { data, errors = [] } = await executeEvent(read, event, run);
       mergeBill(this.#total, run.bill);
       const { upstream, warnings } = extensionsOf(run);
       const result = {
@@ -461,6 +473,27 @@ class EventResults implements LiveResults {
       run.participant.leave();
     }
   }
+}
+
+/** Resolves the fields of an event. An error that isn't to propagate is one for our own executor. */
+async function executeEvent(
+  { args, onError, plan, variables }: ReadOperation,
+  event: LiveEvent<unknown>,
+  { context, payer }: OperationRun,
+): Promise<ExecutionResult> {
+  if (plan === null)
+    return execute({ ...args, rootValue: event, contextValue: { ...context, isByGraphqlJs: true } });
+  const { data, errors } = await runPlan({
+    plan,
+    variables,
+    context,
+    rootValue: event,
+    job: context.caller,
+    onPause: context.batchGate.closeDuring,
+    errorBehavior: onError,
+    onHalt: payer.close,
+  });
+  return { data: JSON.parse(data.join('')), errors };
 }
 
 /** @throws Failure if an event is longer than the gateway sends at once */
@@ -533,6 +566,8 @@ function withCode(error: unknown, code: string, tellsSchema = true): GraphQLErro
   const text = tellsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
   return reworded(known, text, { extensions: { code } });
 }
+
+const refusedAs = ({ code, message }: Failure) => refused(code, message);
 
 function refused(code: string, message: string): { readonly errors: readonly GraphQLError[] } {
   return { errors: [new GraphQLError(message, { extensions: { code } })] };
