@@ -31,10 +31,10 @@ import {
   type OperationRun,
   type OperationsParts,
 } from '../../operations/run.ts';
-import { type Bill, type Caller, openBill } from '../../service/call.ts';
+import { type Bill, type Caller, type NotedOperation, openBill } from '../../service/call.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { createFeeds } from './feed.ts';
-import { Inbox, type LiveParts, mergeBill } from './inbox.ts';
+import { Inbox, type LiveParts, mergeBill, noteCalls } from './inbox.ts';
 
 /** Subscriptions of one key that begin at the same time; the others wait. */
 const MAX_BEGINNING = 16;
@@ -53,6 +53,7 @@ const CHANGES_PER_UNIT = 100;
 
 /** Subscriptions of one key. */
 interface KeySubscriptions {
+  readonly isProven: () => boolean;
   count: number;
   /** Number of them that have begun. */
   begun: number;
@@ -83,7 +84,8 @@ interface SubscriptionPlace {
 export class SubscriptionPlaces {
   readonly #limit: number;
   readonly #admission: Admitting;
-  readonly #taken = new Map<Tenant, KeySubscriptions>();
+  /** Those of issued keys by the names of their budgets: behind one held key, each is one of its own. */
+  readonly #taken = new Map<Tenant | string, KeySubscriptions>();
   /** Number of those that have begun, of all keys. */
   #begun = 0;
 
@@ -95,7 +97,9 @@ export class SubscriptionPlaces {
   /** @throws Failure if the key has as many as it may, or all that may be made up have */
   take(caller: Caller): SubscriptionPlace {
     const { tenant } = caller;
-    const taken = this.#taken.get(tenant) ?? {
+    const whose = caller.purse?.name ?? tenant;
+    const taken = this.#taken.get(whose) ?? {
+      isProven: () => tenant.isProven,
       count: 0,
       begun: 0,
       beginning: new Semaphore(MAX_BEGINNING),
@@ -106,7 +110,7 @@ export class SubscriptionPlaces {
     if (!tenant.isProven && this.#begunUnproven() >= MAX_UNPROVEN) throw overloaded();
     taken.count += 1;
     tenant.underWay += 1;
-    this.#taken.set(tenant, taken);
+    this.#taken.set(whose, taken);
     let isGiven = false;
     let begun = 0;
     return {
@@ -124,7 +128,7 @@ export class SubscriptionPlaces {
         this.#note(taken, -begun);
         taken.count -= 1;
         tenant.underWay -= 1;
-        if (taken.count === 0) this.#taken.delete(tenant);
+        if (taken.count === 0) this.#taken.delete(whose);
       },
     };
   }
@@ -138,7 +142,7 @@ export class SubscriptionPlaces {
     // Fewer than so many in all: nothing to look for.
     if (this.#begun < MAX_UNPROVEN) return 0;
     let count = 0;
-    for (const [tenant, { begun }] of this.#taken) if (!tenant.isProven) count += begun;
+    for (const { isProven, begun } of this.#taken.values()) if (!isProven()) count += begun;
     return count;
   }
 
@@ -210,6 +214,13 @@ export interface LiveRequest {
   readonly signal: AbortSignal;
 }
 
+/** The caller of a subscription. */
+export interface EnteredSubscriber {
+  readonly caller: Caller;
+  /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
+  readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
+}
+
 /** Results as they are sent: a subscription's client reads them one after the other. */
 export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
   return(): Promise<IteratorResult<ExecutionResult>>;
@@ -223,8 +234,11 @@ export type Opened<Results extends LiveResults = LiveResults> =
 type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
 export interface Subscriptions {
-  /** Begins a subscription; an error that keeps it from beginning is told, never thrown. */
-  open(request: LiveRequest, caller: Caller): Promise<Opened>;
+  /**
+   * Begins a subscription; an error that keeps it from beginning is told, never thrown.
+   * @param entering rejected with the reason for which its caller may not subscribe
+   */
+  open(request: LiveRequest, entering: Promise<EnteredSubscriber>): Promise<Opened>;
   /** Returns true if a text that was sent has a subscription of the name, or as its only operation. */
   isSubscription(query: unknown, operationName: unknown): boolean;
   /** Returns the number of open subscriptions. */
@@ -238,6 +252,9 @@ interface LiveMeans extends OperationsParts {
   readonly openRun: OpenRun;
   readonly admission: Admission;
 }
+
+/** The bill of an operation whose calls have been noted already. */
+const NO_CALLS = { calls: 0, shared: 0, cached: 0 };
 
 /** Changes of one event for which its length is worth a look. */
 const MANY_CHANGES = 1_000;
@@ -254,7 +271,7 @@ export function openSubscriptions(parts: LiveMeans): Subscriptions {
   async function begin(
     read: ReadOperation,
     request: LiveRequest,
-    caller: Caller,
+    { caller, watch }: EnteredSubscriber,
     onEnd: () => void,
   ): Promise<Opened> {
     const run = openRunOf(openRun, request, caller);
@@ -264,25 +281,32 @@ export function openSubscriptions(parts: LiveMeans): Subscriptions {
       if (!(Symbol.asyncIterator in stream)) return { errors: stream.errors ?? [] };
       const events: AsyncIterable<unknown> = stream;
       openCount += 1;
+      const unwatch = watch?.((failure) => {
+        if (stream instanceof Inbox) stream.fail(failure);
+      });
       const end = () => {
         openCount -= 1;
+        unwatch?.();
         onEnd();
       };
       const begun = { read, request, caller, run, events: events[Symbol.asyncIterator](), onEnd: end };
       return { args: read.args, results: new EventResults(begun, eventWork, parts) };
     } finally {
+      noteCalls(caller, run.bill);
       run.deadline.stop();
       run.participant.leave();
     }
   }
 
-  async function take(request: LiveRequest, caller: Caller): Promise<Opened> {
+  async function take(request: LiveRequest, entering: Promise<EnteredSubscriber>): Promise<Opened> {
     const read = readOperation(request, rules, parts);
     if ('errors' in read) return read;
+    const { caller: own, watch } = await entering;
+    const caller = named(own, read.operation);
     const place = places.take(caller);
     let isBegun = false;
     try {
-      const opened = await place.begin(() => begin(read, request, caller, place.giveBack));
+      const opened = await place.begin(() => begin(read, request, { caller, watch }, place.giveBack));
       isBegun = 'results' in opened;
       return opened;
     } finally {
@@ -291,8 +315,12 @@ export function openSubscriptions(parts: LiveMeans): Subscriptions {
   }
 
   return {
-    async open(request, caller) {
-      const opened = await take(request, caller).catch((error: unknown) => ({ errors: [asGraphql(error)] }));
+    async open(request, entering) {
+      // A request that is refused before has nobody wait for it.
+      entering.catch(() => {});
+      const opened = await take(request, entering).catch((error: unknown) => ({
+        errors: [asGraphql(error)],
+      }));
       return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
     },
     isSubscription: (query, name) => isSubscription(query, name, config.maxTokens),
@@ -309,6 +337,13 @@ function isSubscription(query: unknown, operationName: unknown, maxTokens: numbe
   } catch {
     return false;
   }
+}
+
+/** Has the calls of a caller noted by the name of an operation, if somebody counts. */
+function named(caller: Caller, { name }: OperationDefinitionNode): Caller {
+  const { note } = caller;
+  if (note === undefined) return caller;
+  return { ...caller, note: (operation) => note({ ...operation, name: name?.value ?? null }) };
 }
 
 interface ReadOperation {
@@ -442,7 +477,10 @@ class EventResults implements LiveResults {
         durationMs: this.#parts.now() - run.startedAtMs,
         requestId: request.requestId,
       };
-      this.#parts.onOperation(event, caller);
+      // Its calls have been noted at the time at which they were sent.
+      const note =
+        caller.note && ((operation: NotedOperation) => caller.note?.({ ...operation, ...NO_CALLS }));
+      this.#parts.onOperation(event, { ...caller, note });
     }
     return { done: true, value: undefined };
   }
@@ -452,9 +490,11 @@ class EventResults implements LiveResults {
     const { read, request, caller } = this.#begun;
     const { openRun, onFault, config } = this.#parts;
     const run = openRunOf(openRun, { ...request, signal: this.#ends.signal }, caller);
+    const before = openBill();
+    mergeBill(before, this.#unbilled);
+    mergeBill(before, event.bill);
     try {
-      mergeBill(run.bill, this.#unbilled);
-      mergeBill(run.bill, event.bill);
+      mergeBill(run.bill, before);
       this.#unbilled = openBill();
       if (event.warning !== null)
         run.context.warnings.add({ ...event.warning, path: [rootKey(read.operation)] });
@@ -469,6 +509,7 @@ class EventResults implements LiveResults {
       checkLength(event, result, config.maxAnswerBytes);
       return result;
     } finally {
+      noteCalls(caller, run.bill, before);
       run.deadline.stop();
       run.participant.leave();
     }
