@@ -10,6 +10,7 @@ import type { Gateway } from '../gateway.ts';
 import { printSdl } from '../graph/schema.ts';
 import { waitingBounds } from '../memory-budget.ts';
 import { METHODS } from '../operations/messages.ts';
+import type { PublicDocument } from '../wings/address/public-documents.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
 import type { Log } from '../wings/program/log.ts';
 import type { Metrics } from '../wings/program/metrics.ts';
@@ -121,12 +122,16 @@ export function createServer(parts: ServerParts): Server {
   writeTogether(app, course, outgoing, problem);
 
   allowOrigins(app, config, log.note);
+  /** Returns the documents that have addresses of their own, once their route is there. */
+  let publicDocuments = (): readonly PublicDocument[] => [];
   if (config.graphiql) {
     const settings = {
       demoKeys,
       trusted: () => gateway.trusted,
       isLive: gateway.live !== null,
       sourceNames: config.sourceNames,
+      publicUrl: config.publicUrl,
+      publicDocuments: () => publicDocuments(),
     };
     app.register(async (app) => (await import('../wings/graphiql-route.ts')).graphiqlRoute(app, settings));
   }
@@ -151,13 +156,13 @@ export function createServer(parts: ServerParts): Server {
     app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
   }
   const { issued } = gateway;
-  const { publicDocuments } = config;
-  if (publicDocuments !== undefined && issued !== null) {
+  const { publicDocuments: file } = config;
+  if (file !== undefined && issued !== null) {
     const isSynthetic = demoKeys !== null;
-    const options = { config, publicDocuments, gateway, issued, isSynthetic, course, outgoing, problem };
-    app.register(async (app) =>
-      (await import('../wings/address/address-route.ts')).addressRoute(app, options),
-    );
+    const options = { config, file, gateway, issued, isSynthetic, course, outgoing, problem };
+    app.register(async (app) => {
+      publicDocuments = await (await import('../wings/address/address-route.ts')).addressRoute(app, options);
+    });
   }
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
