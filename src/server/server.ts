@@ -16,6 +16,7 @@ import type { Log } from '../wings/program/log.ts';
 import type { Metrics } from '../wings/program/metrics.ts';
 import { graphqlRoute, refuse } from './graphql-route.ts';
 import { requestIdOf, taggedText } from './http.ts';
+import type { llmsRoute } from './llms-route.ts';
 import { createOutgoing, type Outgoing, WriteQueue } from './outgoing.ts';
 
 /** Milliseconds in which one origin at most is told of that may not ask. */
@@ -151,9 +152,15 @@ export function createServer(parts: ServerParts): Server {
       const { liveSockets } = await import('../wings/live/sockets.ts');
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
+  const models: Parameters<typeof llmsRoute>[2][number][] = [];
   if (config.mcp) {
-    const options = { gateway, origins: config.corsOrigins, budget: config.mcpBudget, course, problem };
-    app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
+    const options = { gateway, config, course, problem };
+    app.register(async (app) => {
+      const listed = await (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options);
+      const things = async () =>
+        (await listed()).map(({ name, description = '' }) => ({ name: `**${name}**`, words: description }));
+      models.push({ heading: 'Tools', things });
+    });
   }
   const { issued } = gateway;
   const { publicDocuments: file } = config;
@@ -161,9 +168,14 @@ export function createServer(parts: ServerParts): Server {
     const isSynthetic = demoKeys !== null;
     const options = { config, file, gateway, issued, isSynthetic, course, outgoing, problem };
     app.register(async (app) => {
-      publicDocuments = await (await import('../wings/address/address-route.ts')).addressRoute(app, options);
+      const { addressRoute } = await import('../wings/address/address-route.ts');
+      const { listed, things } = await addressRoute(app, options);
+      publicDocuments = listed;
+      models.push({ heading: 'Public documents', things });
     });
   }
+  if (config.mcp || file !== undefined)
+    app.register(async (app) => (await import('./llms-route.ts')).llmsRoute(app, waysOf(config), models));
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
@@ -193,6 +205,15 @@ export function createServer(parts: ServerParts): Server {
       return drain({ app, course, open, admin, transports }, parts, delayMs, isReplaced);
     },
   };
+}
+
+/** Tells models of the ways to ask beside GraphQL. */
+function waysOf({ mcp, publicDocuments }: Config): readonly string[] {
+  const tools =
+    '- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. Listing tools needs no key; to run one, send the key of the service as `Authorization: Bearer`.';
+  const addresses =
+    '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.';
+  return [...(mcp ? [tools] : []), ...(publicDocuments === undefined ? [] : [addresses])];
 }
 
 /**

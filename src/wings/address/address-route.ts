@@ -35,6 +35,12 @@ interface AddressRouteOptions extends AnswerSending {
   readonly isSynthetic: boolean;
 }
 
+/** The public documents at the moment. */
+interface PublishedDocuments {
+  readonly listed: () => readonly PublicDocument[];
+  readonly things: () => ReturnType<OpenApi['things']>;
+}
+
 const HTML = 'text/html; charset=utf-8';
 const SVG = 'image/svg+xml; charset=utf-8';
 const JSON_TEXT = 'application/json; charset=utf-8';
@@ -87,13 +93,13 @@ interface PictureRefusal {
 /**
  * Serves the public documents of the operator: `/c/<name>` as a page, its data and its picture beside it, `/oembed`, and
  * `/openapi.json`. Each runs as an operation like any other, under the issued key that the operator has named for it.
- * @returns a function that lists them
+ * @returns functions that list them, as they are and in words for models
  * @throws ConfigError if one of them can't be served
  */
 export async function addressRoute(
   app: FastifyInstance,
   options: AddressRouteOptions,
-): Promise<() => readonly PublicDocument[]> {
+): Promise<PublishedDocuments> {
   const { gateway, config, course, problem } = options;
   if (!existsSync(DRAWING_CODE))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
@@ -137,7 +143,7 @@ export async function addressRoute(
       reply.type(JSON_TEXT);
       return isTold(request, reply, digestOf([text]), 'no-cache') ? '' : text;
     });
-  return () => [...current().values()];
+  return { listed: () => [...current().values()], things: () => openApi.things(current()) };
 }
 
 /** Answers requests for public documents. */
