@@ -57,7 +57,6 @@ export async function graphiqlRoute(
       index: false,
       preCompressed: true,
       cacheControl: false,
-      wildcard: false,
       setHeaders(reply) {
         // Their names change with their contents.
         reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
