@@ -42,7 +42,7 @@ async function refusal(program: Publishing, path: string) {
 
 it('public documents and issued keys are there beside what routers see', async () => {
   const subgraph = { SUBGRAPH: 'on', SUBGRAPH_ISO3: 'on', SUBGRAPH_NODE: 'on', SUBGRAPH_OMIT: 'tickers' };
-  await using program = await openPublishing({ env: subgraph });
+  await using program = await openPublishing({ env: { ...subgraph, TRUSTED_DOCUMENTS_FOR: 'issued' } });
   const key = await program.issue({ name: 'page', perDay: 2 });
   const page = await program.at('/c/bars.json');
   expect([page.status, (await page.json()).data.observations.length]).toEqual([200, 3]);
