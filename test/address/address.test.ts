@@ -40,6 +40,22 @@ async function refusal(program: Publishing, path: string) {
   };
 }
 
+it('public documents and issued keys are there beside what routers see', async () => {
+  const subgraph = { SUBGRAPH: 'on', SUBGRAPH_ISO3: 'on', SUBGRAPH_NODE: 'on', SUBGRAPH_OMIT: 'tickers' };
+  await using program = await openPublishing({ env: { ...subgraph, TRUSTED_DOCUMENTS_FOR: 'issued' } });
+  const key = await program.issue({ name: 'page', perDay: 2 });
+  const page = await program.at('/c/bars.json');
+  expect([page.status, (await page.json()).data.observations.length]).toEqual([200, 3]);
+  expect((await program.at('/c/kept')).status).toBe(404);
+  const { data } = await program.ask('{ country(code: "UG") { name } }', { key });
+  expect(data).toEqual({ country: { name: 'Uganda' } });
+  const routers = '{ _entities(representations: [{ __typename: "Country", iso3: "KEN" }]) { __typename } }';
+  expect((await program.ask(routers, { key })).data).toEqual({ _entities: [{ __typename: 'Country' }] });
+  const spent = await program.ask('{ country(code: "KE") { profile { record } } }', { key });
+  expect([spent.status, spent.errors[0]?.extensions.code]).toEqual([200, 'KEY_BUDGET_SPENT']);
+  expect(program.requests()).toHaveLength(2);
+});
+
 describe('a public document', () => {
   it('is there in all forms for one call, and on the second look is not sent', async () => {
     await using program = await openPublishing();
@@ -402,7 +418,12 @@ describe('a file of public documents', () => {
     const path = join(folder.path, 'public.json');
     writeFileSync(path, JSON.stringify(published));
     const listed = Object.values(documents).map((text) => ({ id: sha256Of(text), text }));
-    const opening = openPublicDocuments(path, schema, listed);
+    const opening = openPublicDocuments(
+      path,
+      schema,
+      () => listed,
+      () => {},
+    );
     await expect(opening).rejects.toThrow(words);
     await expect(opening).rejects.toBeInstanceOf(ConfigError);
   });
@@ -411,10 +432,38 @@ describe('a file of public documents', () => {
     const { schema } = await openSchema([]);
     const listed = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
     const given = new Map([['card', { document: 'Card', key: 'page', picture: {} }]]);
-    const documents = new PublicDocuments(given, schema, listed);
+    const documents = new PublicDocuments({ held: given }, schema, listed);
     expect([...documents.of(listed).keys()]).toEqual(['card']);
     expect(parse(documents.of(listed).get('card')?.text ?? '').definitions).toHaveLength(1);
     expect(documents.of([]).size).toBe(0);
     expect(documents.of(listed).size).toBe(1);
+  });
+
+  it('is read again when the file changes, and not taken over while it is at fault', async () => {
+    const { schema } = await openSchema([]);
+    let listed = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
+    using folder = openFolder();
+    const path = join(folder.path, 'public.json');
+    const write = (published: object) => writeFileSync(path, JSON.stringify(published));
+    write({ card: { document: 'Card', key: 'page' } });
+    const problems: unknown[] = [];
+    const opened = await openPublicDocuments(
+      path,
+      schema,
+      () => listed,
+      (problem) => problems.push(problem),
+      10,
+    );
+    const names = () => [...opened.documents.of(listed).keys()];
+    write({ card: { document: 'Card', key: 'page' }, second: { document: 'Card', key: 'page' } });
+    await expect.poll(names).toEqual(['card', 'second']);
+    write({ card: { document: 'Card', key: 'page' }, kept: { document: 'Kept', key: 'page' } });
+    await expect.poll(() => problems.map(String)).toEqual([expect.stringContaining('no document Kept')]);
+    expect(names()).toEqual(['card', 'second']);
+    // The document comes to be trusted a moment later.
+    listed = [...listed, { id: sha256Of(DOCUMENTS.kept), text: DOCUMENTS.kept }];
+    await expect.poll(names).toEqual(['card', 'kept']);
+    expect(problems).toHaveLength(1);
+    opened.stop();
   });
 });

@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../../config.ts';
 import { errorBody, excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../gateway.ts';
+import { heldBounds } from '../../memory-budget.ts';
 import { ChangedRequest, isHeld, isNothing, wholeBody } from '../../operations/messages.ts';
 import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import { ownBuild, packageFile } from '../../server/own-version.ts';
@@ -27,11 +28,17 @@ import {
 interface AddressRouteOptions extends AnswerSending {
   readonly config: Config;
   /** File of the public documents. */
-  readonly publicDocuments: string;
+  readonly file: string;
   readonly gateway: Gateway;
   readonly issued: Issued;
   /** True if the figures are those of the embedded sandbox. */
   readonly isSynthetic: boolean;
+}
+
+/** The public documents at the moment. */
+interface PublishedDocuments {
+  readonly listed: () => readonly PublicDocument[];
+  readonly things: () => ReturnType<OpenApi['things']>;
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -86,15 +93,27 @@ interface PictureRefusal {
 /**
  * Serves the public documents of the operator: `/c/<name>` as a page, its data and its picture beside it, `/oembed`, and
  * `/openapi.json`. Each runs as an operation like any other, under the issued key that the operator has named for it.
+ * @returns functions that list them, as they are and in words for models
  * @throws ConfigError if one of them can't be served
  */
-export async function addressRoute(app: FastifyInstance, options: AddressRouteOptions): Promise<void> {
+export async function addressRoute(
+  app: FastifyInstance,
+  options: AddressRouteOptions,
+): Promise<PublishedDocuments> {
   const { gateway, config, course, problem } = options;
-  const documents = await openPublicDocuments(options.publicDocuments, gateway.schema, gateway.listed);
   if (!existsSync(DRAWING_CODE))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
+  const { documents, stop } = await openPublicDocuments(
+    options.file,
+    gateway.schema,
+    () => gateway.listed,
+    (fault) => problem(fault, ''),
+  );
   const address = new PublicAddress(options, documents);
-  app.addHook('onClose', () => address.close());
+  app.addHook('onClose', () => {
+    stop();
+    return address.close();
+  });
 
   app.addHook('onRequest', (request, reply, done) => {
     if (course.isDraining) refuse(request, reply, refusalOf(shuttingDown(), request.id));
@@ -124,6 +143,7 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
       reply.type(JSON_TEXT);
       return isTold(request, reply, digestOf([text]), 'no-cache') ? '' : text;
     });
+  return { listed: () => [...current().values()], things: () => openApi.things(current()) };
 }
 
 /** Answers requests for public documents. */
@@ -137,7 +157,8 @@ class PublicAddress {
     this.#options = options;
     this.#documents = documents;
     const sourceNames = Object.fromEntries(config.sourceNames ?? []);
-    this.#drawings = new Drawings(new Drawer(DRAWING_CODE, { isSynthetic, sourceNames }));
+    const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames });
+    this.#drawings = new Drawings(drawer, heldBounds(config).drawingBytes);
   }
 
   close(): Promise<void> {
