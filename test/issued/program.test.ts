@@ -105,7 +105,8 @@ describe('the commands of keys', () => {
 describe('the port of operators', () => {
   it('manages keys for the operator alone, and says that memory forgets', async () => {
     await using program = await start({ COUNTRY_DATA_KEY: 'demo-team', OPERATOR_KEY });
-    expect(program.errors()).toContain('forgotten when the program ends');
+    // The log and the line that says it is ready come by ways of their own.
+    await expect.poll(() => program.errors()).toContain('forgotten when the program ends');
     const send = async (method: string, path: string, body?: unknown, bearer = OPERATOR_KEY) => {
       const reply = await fetch(new URL(path, program.admin), {
         method,
