@@ -351,7 +351,7 @@ export type Representation = Readonly<Record<string, unknown>>;
 type ResolveReference = (representation: never, context: never, info: GraphQLResolveInfo) => object | null;
 
 /** Resolvers of references that other subgraphs hold, by type. */
-export type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
+type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
 
 /**
  * Resolves `Query._entities`. Each representation has an outcome of its own, and none of them is a promise that is left

@@ -10,15 +10,20 @@ import type {
   Resolvers,
   SourceResolvers,
 } from '../graph/generated.ts';
-import { encodeId } from '../graph/ids.ts';
 import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { derivedOf, latestFigures } from './ahead.ts';
 import { plainFields, recordFields } from './fields.ts';
-import { byCode, byName, createListing } from './lists.ts';
-import { type ObservationFilter, observationList, observationPage, observationRows } from './observations.ts';
+import { byCode, byName, createListing, encodeId } from './lists.ts';
+import {
+  derivedOf,
+  latestFigures,
+  type ObservationFilter,
+  observationList,
+  observationPage,
+  observationRows,
+} from './observations.ts';
 import {
   checkMetricKey,
   checkTexts,

@@ -42,6 +42,15 @@ export function checkMetricKey(key: string): void {
   }
 }
 
+/** The last year that can be compared with. */
+const LAST_YEAR = 9999;
+
+/** @throws Failure BAD_USER_INPUT if it is no year */
+export function checkSince(since: number | null | undefined): void {
+  if (since == null || (since >= 1 && since <= LAST_YEAR)) return;
+  throw new Failure('BAD_USER_INPUT', `\`since\` is a year, such as 2015; this is ${since}.`);
+}
+
 /**
  * The oldest age that a held figure may have, in milliseconds; infinite if none is given.
  * @throws Failure BAD_USER_INPUT

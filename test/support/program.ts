@@ -2,9 +2,9 @@ import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type OperationEvent, openSchema } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { createServer } from '../../src/server/server.ts';
 import type { Bill } from '../../src/service/call.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
+import { createServer } from '../../src/wings/program/server.ts';
 
 export interface GraphqlError {
   readonly message: string;
