@@ -134,7 +134,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, observer } = parts;
   const { maxConcurrentOperations } = config;
   const subgraph = await subgraphIn(config);
-  const { schema, optionalEndpoints } = parts.opened ?? (await openSchema(config.extraRoutes, subgraph));
+  const { schema, optionalEndpoints } =
+    parts.opened ?? (await openSchema(config.extraRoutes, subgraph, config.subscriptions));
   const held = await openHeld(parts);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
   const service = openService(parts, held, optionalEndpoints);
@@ -246,11 +247,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
  * the others is loaded.
  * @throws TypeError naming a field that nothing provides
  */
-export async function openSchema(names: readonly (keyof typeof extras)[], subgraph: Subgraph | null = null) {
+export async function openSchema(
+  names: readonly (keyof typeof extras)[],
+  subgraph: Subgraph | null = null,
+  isLive = false,
+) {
+  const { countWork } = isLive ? await import('./wings/live/counted-work.ts') : {};
   const opened = await Promise.all(names.map((name) => extras[name]()));
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {
-    schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches }),
+    schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches, countWork }),
     optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => Object.values(endpoints)),
   };
 }

@@ -21,18 +21,6 @@ type PlainFields<Source, Name extends keyof Source> = {
   readonly [Field in Name]: (source: Source) => Source[Field];
 };
 
-/** Has a wing loaded by the first that needs it; it is there at once from then on. */
-export function loadedOnce<Wing>(load: () => Promise<Wing>): () => PromiseOrValue<Wing> {
-  let wing: PromiseOrValue<Wing> | undefined;
-  return () => {
-    wing ??= load().then((loaded) => {
-      wing = loaded;
-      return loaded;
-    });
-    return wing;
-  };
-}
-
 type Load<Source, Rec> = (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>;
 
 /**

@@ -5,10 +5,9 @@ import * as indicators from './indicators.ts';
 import * as nodes from './nodes.ts';
 import * as observations from './observations.ts';
 import * as reference from './reference.ts';
-import * as subscriptions from './subscriptions.ts';
 
 /** The resolvers of every domain. */
-export const resolvers = [countries.resolvers, indicators.resolvers, nodes.resolvers, observations.resolvers, reference.resolvers, subscriptions.resolvers];
+export const resolvers = [countries.resolvers, indicators.resolvers, nodes.resolvers, observations.resolvers, reference.resolvers];
 
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [countries.batches, observations.batches];

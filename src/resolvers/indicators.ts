@@ -34,7 +34,7 @@ import {
   warnedFigures,
   warnedOnceLoaded,
   warnedTime,
-  warnOfIndicators,
+  warnOfKeys,
 } from './warned.ts';
 
 interface CatalogueFilter {
@@ -111,7 +111,9 @@ function loadIndicators(
     const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
     if (missing.length === 0) return chosen;
     return mapValue(context.loaders.indicators(), (catalogue) => {
-      warnOfIndicators(context, path, missing, catalogue);
+      const known = catalogue.map(({ key }) => key);
+      // If it had records left out, the keys may be among those, and that is warned of.
+      if (leftOutOf(catalogue) === null) warnOfKeys(context, path, missing, known);
       return chosen;
     });
   });

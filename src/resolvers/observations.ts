@@ -9,8 +9,21 @@ import {
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
-import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
-import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
+import type {
+  CountryRef,
+  GraphContext,
+  IndicatorRef,
+  LiveEvent,
+  LiveSources,
+  ObservationChangesRecord,
+  SourceRef,
+} from '../graph/context.ts';
+import type {
+  ObservationResolvers,
+  ObservationScope,
+  Resolvers,
+  SubscriptionObservationsChangedArgs,
+} from '../graph/generated.ts';
 import {
   type FieldScope,
   nodesBelow,
@@ -22,14 +35,16 @@ import {
 import type { ObservationLoader } from '../loaders/observations.ts';
 import { type Demand, demandFor, type Mode, type YearRange, yearRange } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
+import type { SourceRecord } from '../service/records/catalogue.ts';
 import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { loadedOnce, plainFields } from './fields.ts';
+import { plainFields } from './fields.ts';
 import { byCode, byNumber, createListing, encodeId } from './lists.ts';
 import {
   checkMetricKey,
   checkSince,
+  checkTexts,
   knownNames,
   maxAgeMsOf,
   warnedFigures,
@@ -352,6 +367,18 @@ function unique(names: readonly string[]): readonly string[] {
   return names.length < 2 ? names : [...new Set(names)];
 }
 
+/** Has a wing loaded by the first that needs it; it is there at once from then on. */
+function loadedOnce<Wing>(load: () => Promise<Wing>): () => PromiseOrValue<Wing> {
+  let wing: PromiseOrValue<Wing> | undefined;
+  return () => {
+    wing ??= load().then((loaded) => {
+      wing = loaded;
+      return loaded;
+    });
+    return wing;
+  };
+}
+
 const citations = loadedOnce(() => import('../wings/citations.ts'));
 
 const Observation = {
@@ -491,6 +518,53 @@ export const observationList = (args: ListArgs, context: GraphContext, info: Gra
 export const observationPage = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
   listing.page(args, context, () => observationRows(args, context, info));
 
+/**
+ * Demands for every country with every metric.
+ * @throws Failure BAD_USER_INPUT if a name is none, since nothing would ever be told of it
+ */
+export async function demandsOf(
+  { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
+  context: GraphContext,
+): Promise<Demand[]> {
+  for (const key of metricKeys ?? []) checkMetricKey(key);
+  const { loaders, effort } = context;
+  const codes = countryCodes ?? (await loaders.countries()).map(({ code }) => code);
+  const keys = metricKeys ?? (await loaders.indicators()).map(({ key }) => key);
+  effort.want(codes.length * keys.length);
+  await refuseUnknown('countries', codes, context);
+  await refuseUnknown('metrics', keys, context);
+  const demands = new Map<string, Demand>();
+  for (const code of codes) {
+    for (const key of keys) {
+      const demand = demandFor(latest ? 'latest' : 'series', code, key);
+      demands.set(demand.key, demand);
+    }
+  }
+  return [...demands.values()];
+}
+
+/** Refuses names that a list lacks, if it is held, fresh and whole; without such a list, names are tried. */
+async function refuseUnknown(
+  dimension: Dimension,
+  names: readonly string[],
+  { loaders }: GraphContext,
+): Promise<void> {
+  const held = await loaders.heldNames(dimension);
+  const unknown = held === null ? undefined : names.find((name) => !held.has(name));
+  if (unknown === undefined) return;
+  const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';
+  throw new Failure(
+    'BAD_USER_INPUT',
+    `The service has no ${what} ${unknown}, so nothing could ever be told of it.`,
+  );
+}
+
+/** @throws TypeError if there are no live sources: nobody subscribes then */
+export function liveIn({ live }: GraphContext): LiveSources {
+  if (live === undefined) throw new TypeError('Subscriptions are off.');
+  return live;
+}
+
 export const resolvers = {
   Query: {
     observations: (_, args, context, info) => observationList(args, context, info),
@@ -500,4 +574,32 @@ export const resolvers = {
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
   Ratio: plainFields('Ratio', 'value', 'unit', 'year', 'operands'),
   Rank: plainFields('Rank', 'position', 'of', 'year'),
+  Subscription: {
+    observationsChanged: {
+      async subscribe(_, args, context) {
+        const { since = null } = args;
+        checkTexts({ since });
+        return liveIn(context).figures(await demandsOf(args, context), since);
+      },
+      resolve(
+        { value }: LiveEvent<ObservationChangesRecord>,
+        _: unknown,
+        context: GraphContext,
+        info: GraphQLResolveInfo,
+      ) {
+        const figures = value?.changes.map(({ observation }) => observation) ?? [];
+        warnedOfPeriods(context, () => info.path, figures);
+        return value;
+      },
+    },
+    sourceRefreshed: {
+      subscribe(_, { keys = null }, context) {
+        for (const key of keys ?? []) checkTexts({ keys: key });
+        return liveIn(context).sources(keys);
+      },
+      resolve: ({ value }: LiveEvent<SourceRecord>) => value && { key: value.key, known: value },
+    },
+  },
+  ObservationChanges: plainFields('ObservationChanges', 'changes', 'isWhole', 'revision', 'at'),
+  ObservationChange: plainFields('ObservationChange', 'kind', 'observation', 'before'),
 } satisfies Resolvers;

@@ -7,7 +7,6 @@ import type { GraphContext } from '../graph/context.ts';
 import type { SeveralTold } from '../loaders/observations.ts';
 import { periodOf, timeIn } from '../periods.ts';
 import type { Dimension } from '../plan/learned.ts';
-import type { IndicatorRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../service/records/observations.ts';
 
@@ -75,23 +74,8 @@ export function warnOfCountries({ warnings }: GraphContext, path: Path, codes: r
   }
 }
 
-/**
- * Warns of keys that name no indicator of the catalogue. If the catalogue had records left out, the keys may be among
- * those, and that is warned of instead.
- */
-export function warnOfIndicators(
-  context: GraphContext,
-  path: Path,
-  keys: readonly string[],
-  catalogue: readonly IndicatorRecord[],
-): void {
-  if (leftOutOf(catalogue) !== null) return;
-  const known = catalogue.map(({ key }) => key);
-  warnOfKeys(context, path, keys, known);
-}
-
 /** Warns of keys that are not among those of the whole catalogue. */
-function warnOfKeys(
+export function warnOfKeys(
   { warnings }: GraphContext,
   path: Path,
   keys: readonly string[],

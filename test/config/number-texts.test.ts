@@ -18,7 +18,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/wings/issued/key-store.ts': 'columns of our own tables',
   'src/wings/stores/sqlite.ts': 'columns of our own tables',
   'src/wings/stores/elsewhere.ts': 'times that we have written',
-  'src/wings/defer/deferral.ts': 'an argument that is an Int already',
+  'src/wings/defer/delivery.ts': 'an argument that is an Int already',
   'src/operations/documents.ts': 'the message of a library',
   'src/operations/forms.ts': 'headers of our own answers',
   'src/service/json.ts': 'numbers of our own marks',

@@ -50,12 +50,12 @@ export interface ProgramOptions {
 
 type Opened = ReturnType<typeof openSchema>;
 
-/** Schemas by the extra routes of their settings: to build one takes longer than all the rest of a program. */
+/** Schemas by the settings that they depend on: to build one takes longer than all the rest of a program. */
 const schemas = new Map<string, Opened>();
 
-function schemaOf({ extraRoutes }: ReturnType<typeof readConfig>): Opened {
-  const name = extraRoutes.join();
-  const opened = schemas.get(name) ?? openSchema(extraRoutes);
+function schemaOf({ extraRoutes, subscriptions }: ReturnType<typeof readConfig>): Opened {
+  const name = [...extraRoutes, subscriptions].join();
+  const opened = schemas.get(name) ?? openSchema(extraRoutes, null, subscriptions);
   schemas.set(name, opened);
   return opened;
 }
