@@ -18,16 +18,9 @@ async function openQuietly(upstreamUrl: string, settings: Parameters<typeof read
 const NOWHERE = 'http://127.0.0.1';
 
 /** Writes the SDL, by the names that routers know or clients of the gateway. */
-export async function sdlFor(
-  whom: string,
-  { SUBGRAPH_OMIT, SUBGRAPH_ISO3, SUBGRAPH_NODE, SUBGRAPH_PREFIX }: NodeJS.ProcessEnv,
-): Promise<string> {
-  const gateway = await openQuietly(NOWHERE, {
-    SUBGRAPH_OMIT,
-    SUBGRAPH_ISO3,
-    SUBGRAPH_NODE,
-    SUBGRAPH_PREFIX,
-  });
+export async function sdlFor(whom: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const ofSdl = Object.entries(env).filter(([name]) => name.startsWith('SUBGRAPH_'));
+  const gateway = await openQuietly(NOWHERE, Object.fromEntries(ofSdl));
   const { printSdl } = await import('../graph/schema.ts');
   const sdl = whom === 'clients' ? printSdl(gateway.schema) : gateway.sdl;
   await gateway.stop();

@@ -251,9 +251,8 @@ type Counterpart = Matching | Misfit | Error | null;
 /** The figure that another one is compared with. */
 type Operand = ObservationRecord | Misfit | Error | null;
 
-function findIn(outcome: Outcome, own: ObservationRecord, year: number): Counterpart {
-  return outcome instanceof Error ? outcome : matching(outcome, own, year);
-}
+const findIn = (outcome: Outcome, own: ObservationRecord, year: number): Counterpart =>
+  outcome instanceof Error ? outcome : matching(outcome, own, year);
 
 /** Latest figures by their pairs. */
 type LatestByPair = ReadonlyMap<string, ObservationRecord | Error | null>;
