@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { autoWorkers, budgetOf, MAX_WORKERS, type Machine } from './memory-budget.ts';
+import { autoWorkers, budgetOf, MAX_WORKERS } from './memory-budget.ts';
 import type { SourceNames } from './wings/citations.ts';
 
 const SQLITE = 'sqlite:';
@@ -352,7 +352,10 @@ export class ConfigError extends Error {
  * @param machine the memory that some defaults are derived from
  * @throws ConfigError naming every setting that is wrong
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>, machine?: Machine): Config {
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  machine?: Parameters<typeof budgetOf>[1],
+): Config {
   const { given, faults } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
   );

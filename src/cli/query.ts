@@ -4,7 +4,7 @@ import { parseExactly } from '../exact-json.ts';
 import { wholeBody } from '../operations/messages.ts';
 import { TooManyFields, tablesInAnswer } from '../wings/tables/answer-tables.ts';
 import { BYTE_ORDER_MARK } from '../wings/tables/cells.ts';
-import { CommandError, type Format, formatted, type questionFrom } from './formats.ts';
+import { CommandError, formatted, type questionFrom } from './formats.ts';
 
 /** Opens a gateway that holds nothing and logs nothing. */
 async function openQuietly(upstreamUrl: string, settings: Parameters<typeof readConfig>[0] = {}) {
@@ -215,7 +215,7 @@ export function reasonOf(error: unknown): string {
 interface QueryOptions {
   readonly url: string | undefined;
   readonly key: string | undefined;
-  readonly format: Format;
+  readonly format: 'json' | Parameters<typeof formatted>[1];
   /** True if CSV begins with a byte order mark. */
   readonly bom?: boolean;
 }

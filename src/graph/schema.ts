@@ -38,15 +38,7 @@ import { timeIn } from '../periods.ts';
 import type { Subgraph } from '../wings/federation/subgraph.ts';
 import type { GraphContext } from './context.ts';
 import type { Resolvers } from './generated.ts';
-import {
-  asksForFigures,
-  costOf,
-  type FieldCost,
-  gatesBatch,
-  isAskedAhead,
-  marksAskedAhead,
-  takeCosts,
-} from './selection.ts';
+import { asksForFigures, costOf, type FieldCost, gatesBatch, takeCosts } from './selection.ts';
 
 /**
  * Fields of the schema, as `Type.field`, that no resolver map provides.
@@ -586,4 +578,16 @@ function gated(
 
 function isPromise(value: unknown): value is Promise<unknown> {
   return typeof (value as Promise<unknown> | null | undefined)?.then === 'function';
+}
+
+const askedAhead = Symbol('asked ahead');
+
+type Loading<Result> = Promise<Result> & { [askedAhead]?: true };
+
+const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
+
+/** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
+export function marksAskedAhead<Result>(loading: Loading<Result>): Promise<Result> {
+  loading[askedAhead] = true;
+  return loading;
 }

@@ -295,18 +295,6 @@ export function isLeftOut(selection: SelectionNode, { variableValues }: Selectio
   }
 }
 
-const askedAhead = Symbol('asked ahead');
-
-type Loading<Result> = Promise<Result> & { [askedAhead]?: true };
-
-export const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
-
-/** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
-export function marksAskedAhead<Result>(loading: Loading<Result>): Promise<Result> {
-  loading[askedAhead] = true;
-  return loading;
-}
-
 /** True if the selection below a field leads to figures. */
 export const gatesBatch = perSelection((info: RowsField): boolean =>
   info.fieldNodes.some((node) => leadsToFigures(getNamedType(info.returnType), node.selectionSet, info)),

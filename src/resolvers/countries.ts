@@ -16,10 +16,10 @@ import type {
   QueryCountriesArgs,
   Resolvers,
 } from '../graph/generated.ts';
+import { marksAskedAhead } from '../graph/schema.ts';
 import {
   asksForFigures,
   leadsToFigures,
-  marksAskedAhead,
   perSelection,
   type RowsField,
   scopeOfRows,

@@ -522,7 +522,7 @@ export const observationPage = (args: ListArgs, context: GraphContext, info: Gra
  * Demands for every country with every metric.
  * @throws Failure BAD_USER_INPUT if a name is none, since nothing would ever be told of it
  */
-export async function demandsOf(
+async function demandsOf(
   { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
   context: GraphContext,
 ): Promise<Demand[]> {
@@ -560,7 +560,7 @@ async function refuseUnknown(
 }
 
 /** @throws TypeError if there are no live sources: nobody subscribes then */
-export function liveIn({ live }: GraphContext): LiveSources {
+function liveIn({ live }: GraphContext): LiveSources {
   if (live === undefined) throw new TypeError('Subscriptions are off.');
   return live;
 }

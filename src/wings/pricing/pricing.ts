@@ -46,8 +46,8 @@ import { cached } from '../../service/lists.ts';
 import type { QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../tenants/tenant-cache.ts';
-import { createWarnings, type Warning, type WarningCode } from '../../warnings.ts';
-import { dearestField, openTally, type PricedCall, type Tally } from './tally.ts';
+import { createWarnings, type Warning } from '../../warnings.ts';
+import { dearestField, openTally, type Tally } from './tally.ts';
 
 /** An operation with its variables coerced, ready to run. */
 interface PricedOperation {
@@ -61,7 +61,7 @@ interface PricedOperation {
 interface Price {
   readonly bill: Bill;
   /** Calls that it takes, and calls that are spared since held values answer them. */
-  readonly calls: readonly PricedCall[];
+  readonly calls: Tally['calls'];
   /** True if the operation takes just these calls, for any answers of the service. */
   readonly isCertain: boolean;
   /** True if a look at the sources may spare the operation the calls for figures that are past their time. */
@@ -385,7 +385,7 @@ function counted(
 }
 
 /** Route that tells the names that there are, or the figures, by the warning that needs it. */
-const TOLD_BY: Readonly<Partial<Record<WarningCode, string>>> = {
+const TOLD_BY: Readonly<Partial<Record<Warning['code'], string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,
   NOT_COMPARABLE: observations.route,

@@ -7,7 +7,7 @@ import { argumentsOf, holdsList, summing } from '../../price/bound.ts';
 import { type Bill, type Call, openBill, type Payer, payerOf } from '../../service/call.ts';
 import { countries, indicators, observations } from '../../service/endpoints.ts';
 
-export interface PricedCall extends Call {
+interface PricedCall extends Call {
   /** True if it is not sent, since a held value answers it. */
   readonly isHeld: boolean;
 }

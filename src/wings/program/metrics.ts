@@ -487,7 +487,7 @@ function countsOf(tallies: () => readonly TalliedValues[]): (counter: Counter) =
 }
 
 /** Counts the lines of logs that nobody has read, in this process or on the way out of others. */
-export function countDroppedLines(metrics: OwnMetrics, droppedLines: () => number): void {
+function countDroppedLines(metrics: OwnMetrics, droppedLines: () => number): void {
   metrics.counter(
     'country_graph_log_lines_dropped_total',
     'Lines of the log that were given up, since nobody read them.',
