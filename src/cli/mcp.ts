@@ -9,6 +9,7 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ConfigError, readConfig } from '../config.ts';
 import { createGateway } from '../gateway.ts';
+import { openKeyStore } from '../wings/issued/key-store.ts';
 import { ownBuild } from '../wings/own-version.ts';
 import { createLog } from '../wings/program/log.ts';
 import { ToolBudgets } from '../wings/tools/own-tools.ts';
@@ -43,7 +44,8 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
     const gateway = await createGateway({ config: { ...config, mcp: true }, upstreamUrl, observer: log });
     try {
       const { version } = ownBuild();
-      const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, true);
+      const counts = await openKeyStore('memory:', config.cacheTimeoutMs);
+      const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, counts, true);
       const onFault = (fault: unknown) => log.problem(fault, 'mcp');
       const { open } = createToolServers(gateway, version, onFault, budgets);
       await answerAll(() => open({ authorization: `Bearer ${key}` }), config.maxBodyBytes);
