@@ -33,7 +33,7 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
  * as an image is. Nothing of it is of the time: one commit builds the same bytes.
  */
 async function stamp() {
-  const { commitHere } = await import('../lib/server/own-version.js');
+  const { commitHere } = await import('../lib/wings/own-version.js');
   const commit = process.env.COMMIT || commitHere();
   writeFileSync(`${root}lib/build.json`, `${JSON.stringify({ commit })}\n`);
 }

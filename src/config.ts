@@ -2,8 +2,8 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import type { SourceNames } from './citations.ts';
-import { autoWorkers, budgetOf, MAX_WORKERS, type Machine } from './memory-budget.ts';
+import { autoWorkers, budgetOf, MAX_WORKERS } from './memory-budget.ts';
+import type { SourceNames } from './wings/citations.ts';
 
 const SQLITE = 'sqlite:';
 
@@ -91,15 +91,14 @@ function tracingFaults(env: Env): readonly string[] {
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
-/** Tells if traces are sent: an address is given for them, or the exporter is named, unless all of it is disabled. */
-export function isTracingOn(env: Env = process.env): boolean {
-  if (isDisabled(env)) return false;
+/**
+ * Returns the protocol by which traces are sent; null if they aren't. They are if an address is given for them, or the
+ * exporter is named, unless all of it is disabled.
+ */
+export function tracingIn(env: Env = process.env): OtlpProtocol | null {
   const { OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = env;
-  return Boolean(OTEL_TRACES_EXPORTER || OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
-}
-
-/** Returns the protocol that is asked for, else OpenTelemetry's own default. */
-export function otlpProtocolIn(env: Env = process.env): OtlpProtocol {
+  const isOn = OTEL_TRACES_EXPORTER || OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  if (!isOn || isDisabled(env)) return null;
   const asked = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
   return asked === 'http/json' ? asked : 'http/protobuf';
 }
@@ -139,10 +138,8 @@ function isAddressRange(text: string): boolean {
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
 }
 
-const EXTRA_ROUTES = ['policy', 'trade'] as const;
-
 /** Routes that the specification names no paths for. */
-type ExtraRoute = (typeof EXTRA_ROUTES)[number];
+const EXTRA_ROUTES = ['policy', 'trade'] as const;
 
 const extraRoutes = z
   .string()
@@ -154,7 +151,8 @@ const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or 
 /** An address to put paths behind: it can't have a query or a fragment, be they empty. */
 const baseAddress = httpAddress
   .refine((url) => !/[?#]/.test(url), 'must have no ? and no #')
-  .refine((url) => URL.parse(url)?.port !== '0', 'must have a port that can be reached');
+  .refine((url) => URL.parse(url)?.port !== '0', 'must have a port that can be reached')
+  .transform((url) => url.replace(/\/+$/, ''));
 
 const MCP_ALONE =
   'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in';
@@ -185,15 +183,19 @@ function issuedFaults(given: Env): readonly string[] {
 }
 
 const Environment = z.object({
+  /** Base address of the REST service, without a trailing slash; undefined means the embedded sandbox. */
   COUNTRY_DATA_URL: baseAddress.optional(),
+  /** Key of the service that issued keys stand for; undefined if none are issued. */
   COUNTRY_DATA_KEY: z
     .string()
     .regex(/^[!-~]{8,4096}$/, 'must be a key of the service: 8 printable characters or more, and no blanks')
     .optional(),
+  /** Bearer of operators who manage issued keys over the port of operators. */
   OPERATOR_KEY: z
     .string()
     .regex(/^[!-~]{16,4096}$/, 'must have 16 printable characters or more, and no blanks')
     .optional(),
+  /** Addresses whose `X-Forwarded-For` tells the address of the client. */
   TRUSTED_PROXIES: z
     .string()
     .transform(itemsOf)
@@ -201,8 +203,11 @@ const Environment = z.object({
     .default([]),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
+  /** Port of health and metrics; undefined means beside everything else. */
   ADMIN_PORT: wholeNumber(0, 65_535).optional(),
+  /** Processes that answer requests; with more than one, another one supervises them. */
   WORKERS: workers.default(1),
+  /** Megabytes that all processes of the program may take together. */
   MEMORY_MB: wholeNumber(1, 1_048_576).optional(),
   CACHE_URL: z
     .string()
@@ -211,45 +216,78 @@ const Environment = z.object({
   CACHE_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
   STALE_IF_ERROR_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
   AUTH_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
+  /** True if a call may be spent on asking which sources have changed. */
   CACHE_RENEWAL: onOff.default(true),
+  /** Bytes that a cache in memory may hold, roughly. */
   CACHE_MAX_BYTES: wholeNumber(1_048_576, 1_099_511_627_776).optional(),
+  /** Milliseconds that one read or write of the cache may take before it is given up. */
   CACHE_TIMEOUT_MS: wholeNumber(1, 60_000).default(200),
+  /** Bytes of whole answers that are kept for the next time that the same is asked; 0 for none. */
   ANSWERS_MAX_BYTES: wholeNumber(0, 1_099_511_627_776).optional(),
+  /** Secret that keys are digested with; undefined means one is made. */
   KEY_PEPPER: z.string().min(16, 'must have 16 characters or more').optional(),
   BATCH_WINDOW_MS: wholeNumber(0, 1000).default(2),
+  /** Milliseconds that a batch waits for loads that can still add to it. */
   BATCH_HOLD_MS: wholeNumber(0, 60_000).default(1000),
+  /** Unwanted rows that one call may bring in order to save another. */
   BATCH_OVERFETCH_ROWS: wholeNumber(0, 100_000).default(1000),
+  /** Country codes, and metric keys, that one data call may name. */
   CODES_PER_CALL: wholeNumber(1, 10_000).default(250),
   UPSTREAM_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(10_000),
   UPSTREAM_RETRIES: wholeNumber(0, 20).default(2),
+  /** Milliseconds that one operation may take, its waits included. */
   OPERATION_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(30_000),
   RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
+  /** File of the operations that may run; undefined for any. */
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
+  /** File of the names of sources. */
   SOURCE_NAMES: z.string().min(1).optional(),
+  /** File of the trusted documents that have addresses of their own; undefined for none. */
   PUBLIC_DOCUMENTS: z.string().min(1).optional(),
+  /** Address of this gateway as others reach it, without a trailing slash; undefined for that of each request. */
   PUBLIC_URL: baseAddress.optional(),
+  /** The keys by which only those may run: all, or the issued ones that say so. */
   TRUSTED_DOCUMENTS_FOR: z.enum(['all', 'issued'], 'must be all or issued').default('all'),
+  /** Operations that are under way at once; those beyond wait for a little, then are refused. */
   MAX_CONCURRENT_OPERATIONS: wholeNumber(1, 100_000).default(512),
   MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
   MAX_DEPTH: wholeNumber(1, 1000).default(12),
   MAX_ALIASES: wholeNumber(0, 100_000).default(200),
   MAX_ROOT_FIELDS: wholeNumber(1, 100_000).default(100),
   MAX_TOKENS: wholeNumber(1, 10_000_000).default(6_000),
+  /** Items of one list that an operation gives: countries, metrics, identifiers, representations. */
   MAX_LIST_ITEMS: wholeNumber(1, 1_000_000).default(1000),
+  /** Operations that one request may bring in an array; 0 for none. */
   MAX_BATCHED_OPERATIONS: wholeNumber(0, 1000).default(10),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
+  /** Bytes of the longest answer that is sent, before compression. */
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).optional(),
+  /** Routes that are asked besides, and are in the schema only then. */
   EXTRA_ROUTES: extraRoutes.default([]),
+  /** True if clients may subscribe to changes. */
   SUBSCRIPTIONS: onOff.default(false),
+  /** Seconds, at the least, between two looks at the sources on behalf of subscriptions. */
   SUBSCRIPTIONS_POLL_SECONDS: wholeNumber(1, 86_400).default(60),
+  /** Subscriptions of one key at once. */
   MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
+  /**
+   * Milliseconds for which a program that is to stop still takes new requests, although it already says that it isn't
+   * ready.
+   */
   DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
+  /** Milliseconds that, from then on, requests under way may take. */
   DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),
+  /** True if clients are routers of a supergraph, which lose the body of any answer but 200. */
   SUBGRAPH: onOff.default(false),
+  /** Root fields that the SDL for routers leaves out. */
   SUBGRAPH_OMIT: names.default([]),
+  /** True if alpha-3 codes are a key of countries, too. */
   SUBGRAPH_ISO3: onOff.default(false),
+  /** True if others may add fields to all nodes at once. */
   SUBGRAPH_NODE: onOff.default(false),
+  /** True if routers that ask for it are told the time of each field. */
   FEDERATED_TRACES: onOff.default(false),
+  /** The beginning of our types and root fields for routers. */
   SUBGRAPH_PREFIX: z
     .string()
     .regex(
@@ -257,7 +295,9 @@ const Environment = z.object({
       'must be letters and digits with one underscore at the end, such as CG_',
     )
     .optional(),
+  /** True if described trusted documents are tools of the Model Context Protocol. */
   MCP: onOff.default(false),
+  /** Calls that tools may send under a key in an hour, or in a session on standard input; undefined for any number. */
   MCP_BUDGET: wholeNumber(0, 1_000_000_000).optional(),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
@@ -289,110 +329,19 @@ export const settingNames: readonly string[] = [
   ...SECRETS.map((name) => `${name}_FILE`),
 ];
 
-/** The settings of one gateway, checked. Names are those of the environment, in camelCase. */
-export interface Config {
-  /** Base address of the REST service, without a trailing slash; undefined means the embedded sandbox. */
-  readonly countryDataUrl: string | undefined;
-  /** Key of the service that issued keys stand for; undefined if none are issued. */
-  readonly countryDataKey: string | undefined;
-  /** Bearer of operators who manage issued keys over the port of operators. */
-  readonly operatorKey: string | undefined;
-  /** Addresses whose `X-Forwarded-For` tells the address of the client. */
-  readonly trustedProxies: readonly string[];
-  readonly host: string;
-  readonly port: number;
-  /** Port of health and metrics; undefined means beside everything else. */
-  readonly adminPort: number | undefined;
-  /** Processes that answer requests; with more than one, another one supervises them. */
-  readonly workers: number;
-  /** Megabytes that all processes of the program may take together. */
-  readonly memoryMb: number;
-  readonly cacheUrl: string;
-  readonly cacheTtlSeconds: number;
-  readonly staleIfErrorSeconds: number;
-  readonly authTtlSeconds: number;
-  /** True if a call may be spent on asking which sources have changed. */
-  readonly cacheRenewal: boolean;
-  /** Bytes that a cache in memory may hold, roughly. */
-  readonly cacheMaxBytes: number;
-  /** Milliseconds that one read or write of the cache may take before it is given up. */
-  readonly cacheTimeoutMs: number;
-  /** Bytes of whole answers that are kept for the next time that the same is asked; 0 for none. */
-  readonly answersMaxBytes: number;
-  /** Secret that keys are digested with; undefined means one is made. */
-  readonly keyPepper: string | undefined;
-  readonly batchWindowMs: number;
-  /** Milliseconds that a batch waits for loads that can still add to it. */
-  readonly batchHoldMs: number;
-  /** Unwanted rows that one call may bring in order to save another. */
-  readonly batchOverfetchRows: number;
-  /** Country codes, and metric keys, that one data call may name. */
-  readonly codesPerCall: number;
-  readonly upstreamTimeoutMs: number;
-  readonly upstreamRetries: number;
-  /** Milliseconds that one operation may take, its waits included. */
-  readonly operationTimeoutMs: number;
-  readonly rateLimitWaitMs: number;
-  /** File of the operations that may run; undefined for any. */
-  readonly trustedDocuments: string | undefined;
-  /** Names of sources, from the operator's file; undefined if there is none. */
-  readonly sourceNames: SourceNames | undefined;
-  /** File of the trusted documents that have addresses of their own; undefined for none. */
-  readonly publicDocuments: string | undefined;
-  /** Address of this gateway as others reach it, without a trailing slash; undefined for that of each request. */
-  readonly publicUrl: string | undefined;
-  /** The keys by which only those may run: all, or the issued ones that say so. */
-  readonly trustedDocumentsFor: 'all' | 'issued';
-  /** Operations that are under way at once; those beyond wait for a little, then are refused. */
-  readonly maxConcurrentOperations: number;
-  readonly maxUpstreamCalls: number;
-  readonly maxDepth: number;
-  readonly maxAliases: number;
-  readonly maxRootFields: number;
-  readonly maxTokens: number;
-  /** Items of one list that an operation gives: countries, metrics, identifiers, representations. */
-  readonly maxListItems: number;
-  /** Operations that one request may bring in an array; 0 for none. */
-  readonly maxBatchedOperations: number;
-  readonly maxBodyBytes: number;
-  /** Bytes of the longest answer that is sent, before compression. */
-  readonly maxAnswerBytes: number;
-  /** Routes that are asked besides, and are in the schema only then. */
-  readonly extraRoutes: readonly ExtraRoute[];
-  /** True if clients may subscribe to changes. */
-  readonly subscriptions: boolean;
-  /** Seconds, at the least, between two looks at the sources on behalf of subscriptions. */
-  readonly subscriptionsPollSeconds: number;
-  /** Subscriptions of one key at once. */
-  readonly maxSubscriptions: number;
-  /**
-   * Milliseconds for which a program that is to stop still takes new requests, although it already says that it isn't
-   * ready.
-   */
-  readonly drainDelayMs: number;
-  /** Milliseconds that, from then on, requests under way may take. */
-  readonly drainTimeoutMs: number;
-  /** True if clients are routers of a supergraph, which lose the body of any answer but 200. */
-  readonly subgraph: boolean;
-  /** Root fields that the SDL for routers leaves out. */
-  readonly subgraphOmit: readonly string[];
-  /** True if alpha-3 codes are a key of countries, too. */
-  readonly subgraphIso3: boolean;
-  /** True if others may add fields to all nodes at once. */
-  readonly subgraphNode: boolean;
-  /** True if routers that ask for it are told the time of each field. */
-  readonly federatedTraces: boolean;
-  /** The beginning of our types and root fields for routers. */
-  readonly subgraphPrefix: string | undefined;
-  /** True if described trusted documents are tools of the Model Context Protocol. */
-  readonly mcp: boolean;
-  /** Calls that tools may send under a key in an hour, or in a session on standard input; undefined for any number. */
-  readonly mcpBudget: number | undefined;
-  readonly introspection: boolean;
-  readonly graphiql: boolean;
-  readonly corsOrigins: readonly string[];
-  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
-}
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<Name>;
+
+type Checked = z.output<typeof Environment>;
+
+/** The settings of one gateway, checked: those of {@link Environment} with names in camelCase. */
+export type Config = {
+  readonly [Name in Exclude<keyof Checked, 'SOURCE_NAMES'> as CamelCase<Name>]: Checked[Name];
+} & ReturnType<typeof budgetOf>['settings'] & {
+    /** Names of sources, from the operator's file; undefined if there is none. */
+    readonly sourceNames: SourceNames | undefined;
+  };
 
 /** The environment does not make a configuration; `message` names every fault, a line each. */
 export class ConfigError extends Error {
@@ -405,7 +354,10 @@ export class ConfigError extends Error {
  * @param machine the memory that some defaults are derived from
  * @throws ConfigError naming every setting that is wrong
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>, machine?: Machine): Config {
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  machine?: Parameters<typeof budgetOf>[1],
+): Config {
   const { given, faults } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
   );
@@ -423,8 +375,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ma
   const unfit = sqliteFault(given.CACHE_URL ?? '');
   if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
   if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
-  const named = sourceNamesIn(given.SOURCE_NAMES);
-  faults.push(...named.faults.map((fault) => `SOURCE_NAMES: ${fault}`));
+  const { sourceNames, faults: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
+  faults.push(...ofNames.map((fault) => `SOURCE_NAMES: ${fault}`));
   faults.push(...issuedFaults(given), ...tracingFaults(env));
   const budget = parsed.data && budgetOf(parsed.data, machine);
   faults.push(...(budget?.faults ?? []));
@@ -433,64 +385,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ma
       `The settings have ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
     );
   }
-  const s = parsed.data;
-  return Object.freeze({
-    countryDataUrl: s.COUNTRY_DATA_URL?.replace(/\/+$/, ''),
-    countryDataKey: s.COUNTRY_DATA_KEY,
-    operatorKey: s.OPERATOR_KEY,
-    trustedProxies: s.TRUSTED_PROXIES,
-    host: s.HOST,
-    port: s.PORT,
-    adminPort: s.ADMIN_PORT,
-    ...budget.settings,
-    cacheUrl: s.CACHE_URL,
-    cacheTtlSeconds: s.CACHE_TTL_SECONDS,
-    staleIfErrorSeconds: s.STALE_IF_ERROR_SECONDS,
-    authTtlSeconds: s.AUTH_TTL_SECONDS,
-    cacheRenewal: s.CACHE_RENEWAL,
-    cacheTimeoutMs: s.CACHE_TIMEOUT_MS,
-    keyPepper: s.KEY_PEPPER,
-    batchWindowMs: s.BATCH_WINDOW_MS,
-    batchHoldMs: s.BATCH_HOLD_MS,
-    batchOverfetchRows: s.BATCH_OVERFETCH_ROWS,
-    codesPerCall: s.CODES_PER_CALL,
-    upstreamTimeoutMs: s.UPSTREAM_TIMEOUT_MS,
-    upstreamRetries: s.UPSTREAM_RETRIES,
-    operationTimeoutMs: s.OPERATION_TIMEOUT_MS,
-    rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
-    trustedDocuments: s.TRUSTED_DOCUMENTS,
-    sourceNames: named.sourceNames,
-    publicDocuments: s.PUBLIC_DOCUMENTS,
-    publicUrl: s.PUBLIC_URL?.replace(/\/+$/, ''),
-    trustedDocumentsFor: s.TRUSTED_DOCUMENTS_FOR,
-    maxConcurrentOperations: s.MAX_CONCURRENT_OPERATIONS,
-    maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,
-    maxDepth: s.MAX_DEPTH,
-    maxAliases: s.MAX_ALIASES,
-    maxRootFields: s.MAX_ROOT_FIELDS,
-    maxTokens: s.MAX_TOKENS,
-    maxListItems: s.MAX_LIST_ITEMS,
-    maxBatchedOperations: s.MAX_BATCHED_OPERATIONS,
-    maxBodyBytes: s.MAX_BODY_BYTES,
-    extraRoutes: s.EXTRA_ROUTES,
-    subscriptions: s.SUBSCRIPTIONS,
-    subscriptionsPollSeconds: s.SUBSCRIPTIONS_POLL_SECONDS,
-    maxSubscriptions: s.MAX_SUBSCRIPTIONS,
-    drainDelayMs: s.DRAIN_DELAY_MS,
-    drainTimeoutMs: s.DRAIN_TIMEOUT_MS,
-    subgraph: s.SUBGRAPH,
-    subgraphOmit: s.SUBGRAPH_OMIT,
-    subgraphIso3: s.SUBGRAPH_ISO3,
-    subgraphNode: s.SUBGRAPH_NODE,
-    federatedTraces: s.FEDERATED_TRACES,
-    subgraphPrefix: s.SUBGRAPH_PREFIX,
-    mcp: s.MCP,
-    mcpBudget: s.MCP_BUDGET,
-    introspection: s.INTROSPECTION,
-    graphiql: s.GRAPHIQL,
-    corsOrigins: s.CORS_ORIGINS,
-    logLevel: s.LOG_LEVEL,
-  });
+  const checked: Readonly<Record<string, unknown>> = parsed.data;
+  const settings = Object.keys(Environment.shape).map((name) => [camelCase(name), checked[name]]);
+  return Object.freeze({ ...Object.fromEntries(settings), ...budget.settings, sourceNames });
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 const SourceNamesFile = z.record(
@@ -557,99 +458,4 @@ function codeOf(error: unknown): string {
 function shown(name: string, value: string | undefined): string {
   if (name === 'KEY_PEPPER' || name.endsWith('_KEY')) return 'a secret';
   return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
-}
-
-/** First words that nobody but us gives a meaning: a name that begins with one is meant for us. */
-const OURS: ReadonlySet<string> = new Set([
-  'ANSWERS',
-  'BATCH',
-  'CACHE',
-  'CORS',
-  'DRAIN',
-  'FEDERATED',
-  'GRAPHIQL',
-  'INTROSPECTION',
-  'MAX',
-  'RATE',
-  'STALE',
-  'SUBGRAPH',
-  'SUBSCRIPTIONS',
-  'TRUSTED',
-  'UPSTREAM',
-  'WORKERS',
-]);
-
-/** Variables by which Kubernetes tells each pod of the services beside it. */
-const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
-
-/** Characters below which names are near to those of other programs. */
-const LEAST_LENGTH = 8;
-const MAX_EDITS = 2;
-
-/** Characters beyond which a name is nobody's slip. */
-const MAX_LENGTH = 60;
-
-/**
- * Tells of variables of the environment that look as if they were settings and are none, and of settings that are
- * empty: both would be passed over in silence. Values are not repeated.
- */
-export function strangeSettings(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const empty = settingNames.filter((name) => env[name] === '');
-  return [
-    ...Object.keys(env).flatMap((name) => {
-      const near = looksLikeOurs(name) ? nearest(name) : null;
-      return near === null ? [] : [`${name} is no setting, and does nothing: ${near}`];
-    }),
-    ...empty.map((name) => `${name} is empty, and so counts as unset`),
-  ];
-}
-
-function looksLikeOurs(name: string): boolean {
-  const isKnown = settingNames.includes(name) || name.length > MAX_LENGTH || SERVICE_LINK.test(name);
-  return !isKnown && /^[A-Za-z]+(_[A-Za-z0-9]+)+$/.test(name);
-}
-
-/** Tells the setting that was meant, in words; null if it is none of ours. */
-function nearest(name: string): string | null {
-  const upper = name.toUpperCase();
-  const longEnough = settingNames.filter((ours) => ours.includes('_') && upper.length >= LEAST_LENGTH);
-  const within = (edits: number) => longEnough.filter((ours) => editsBetween(upper, ours) <= edits);
-  const [meant] = [
-    ...within(0),
-    ...within(1),
-    ...settingNames.filter((ours) => ours.startsWith(`${upper}_`)),
-    ...within(MAX_EDITS),
-    ...longEnough.filter((ours) => upper.startsWith(`${ours}_`)),
-  ];
-  if (meant !== undefined) return `did you mean ${meant}?`;
-  const [first = ''] = name.split('_', 1);
-  if (!OURS.has(first)) return null;
-  const alike = settingNames.filter((ours) => ours.startsWith(`${first}_`) || ours === first);
-  return `there is ${alike.join(', ')}`;
-}
-
-/**
- * Counts the letters that have to be put in, left out, changed or exchanged with the next one to make the one of the
- * other.
- */
-function editsBetween(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > MAX_EDITS) return MAX_EDITS + 1;
-  let before: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= one.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const isSame = one[i - 1] === other[j - 1];
-      const isTurned = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const edits = Math.min(
-        (row[j - 1] ?? 0) + 1,
-        (last[j] ?? 0) + 1,
-        (last[j - 1] ?? 0) + (isSame ? 0 : 1),
-      );
-      row.push(isTurned ? Math.min(edits, (before[j - 2] ?? 0) + 1) : edits);
-    }
-    before = last;
-    last = row;
-  }
-  return last[other.length] ?? 0;
 }

@@ -32,7 +32,7 @@ import {
   traced,
 } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
-import { createDryRun } from './price/dry-run.ts';
+import { openGivenLists } from './price/bound.ts';
 import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Endpoint } from './service/call.ts';
@@ -111,7 +111,7 @@ export interface StreamHolder {
   readonly isUnproven: boolean;
 }
 
-export interface GatewayState {
+interface GatewayState {
   /** Hits and misses among held entries: always the same object. */
   readonly lookups: CacheLookups;
   /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
@@ -132,7 +132,7 @@ export interface Observer {
   problem(error: unknown, where: string, requestId?: string): void;
 }
 
-export interface GatewayParts {
+interface GatewayParts {
   readonly config: Config;
   readonly upstreamUrl: string;
   readonly observer: Observer;
@@ -152,7 +152,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, observer } = parts;
   const { maxConcurrentOperations } = config;
   const subgraph = await subgraphIn(config);
-  const { schema, optionalEndpoints } = parts.opened ?? (await openSchema(config.extraRoutes, subgraph));
+  const { schema, optionalEndpoints } =
+    parts.opened ?? (await openSchema(config.extraRoutes, subgraph, config.subscriptions));
   const held = await openHeld(parts);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
   const service = openService(parts, held, optionalEndpoints);
@@ -265,11 +266,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
  * the others is loaded.
  * @throws TypeError naming a field that nothing provides
  */
-export async function openSchema(names: readonly (keyof typeof extras)[], subgraph: Subgraph | null = null) {
+export async function openSchema(
+  names: readonly (keyof typeof extras)[],
+  subgraph: Subgraph | null = null,
+  isLive = false,
+) {
+  const { countWork } = isLive ? await import('./wings/live/counted-work.ts') : {};
   const opened = await Promise.all(names.map((name) => extras[name]()));
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {
-    schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches }),
+    schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches, countWork }),
     optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => Object.values(endpoints)),
   };
 }
@@ -328,13 +334,13 @@ async function openHeld({ config, observer, link, clock: ownClock }: GatewayPart
   return { clock, steadyNow, elapsed, store, tenants, tenantCache, inFlight, lookups: openLookups() };
 }
 
-/** Opens the way to the service, and the stand-in for it that operations are priced over. */
+/** Opens the way to the service, and keeps the lists on it that operations are priced by. */
 function openService(
   { config, observer, upstreamUrl, tracer }: GatewayParts,
   { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Holdings,
   optionalEndpoints: readonly Endpoint[],
 ) {
-  const dryRun = createDryRun(steadyNow, optionalEndpoints);
+  const given = openGivenLists(optionalEndpoints);
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
@@ -346,7 +352,7 @@ function openService(
     onMinuteWait: observer.minuteWait,
     lookups: lookups.lists,
     isTraced: tracer !== undefined,
-    remembering: dryRun.remembering,
+    remembering: given.remembering,
     optionalRoutes: new Set(optionalEndpoints.map(({ route }) => route)),
     tenantCache,
     inFlight,
@@ -354,12 +360,16 @@ function openService(
     sharedCounters: store?.sharedCounters ?? null,
     freshness: freshnessIn(config),
   });
-  return { dryRun, upstream };
+  return { given, upstream, optionalEndpoints };
 }
 
 /** Makes the means that operations run with, and are priced with: the same loaders and planner. */
 function composeService(
-  { dryRun, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
+  {
+    given,
+    optionalEndpoints,
+    upstream: { ask: askService, send, ledger, outage, gate },
+  }: ReturnType<typeof openService>,
   { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups }: Holdings,
   { config, observer }: GatewayParts,
   schema: GraphQLSchema,
@@ -422,12 +432,13 @@ function composeService(
     learned,
     feedParts,
     openPricing: async () => {
-      const { createPricing } = await import('./wings/pricing.ts');
+      const { createPricing } = await import('./wings/pricing/pricing.ts');
       return createPricing({
         ...common,
         figures,
         schema,
-        dryRun,
+        given,
+        optionalEndpoints,
         maxUpstreamCalls: config.maxUpstreamCalls,
         maxListItems: config.maxListItems,
       });

@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 export const MB = 1_000_000;
 
 /** The memory of the machine that the program runs on. */
-export interface Machine {
+interface Machine {
   /** Bytes that its container may take; null if there is no limit. */
   readonly limitBytes: number | null;
   readonly totalBytes: number;

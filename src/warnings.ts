@@ -13,7 +13,7 @@ export const WARNING_CODES = [
   'SUBSCRIPTION_PAUSED',
 ] as const;
 
-export type WarningCode = (typeof WARNING_CODES)[number];
+type WarningCode = (typeof WARNING_CODES)[number];
 
 export interface Warning extends LiveWarning {
   /** The field of the answer that it is about, as the path of an error is. */

@@ -3,10 +3,11 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type Config, ConfigError, readConfig, strangeSettings } from '../config.ts';
+import { type Config, ConfigError, readConfig } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import { httpDateIn } from '../periods.ts';
 import { reasonOf } from './query.ts';
+import { strangeSettings } from './strange-settings.ts';
 
 const Manifest = z.object({
   version: z.string().default(''),

@@ -45,7 +45,7 @@ async function operationFrom(source: string): Promise<string> {
 type ListedTable = ReturnType<typeof tablesInAnswer>[number];
 
 export const FORMATS = ['json', 'table', 'csv', 'ndjson'] as const;
-export type Format = (typeof FORMATS)[number];
+type Format = (typeof FORMATS)[number];
 
 /** Column that names the list of a row, if there are several lists. */
 const LIST = 'list';

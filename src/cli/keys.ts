@@ -46,8 +46,9 @@ interface CreateOptions {
   readonly visitorPerMinute?: number;
 }
 
-/** Adds the commands by which operators manage issued keys. */
-export function addKeyCommands(keys: Command, env: NodeJS.ProcessEnv): void {
+/** Adds the commands by which operators manage issued keys, and are told of their use. */
+export function addCommands(keys: Command, usage: Command, env: NodeJS.ProcessEnv): void {
+  addUsage(usage, env);
   const atDesk = (work: (desk: KeyDesk) => Promise<unknown>) => workAtDesk(env, work);
   keys.addHelpText('after', EXAMPLES);
   keys
@@ -100,8 +101,7 @@ export function addKeyCommands(keys: Command, env: NodeJS.ProcessEnv): void {
     );
 }
 
-/** Adds the command that tells operators of the use of issued keys. */
-export function addUsageCommand(usage: Command, env: NodeJS.ProcessEnv): void {
+function addUsage(usage: Command, env: NodeJS.ProcessEnv): void {
   usage
     .argument('[name]', 'a key; all keys if left out')
     .option('--days <days>', 'days up to today (UTC), 30 if left out', count)

@@ -7,15 +7,16 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { ConfigError, readConfig, strangeSettings } from '../config.ts';
+import { ConfigError, readConfig } from '../config.ts';
 import { createGateway } from '../gateway.ts';
-import { ownBuild } from '../server/own-version.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
+import { ownBuild } from '../wings/own-version.ts';
 import { createLog } from '../wings/program/log.ts';
 import { ToolBudgets } from '../wings/tools/own-tools.ts';
 import { createToolServers } from '../wings/tools/tool-server.ts';
 import { CommandError } from './formats.ts';
 import { openSandbox } from './serve.ts';
+import { strangeSettings } from './strange-settings.ts';
 
 const WITHOUT_DOCUMENTS =
   'TRUSTED_DOCUMENTS: must name the file of the operations that are to be tools; each needs a name and a description.';

@@ -1,8 +1,102 @@
 import { GraphQLError, parse } from 'graphql';
+import { readConfig } from '../config.ts';
 import { parseExactly } from '../exact-json.ts';
+import { wholeBody } from '../operations/messages.ts';
 import { TooManyFields, tablesInAnswer } from '../wings/tables/answer-tables.ts';
 import { BYTE_ORDER_MARK } from '../wings/tables/cells.ts';
-import { CommandError, type Format, formatted, type questionFrom } from './formats.ts';
+import { CommandError, formatted, type questionFrom } from './formats.ts';
+
+/** Opens a gateway that holds nothing and logs nothing. */
+async function openQuietly(upstreamUrl: string, settings: Parameters<typeof readConfig>[0] = {}) {
+  const { createGateway } = await import('../gateway.ts');
+  const config = readConfig({ CACHE_URL: 'none', ...settings });
+  const observer = { operation() {}, attempt() {}, problem() {} };
+  return createGateway({ config, upstreamUrl, observer });
+}
+
+/** An address of nobody: nothing is sent. */
+const NOWHERE = 'http://127.0.0.1';
+
+/** Writes the SDL, by the names that routers know or clients of the gateway. */
+export async function sdlFor(whom: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const ofSdl = Object.entries(env).filter(([name]) => name.startsWith('SUBGRAPH_'));
+  const gateway = await openQuietly(NOWHERE, Object.fromEntries(ofSdl));
+  const { printSdl } = await import('../graph/schema.ts');
+  const sdl = whom === 'clients' ? printSdl(gateway.schema) : gateway.sdl;
+  await gateway.stop();
+  return sdl;
+}
+
+/**
+ * Asks a gateway, which ends with the question.
+ * @param headers added to the header of the content type
+ * @returns the body of its answer
+ */
+async function askQuietly(
+  upstreamUrl: string,
+  question: object,
+  headers: Readonly<Record<string, string>>,
+): Promise<string> {
+  const gateway = await openQuietly(upstreamUrl);
+  try {
+    const { body } = await gateway.handle({
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      search: '',
+      body: question,
+      signal: new AbortController().signal,
+    });
+    return await wholeBody(body);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/** The part of an explained response that is printed. */
+interface Explained {
+  readonly errors?: readonly { readonly message: string }[];
+  readonly extensions?: {
+    readonly explain?: {
+      readonly calls: number;
+      readonly least: number;
+      readonly most: number;
+      readonly naive: number;
+      readonly byRoute: Readonly<Record<string, number>>;
+      readonly plan: readonly { readonly route: string; readonly target: string }[];
+    };
+  };
+}
+
+/** A made-up key: nothing is sent. */
+const NO_KEY = 'Bearer explain';
+
+/**
+ * Writes the plan of an operation as a table: each call it would make to a gateway that has seen nothing yet.
+ * @throws CommandError if the operation would be refused
+ */
+export async function explain(question: object): Promise<string> {
+  const body = await askQuietly(NOWHERE, question, { authorization: NO_KEY, 'x-explain': '1' });
+  const { errors = [], extensions } = JSON.parse(body) as Explained;
+  const plan = extensions?.explain;
+  if (plan === undefined || errors.length > 0)
+    throw new CommandError(errors.map(({ message }) => message).join('\n'));
+  const width = Math.max(5, ...Object.keys(plan.byRoute).map((route) => route.length));
+  const row = (calls: number | string, route: string, request: string) =>
+    `${String(calls).padStart(5)}  ${route.padEnd(width)}  ${request}`.trimEnd();
+  const requests = (route: string) =>
+    plan.plan.filter((call) => call.route === route).map(({ target }) => target);
+  return [
+    row('calls', 'route', 'requests'),
+    ...Object.entries(plan.byRoute).flatMap(([route, calls]) =>
+      requests(route).map((target, i) => row(i === 0 ? calls : '', i === 0 ? route : '', `GET ${target}`)),
+    ),
+    row(
+      plan.calls,
+      'in all',
+      `(at least ${plan.least}, at most ${plan.most}; ${plan.naive} if each field fetched for itself)`,
+    ),
+  ].join('\n');
+}
 
 /** An operation as it is sent. */
 type Question = Awaited<ReturnType<typeof questionFrom>>;
@@ -72,7 +166,7 @@ async function askGateway(
 
 /** Asks a gateway over the embedded sandbox, both of which end with the question. */
 async function askSandbox(question: Question, givenKey: string | undefined): Promise<GivenAnswer> {
-  const [{ askQuietly }, { openSandbox }] = await Promise.all([import('./explain.ts'), import('./serve.ts')]);
+  const { openSandbox } = await import('./serve.ts');
   const sandbox = await openSandbox();
   try {
     const { url } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
@@ -121,7 +215,7 @@ export function reasonOf(error: unknown): string {
 interface QueryOptions {
   readonly url: string | undefined;
   readonly key: string | undefined;
-  readonly format: Format;
+  readonly format: 'json' | Parameters<typeof formatted>[1];
   /** True if CSV begins with a byte order mark. */
   readonly bom?: boolean;
 }

@@ -1,11 +1,11 @@
-import { type Config, isTracingOn, otlpProtocolIn } from '../config.ts';
+import { type Config, type OtlpProtocol, tracingIn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import { MB, processBudgetMb } from '../memory-budget.ts';
-import { ownBuild } from '../server/own-version.ts';
-import { createServer } from '../server/server.ts';
+import { ownBuild } from '../wings/own-version.ts';
 import { boundMemory } from '../wings/program/heap-growth.ts';
 import type { Log } from '../wings/program/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../wings/program/metrics.ts';
+import { createServer } from '../wings/program/server.ts';
 import type { HubLink } from '../wings/stores/hub.ts';
 import type { Addresses } from '../wings/workers/supervisor.ts';
 
@@ -46,7 +46,8 @@ export async function startProgram(
     const metrics = createMetrics(ownBuild(), log.droppedLines, common?.textOfAll);
     const budgetMb = processBudgetMb(config);
     const observer = both(log, metrics);
-    const tracer = isTracingOn() ? await openTracer(observer) : undefined;
+    const protocol = tracingIn();
+    const tracer = protocol === null ? undefined : await openTracer(protocol, observer);
     const gateway = await createGateway({
       config,
       upstreamUrl,
@@ -81,9 +82,9 @@ export async function startProgram(
 }
 
 /** Opens OpenTelemetry, which is loaded only if it is asked for. */
-async function openTracer(observer: Observer) {
+async function openTracer(protocol: OtlpProtocol, observer: Observer) {
   const { createTracer } = await import('../wings/tracing.ts');
-  return createTracer(ownBuild().version, otlpProtocolIn(), (fault) => observer.problem(fault, 'tracing'));
+  return createTracer(ownBuild().version, protocol, (fault) => observer.problem(fault, 'tracing'));
 }
 
 /** Opens the embedded sandbox, which is loaded only if it is asked for. */

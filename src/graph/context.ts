@@ -1,4 +1,3 @@
-import type { SourceNames } from '../citations.ts';
 import type { FailureCode } from '../errors.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import type { BatchGate, Effort } from '../loaders/observations.ts';
@@ -11,6 +10,7 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import type { TickerRecord } from '../service/records/reference.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { LiveWarning, Warnings } from '../warnings.ts';
+import type { SourceNames } from '../wings/citations.ts';
 
 /**
  * The object behind a Country, an Indicator or a Source: its key, and all that is known of it without asking. A field

@@ -9,24 +9,24 @@ import {
   defaultFieldResolver,
   type FieldDefinitionNode,
   GraphQLError,
+  type GraphQLField,
   type GraphQLFieldResolver,
+  type GraphQLObjectType,
   type GraphQLResolveInfo,
   GraphQLScalarType,
   GraphQLSchema,
   GraphQLSpecifiedByDirective,
   getDirectiveValues,
   getNamedType,
-  getNullableType,
+  isAbstractType,
   isCompositeType,
-  isListType,
+  isInterfaceType,
   isObjectType,
   isScalarType,
   isTypeDefinitionNode,
   Kind,
-  locatedError,
   parse,
   print,
-  responsePathAsArray,
   type TypeDefinitionNode,
   type TypeNode,
   type ValueNode,
@@ -35,11 +35,10 @@ import {
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { timeIn } from '../periods.ts';
-import { createObjectMemo } from '../store/lru.ts';
 import type { Subgraph } from '../wings/federation/subgraph.ts';
 import type { GraphContext } from './context.ts';
 import type { Resolvers } from './generated.ts';
-import { gateWhileLoading, isAskedAhead, marksAskedAhead, takeCosts, writeCosts } from './selection.ts';
+import { asksForFigures, costOf, type FieldCost, gatesBatch, takeCosts } from './selection.ts';
 
 /**
  * Fields of the schema, as `Type.field`, that no resolver map provides.
@@ -99,74 +98,6 @@ export const JSONValue = new GraphQLScalarType<unknown, unknown>({
   serialize: (value) => value,
   extensions: { shortcut: { test: 'v != null && !(v instanceof Error)', value: 'v' } },
 });
-
-/** Cost of an item under graphql-js, and of an error for one too many, as a multiple of the cost in our executor. */
-const TIMES_DEARER = 10;
-/** Cost of any other error under graphql-js, as a multiple of the same. */
-const ERRORS_TIMES_DEARER = 4;
-
-/**
- * Counts the objects of every list before anything is resolved for them, and errors, if graphql-js executes an
- * operation. Lists within each other multiply, so that a few words can ask for more than there is memory for. Our own
- * executor counts them itself.
- */
-function countWork(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) {
-      if (field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
-      const isList = isListType(getNullableType(field.type)) && isCompositeType(getNamedType(field.type));
-      field.resolve = counting(field.resolve, isList);
-    }
-  }
-}
-
-type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
-
-/** Wraps a resolver. It captures nothing: under our executor, its whole cost is one function more. */
-function counting(resolve: Resolve, isList: boolean): Resolve {
-  return (source, args, context, info) =>
-    context.isByGraphqlJs
-      ? resolveCounted({ resolve, isList }, [source, args, context, info])
-      : resolve(source, args, context, info);
-}
-
-/** Resolves and counts. Execution goes on after any error, so nothing more is done for a refused operation. */
-function resolveCounted(
-  { resolve, isList }: { readonly resolve: Resolve; readonly isList: boolean },
-  given: Parameters<Resolve>,
-): unknown {
-  const [, , { effort }, info] = given;
-  if (effort.refusal !== null) throw refused(effort.refusal, info);
-  const count = (resolved: unknown) => {
-    if (isList && Array.isArray(resolved)) effort.list(resolved.length * TIMES_DEARER);
-    return resolved;
-  };
-  const fail = (error: unknown) => {
-    if (effort.refusal === null) effort.fail(ERRORS_TIMES_DEARER);
-    throw error;
-  };
-  try {
-    const resolved = resolve(...given);
-    return resolved instanceof Promise ? resolved.then(count).catch(fail) : count(resolved);
-  } catch (error) {
-    return fail(error);
-  }
-}
-
-/**
- * Errors with their field already located, by failure: they are reused, so that no error is made for each of the other
- * fields.
- */
-const located = createObjectMemo<GraphQLError>('located');
-
-function refused(failure: Failure, { fieldNodes, path }: GraphQLResolveInfo): GraphQLError {
-  const known = located.of(failure);
-  if (known !== undefined) return known;
-  const error = locatedError(failure, fieldNodes, responsePathAsArray(path));
-  located.put(failure, error);
-  return error;
-}
 
 /** The tag of everything that no type's own tag is about. */
 const BASE_TAG = 'base';
@@ -269,6 +200,8 @@ interface SchemaParts {
   readonly sdl?: string;
   /** Null, or left out, if routers see what clients see. */
   readonly subgraph?: Subgraph | null;
+  /** Has work counted that graphql-js does; left out if it executes nothing. */
+  readonly countWork?: ((schema: GraphQLSchema) => void) | undefined;
 }
 
 /**
@@ -281,6 +214,7 @@ export function createSchema({
   batches = [],
   sdl = readSdl(),
   subgraph = null,
+  countWork,
 }: SchemaParts): GraphQLSchema {
   const { document, executable } = executableApart(tagForContracts(parse(sdl)));
   const { typeDefs, said } = takeCosts(subgraph === null ? document : subgraph.keyed(document));
@@ -294,7 +228,7 @@ export function createSchema({
   resolveTogether(schema, batches);
   requireResolvers(schema);
   writeCosts(schema, said);
-  countWork(schema);
+  countWork?.(schema);
   gateWhileLoading(schema);
   requireKey(schema);
   const told = subgraph === null ? typeDefs : subgraph.told(typeDefs, schema);
@@ -351,7 +285,7 @@ export type Representation = Readonly<Record<string, unknown>>;
 type ResolveReference = (representation: never, context: never, info: GraphQLResolveInfo) => object | null;
 
 /** Resolvers of references that other subgraphs hold, by type. */
-export type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
+type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
 
 /**
  * Resolves `Query._entities`. Each representation has an outcome of its own, and none of them is a promise that is left
@@ -493,21 +427,16 @@ function requireResolvers(schema: GraphQLSchema): void {
  * such an operation costs no call. A field that takes no call would else be answered under any key.
  */
 function requireKey(schema: GraphQLSchema): void {
-  for (const [name, field] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
-    const { resolve } = field;
-    if (PUBLIC_FIELDS.has(name) || resolve === undefined) continue;
-    field.resolve = (source, args, context: GraphContext, info) => {
-      checkKey(context);
-      return resolve(source, args, context, info);
-    };
-  }
-  for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) {
-    const { subscribe } = field;
-    if (subscribe === undefined) continue;
-    field.subscribe = (source, args, context: GraphContext, info) => {
-      checkKey(context);
-      return subscribe(source, args, context, info);
-    };
+  const roots = { resolve: schema.getQueryType(), subscribe: schema.getSubscriptionType() };
+  for (const way of ['resolve', 'subscribe'] as const) {
+    for (const [name, field] of Object.entries(roots[way]?.getFields() ?? {})) {
+      const next = field[way];
+      if (PUBLIC_FIELDS.has(name) || next === undefined) continue;
+      field[way] = (source, args, context: GraphContext, info) => {
+        checkKey(context);
+        return next(source, args, context, info);
+      };
+    }
   }
 }
 
@@ -535,4 +464,130 @@ export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null
   const document = parse(sdl, { noLocation: true });
   const told = subgraph.told(document, schema);
   return told === document ? sdl : print(told);
+}
+
+/**
+ * Writes its cost on each field of a schema, and on each type how its objects are found. Resolvers have to be there by
+ * now.
+ */
+function writeCosts(schema: GraphQLSchema, said: ReturnType<typeof takeCosts>['said']): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields()))
+      write(field, said.get(`${type.name}.${field.name}`) ?? unsaidCost(field));
+  }
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isInterfaceType(type)) continue;
+    const types = schema.getPossibleTypes(type);
+    for (const field of Object.values(type.getFields()))
+      write(field, inCommon(types.map((possible) => costOf(possible.getFields()[field.name]))));
+  }
+  const query = schema.getQueryType()?.getFields() ?? {};
+  if (query._service !== undefined) write(query._service, 'NOTHING');
+  if (query._entities !== undefined) write(query._entities, 'REFERENCED');
+  writeTypes(schema);
+}
+
+function writeTypes(schema: GraphQLSchema): void {
+  const union = schema.getType('_Entity');
+  const entities = isAbstractType(union) ? schema.getPossibleTypes(union) : [];
+  const lookups = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ astNode }) =>
+    astNode?.directives?.some(({ name }) => name.value === 'lookup'),
+  );
+  const found = new Set<unknown>(lookups.map(({ type }) => getNamedType(type)));
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    const rowType = rowTypeIn(type);
+    const isFoundById = entities.includes(type) && !found.has(type);
+    type.extensions = { ...type.extensions, isFoundById, ...(rowType && { rowType }) };
+  }
+}
+
+function rowTypeIn(type: GraphQLObjectType): GraphQLObjectType | null {
+  const rows = type.name.endsWith('Connection') ? type.getFields().nodes : undefined;
+  const rowType = rows === undefined ? undefined : getNamedType(rows.type);
+  return isObjectType(rowType) ? rowType : null;
+}
+
+function write(field: GraphQLField<unknown, unknown>, cost: FieldCost): void {
+  field.extensions = { ...field.extensions, cost };
+}
+
+/**
+ * The cost of a field that states none: a field read off an object asks for nothing; a resolver may ask for anything.
+ */
+function unsaidCost({ resolve, extensions }: GraphQLField<unknown, unknown>): FieldCost {
+  const isRead = resolve === undefined || resolve === defaultFieldResolver;
+  return isRead && extensions.batch === undefined ? 'NOTHING' : 'UNSAID';
+}
+
+function inCommon([first, ...others]: readonly FieldCost[]): FieldCost {
+  return first !== undefined && others.every((cost) => cost === first) ? first : 'UNSAID';
+}
+
+/** Types below which a field can ask for figures, in some selection: no other type needs a look at its selection. */
+function typesThatLead(schema: GraphQLSchema): ReadonlySet<string> {
+  const leading = new Set<string>();
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const type of Object.values(schema.getTypeMap())) {
+      if (leading.has(type.name) || type.name.startsWith('__')) continue;
+      const fields = isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [];
+      const below = fields.map((field) => getNamedType(field.type));
+      const members = isCompositeType(type) && !isObjectType(type) ? schema.getPossibleTypes(type) : [];
+      if (fields.some(asksForFigures) || [...below, ...members].some(({ name }) => leading.has(name))) {
+        leading.add(type.name);
+        grew = true;
+      }
+    }
+  }
+  return leading;
+}
+
+const OWN_CONCERN: ReadonlySet<FieldCost> = new Set<FieldCost>(['FIGURES', 'IDENTIFIED']);
+
+/**
+ * Makes every field that is still loading hold the batch of figures back, if the selection below it can add to that
+ * batch. Fields that ask for figures themselves don't: the batch waits to answer them. Fields that find objects by
+ * their identifiers may be either, and see to it themselves.
+ */
+function gateWhileLoading(schema: GraphQLSchema): void {
+  const leading = typesThatLead(schema);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const isOwnConcern = OWN_CONCERN.has(costOf(field));
+      if (isOwnConcern || field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
+      if (leading.has(getNamedType(field.type).name)) field.resolve = gated(field.resolve);
+    }
+  }
+}
+
+function gated(
+  resolve: GraphQLFieldResolver<unknown, GraphContext>,
+): GraphQLFieldResolver<unknown, GraphContext> {
+  return (source, args, context, info) => {
+    const result = resolve(source, args, context, info);
+    const loading = Array.isArray(result) ? result.filter(isPromise) : isPromise(result) ? [result] : [];
+    if (loading.length > 0 && gatesBatch(info)) {
+      for (const promise of loading) if (!isAskedAhead(promise)) context.batchGate.closeDuring(promise);
+    }
+    return result;
+  };
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function';
+}
+
+const askedAhead = Symbol('asked ahead');
+
+type Loading<Result> = Promise<Result> & { [askedAhead]?: true };
+
+const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
+
+/** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
+export function marksAskedAhead<Result>(loading: Loading<Result>): Promise<Result> {
+  loading[askedAhead] = true;
+  return loading;
 }

@@ -1,13 +1,11 @@
 import {
   type DirectiveNode,
   type DocumentNode,
-  defaultFieldResolver,
   type FieldDefinitionNode,
   type FieldNode,
   type FragmentSpreadNode,
   type GraphQLCompositeType,
   type GraphQLField,
-  type GraphQLFieldResolver,
   GraphQLIncludeDirective,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -18,7 +16,6 @@ import {
   getDirectiveValues,
   getNamedType,
   type InlineFragmentNode,
-  isAbstractType,
   isCompositeType,
   isInterfaceType,
   isObjectType,
@@ -29,7 +26,6 @@ import {
   visit,
 } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields.js';
-import type { GraphContext } from './context.ts';
 import type { UpstreamTake } from './generated.ts';
 
 /**
@@ -98,65 +94,6 @@ function takeIn({ arguments: given = [] }: DirectiveNode, coordinate: string): U
   const value = given.find(({ name }) => name.value === 'takes')?.value;
   if (value?.kind === Kind.ENUM && isTake(value.value)) return value.value;
   throw new TypeError(`${coordinate} says what is no cost: @${DIRECTIVE}(takes:) is one of ${[...TAKES]}.`);
-}
-
-/**
- * Writes its cost on each field of a schema, and on each type how its objects are found. Resolvers have to be there by
- * now.
- */
-export function writeCosts(schema: GraphQLSchema, said: SaidCosts): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields()))
-      write(field, said.get(`${type.name}.${field.name}`) ?? unsaidCost(field));
-  }
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isInterfaceType(type)) continue;
-    const types = schema.getPossibleTypes(type);
-    for (const field of Object.values(type.getFields()))
-      write(field, inCommon(types.map((possible) => costOf(possible.getFields()[field.name]))));
-  }
-  const query = schema.getQueryType()?.getFields() ?? {};
-  if (query._service !== undefined) write(query._service, 'NOTHING');
-  if (query._entities !== undefined) write(query._entities, 'REFERENCED');
-  writeTypes(schema);
-}
-
-function writeTypes(schema: GraphQLSchema): void {
-  const union = schema.getType('_Entity');
-  const entities = isAbstractType(union) ? schema.getPossibleTypes(union) : [];
-  const lookups = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ astNode }) =>
-    astNode?.directives?.some(({ name }) => name.value === 'lookup'),
-  );
-  const found = new Set<unknown>(lookups.map(({ type }) => getNamedType(type)));
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    const rowType = rowTypeIn(type);
-    const isFoundById = entities.includes(type) && !found.has(type);
-    type.extensions = { ...type.extensions, isFoundById, ...(rowType && { rowType }) };
-  }
-}
-
-function rowTypeIn(type: GraphQLObjectType): GraphQLObjectType | null {
-  const rows = type.name.endsWith('Connection') ? type.getFields().nodes : undefined;
-  const rowType = rows === undefined ? undefined : getNamedType(rows.type);
-  return isObjectType(rowType) ? rowType : null;
-}
-
-function write(field: GraphQLField<unknown, unknown>, cost: FieldCost): void {
-  field.extensions = { ...field.extensions, cost };
-}
-
-/**
- * The cost of a field that states none: a field read off an object asks for nothing; a resolver may ask for anything.
- */
-function unsaidCost({ resolve, extensions }: GraphQLField<unknown, unknown>): FieldCost {
-  const isRead = resolve === undefined || resolve === defaultFieldResolver;
-  return isRead && extensions.batch === undefined ? 'NOTHING' : 'UNSAID';
-}
-
-function inCommon([first, ...others]: readonly FieldCost[]): FieldCost {
-  return first !== undefined && others.every((cost) => cost === first) ? first : 'UNSAID';
 }
 
 /** The cost of a field. A field without a known cost may ask for anything. */
@@ -358,74 +295,7 @@ export function isLeftOut(selection: SelectionNode, { variableValues }: Selectio
   }
 }
 
-/** Types below which a field can ask for figures, in some selection: no other type needs a look at its selection. */
-function typesThatLead(schema: GraphQLSchema): ReadonlySet<string> {
-  const leading = new Set<string>();
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const type of Object.values(schema.getTypeMap())) {
-      if (leading.has(type.name) || type.name.startsWith('__')) continue;
-      const fields = isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [];
-      const below = fields.map((field) => getNamedType(field.type));
-      const members = isCompositeType(type) && !isObjectType(type) ? schema.getPossibleTypes(type) : [];
-      if (fields.some(asksForFigures) || [...below, ...members].some(({ name }) => leading.has(name))) {
-        leading.add(type.name);
-        grew = true;
-      }
-    }
-  }
-  return leading;
-}
-
-const OWN_CONCERN: ReadonlySet<FieldCost> = new Set<FieldCost>(['FIGURES', 'IDENTIFIED']);
-
-/**
- * Makes every field that is still loading hold the batch of figures back, if the selection below it can add to that
- * batch. Fields that ask for figures themselves don't: the batch waits to answer them. Fields that find objects by
- * their identifiers may be either, and see to it themselves.
- */
-export function gateWhileLoading(schema: GraphQLSchema): void {
-  const leading = typesThatLead(schema);
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) {
-      const isOwnConcern = OWN_CONCERN.has(costOf(field));
-      if (isOwnConcern || field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
-      if (leading.has(getNamedType(field.type).name)) field.resolve = gated(field.resolve);
-    }
-  }
-}
-
-function gated(
-  resolve: GraphQLFieldResolver<unknown, GraphContext>,
-): GraphQLFieldResolver<unknown, GraphContext> {
-  return (source, args, context, info) => {
-    const result = resolve(source, args, context, info);
-    const loading = Array.isArray(result) ? result.filter(isPromise) : isPromise(result) ? [result] : [];
-    if (loading.length > 0 && gatesBatch(info)) {
-      for (const promise of loading) if (!isAskedAhead(promise)) context.batchGate.closeDuring(promise);
-    }
-    return result;
-  };
-}
-
-const askedAhead = Symbol('asked ahead');
-
-type Loading<Result> = Promise<Result> & { [askedAhead]?: true };
-
-export const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
-
-/** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
-export function marksAskedAhead<Result>(loading: Loading<Result>): Promise<Result> {
-  loading[askedAhead] = true;
-  return loading;
-}
-
 /** True if the selection below a field leads to figures. */
 export const gatesBatch = perSelection((info: RowsField): boolean =>
   info.fieldNodes.some((node) => leadsToFigures(getNamedType(info.returnType), node.selectionSet, info)),
 );
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function';
-}

@@ -38,7 +38,7 @@ import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import type { Pricing } from '../wings/pricing.ts';
+import type { Pricing } from '../wings/pricing/pricing.ts';
 import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './messages.ts';
 import {

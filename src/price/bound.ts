@@ -17,8 +17,59 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { type FieldCost, isLeftOut, type SelectionScope } from '../graph/selection.ts';
-import { countries, indicators, observations } from '../service/endpoints.ts';
+import { LRUCache } from 'lru-cache';
+import type { FieldCost, SelectionScope } from '../graph/selection.ts';
+import type { Answer, Call, Endpoint, Send } from '../service/call.ts';
+import * as endpoints from '../service/endpoints.ts';
+import type { Tenant } from '../tenants/tenant.ts';
+
+/** Lists that later operations are priced by, of all keys together. */
+const MAX_LISTS = 400;
+
+/**
+ * Milliseconds for which a list stays before a newer one takes its place: they hardly ever change, and each is long
+ * held.
+ */
+const RENEWING_MS = 60_000;
+
+export type GivenLists = ReturnType<typeof openGivenLists>;
+
+/**
+ * Keeps the lists that the service has given each key, by which later operations are priced.
+ * @param more endpoints besides those that every service has
+ */
+export function openGivenLists(more: readonly Endpoint[]) {
+  const given = new LRUCache<string, { readonly body: unknown; readonly atMs: number }>({ max: MAX_LISTS });
+  const keyOf = (tenant: Tenant, { target }: Call) => `${tenant.digest} ${target}`;
+  const isOfAll = ({ route, assumed }: Endpoint) =>
+    assumed !== undefined && !route.includes('{') && route !== endpoints.observations.route;
+  const all: readonly Endpoint[] = [...Object.values(endpoints), ...more];
+  /** Routes that have one answer for all. */
+  const routes: ReadonlySet<string> = new Set(all.filter(isOfAll).map(({ route }) => route));
+
+  function remember(listKey: string, { body, receivedAt }: Answer): void {
+    const before = given.get(listKey);
+    if (before === undefined || receivedAt - before.atMs >= RENEWING_MS)
+      given.set(listKey, { body, atMs: receivedAt });
+  }
+
+  return {
+    routes,
+    /** Returns the body of the list that answers a call; undefined if none has been given. */
+    of: (tenant: Tenant, call: Call): unknown => given.get(keyOf(tenant, call))?.body,
+    /** Passes calls on and remembers the lists that come back. */
+    remembering:
+      (next: Send): Send =>
+      (call, sending) => {
+        const answering = next(call, sending);
+        if (!routes.has(call.route)) return answering;
+        return answering.then((answer) => {
+          if (answer.status === 200) remember(keyOf(sending.caller.tenant, call), answer);
+          return answer;
+        });
+      },
+  };
+}
 
 /** A sum over the fields of an operation. */
 interface FieldSum<Sum> {
@@ -51,7 +102,7 @@ type SumOfSet<Sum> = (
  * Adds up over a selection set and its fragments. A fragment is walked once for each number of parents: those that spread
  * each other make more paths than can be walked.
  */
-function summing<Sum>(
+export function summing<Sum>(
   schema: GraphQLSchema,
   { fragments }: SelectionScope,
   { nothing, both, isLeftOut = () => false, ofField }: FieldSum<Sum>,
@@ -138,10 +189,9 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const cost = costOf(field);
+      const cost = field.extensions.cost ?? 'UNSAID';
       const isRow = rowTypeOf(type) !== null;
-      const isPage = rowTypeOf(getNamedType(field.type)) !== null;
-      const isList = isPage || isListType(getNullableType(field.type));
+      const isList = holdsList(field);
       const own = ownBound({ field, cost, isList, node, type }, type === root ? null : parents, scope, sizes);
       if (node.selectionSet === undefined) return own;
       // The rows of a page are no more than those of its list.
@@ -215,18 +265,13 @@ function hasArguments({ arguments: given = [] }: FieldNode): boolean {
   return given.length > 0;
 }
 
-/** Returns the cost of a field. One without a known cost may ask for anything. */
-function costOf({ extensions }: GraphQLField<unknown, unknown>): FieldCost {
-  return extensions.cost ?? 'UNSAID';
-}
-
 /** Returns the type of the rows of a connection; null for any other type. */
 function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
   return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
 /** Returns true if a field brings several records: as a list, or as a page of one. */
-function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
+export function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
   return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
 }
 
@@ -299,7 +344,7 @@ function lengthOf(list: unknown, all: number): number {
 }
 
 /** Returns the arguments of a field; none if they don't fit, which execution will say before anything is asked. */
-function argumentsOf(
+export function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   { variableValues }: SelectionScope,
@@ -309,93 +354,4 @@ function argumentsOf(
   } catch {
     return {};
   }
-}
-
-/** A field that takes calls: its estimated weight, and the response names of the fields down to it. */
-interface Weighed {
-  readonly weight: number;
-  readonly path: readonly string[];
-}
-
-/** Items of lists whose length the text doesn't tell: the documented number of countries and of indicators. */
-const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
-
-/** Items of any other list. */
-const SOME_ITEMS = 20;
-
-/** Rows that a series is taken for. */
-const SERIES_ROWS = 77;
-
-const NOTHING: Weighed = { weight: 0, path: [] };
-
-/**
- * Names the field of an operation that takes the most calls to a route, by its text and its arguments alone: lists are
- * taken to be as documented. Only names it, and decides nothing.
- * @returns response names down to it, such as `countries.observations`; null if no field takes calls
- */
-export function dearestField(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  scope: SelectionScope,
-  route: string,
-): string | null {
-  const isMeant = takenBy(route);
-  const dearestOf = summing<Weighed>(schema, scope, {
-    nothing: NOTHING,
-    both: (a, b) => (b.weight > a.weight ? b : a),
-    isLeftOut: (selection) => isLeftOut(selection, scope),
-    ofField(field, node, parentType, parents, dearestBelow) {
-      const args = argumentsOf(field, node, scope);
-      const isList = holdsList(field);
-      const type = getNamedType(field.type);
-      const { name } = rowTypeOf(type) ?? type;
-      const own = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
-      // The rows of a page are those that its connection was weighed for.
-      const items =
-        isList && rowTypeOf(parentType) === null
-          ? Math.min(parents, USUAL_ITEMS[name] ?? parents) * itemsOf(name, args)
-          : parents;
-      const below =
-        node.selectionSet === undefined
-          ? NOTHING
-          : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[name] ?? items));
-      const { weight, path } = own >= below.weight ? { weight: own, path: [] } : below;
-      return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
-    },
-  });
-  const { path } = dearestOf(schema.getRootType(operation.operation), operation.selectionSet, 1);
-  return path.length === 0 ? null : path.join('.');
-}
-
-/** Tells fields that may take calls to a route from others. */
-function takenBy(route: string): (cost: FieldCost) => boolean {
-  if (route === observations.route) return (cost) => cost === 'FIGURES' || cost === 'UNSAID';
-  if (route === countries.route || route === indicators.route) return (cost) => cost === 'ONCE';
-  return (cost) => cost !== 'NOTHING' && cost !== 'FIGURES';
-}
-
-/** Weighs a field for each object that has it: rows of figures, or one call. */
-function ownWeight(
-  field: GraphQLField<unknown, unknown>,
-  args: Readonly<Record<string, unknown>>,
-  isList: boolean,
-): number {
-  const cost = costOf(field);
-  if (cost === 'ONCE') return Number.MIN_VALUE;
-  if (cost !== 'FIGURES') return 1;
-  const named = (one: string, many: string, all: number) => {
-    if (!field.args.some(({ name }) => name === many)) return 1;
-    return one in args ? 1 : Array.isArray(args[many]) ? args[many].length : all;
-  };
-  const codes = named('countryCode', 'countryCodes', USUAL_ITEMS.Country ?? 1);
-  const keys = named('metricKey', 'metricKeys', USUAL_ITEMS.Indicator ?? 1);
-  const isSeries = isList && (args.latest !== true || args.toYear != null);
-  return codes * keys * (isSeries ? SERIES_ROWS : 1);
-}
-
-function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): number {
-  for (const [name, value] of Object.entries(args)) {
-    if (name !== 'orderBy' && Array.isArray(value)) return value.length;
-  }
-  return USUAL_ITEMS[typeName] ?? SOME_ITEMS;
 }

@@ -1,18 +1,16 @@
 // Written by `npm run codegen`.
 import type { Unprovided } from '../graph/schema.ts';
 import * as countries from './countries.ts';
-import * as derived from './derived.ts';
 import * as indicators from './indicators.ts';
 import * as nodes from './nodes.ts';
 import * as observations from './observations.ts';
 import * as reference from './reference.ts';
-import * as subscriptions from './subscriptions.ts';
 
 /** The resolvers of every domain. */
-export const resolvers = [countries.resolvers, derived.resolvers, indicators.resolvers, nodes.resolvers, observations.resolvers, reference.resolvers, subscriptions.resolvers];
+export const resolvers = [countries.resolvers, indicators.resolvers, nodes.resolvers, observations.resolvers, reference.resolvers];
 
 /** Fields that are resolved for many parents at once, by type. */
-export const batches = [countries.batches, derived.batches, observations.batches];
+export const batches = [countries.batches, observations.batches];
 
 /** Resolvers of `schema/extra`, which are loaded if a setting asks for them. */
 export const extras = {

@@ -10,15 +10,20 @@ import type {
   Resolvers,
   SourceResolvers,
 } from '../graph/generated.ts';
-import { encodeId } from '../graph/ids.ts';
 import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { derivedOf, latestFigures } from './ahead.ts';
 import { plainFields, recordFields } from './fields.ts';
-import { byCode, byName, createListing } from './lists.ts';
-import { type ObservationFilter, observationList, observationPage, observationRows } from './observations.ts';
+import { byCode, byName, createListing, encodeId } from './lists.ts';
+import {
+  derivedOf,
+  latestFigures,
+  type ObservationFilter,
+  observationList,
+  observationPage,
+  observationRows,
+} from './observations.ts';
 import {
   checkMetricKey,
   checkTexts,
@@ -29,7 +34,7 @@ import {
   warnedFigures,
   warnedOnceLoaded,
   warnedTime,
-  warnOfIndicators,
+  warnOfKeys,
 } from './warned.ts';
 
 interface CatalogueFilter {
@@ -106,7 +111,9 @@ function loadIndicators(
     const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
     if (missing.length === 0) return chosen;
     return mapValue(context.loaders.indicators(), (catalogue) => {
-      warnOfIndicators(context, path, missing, catalogue);
+      const known = catalogue.map(({ key }) => key);
+      // If it had records left out, the keys may be among those, and that is warned of.
+      if (leftOutOf(catalogue) === null) warnOfKeys(context, path, missing, known);
       return chosen;
     });
   });

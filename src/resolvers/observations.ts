@@ -1,21 +1,50 @@
-import type { GraphQLResolveInfo } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLResolveInfo,
+  getArgumentValues,
+  getNamedType,
+  isObjectType,
+} from 'graphql';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
-import { citationOf } from '../citations.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
-import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
-import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
-import { encodeId } from '../graph/ids.ts';
-import type { RowsField } from '../graph/selection.ts';
-import { yearRange } from '../plan/demand.ts';
+import type {
+  CountryRef,
+  GraphContext,
+  IndicatorRef,
+  LiveEvent,
+  LiveSources,
+  ObservationChangesRecord,
+  SourceRef,
+} from '../graph/context.ts';
+import type {
+  ObservationResolvers,
+  ObservationScope,
+  Resolvers,
+  SubscriptionObservationsChangedArgs,
+} from '../graph/generated.ts';
+import {
+  type FieldScope,
+  nodesBelow,
+  type RowsField,
+  rowTypeOf,
+  scopeOfRows,
+  selectedFields,
+} from '../graph/selection.ts';
+import type { ObservationLoader } from '../loaders/observations.ts';
+import { type Demand, demandFor, type Mode, type YearRange, yearRange } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
+import type { SourceRecord } from '../service/records/catalogue.ts';
+import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { askAhead, derivedOf, firstYearFor } from './ahead.ts';
 import { plainFields } from './fields.ts';
-import { byCode, byNumber, createListing } from './lists.ts';
+import { byCode, byNumber, createListing, encodeId } from './lists.ts';
 import {
   checkMetricKey,
+  checkSince,
+  checkTexts,
   knownNames,
   maxAgeMsOf,
   warnedFigures,
@@ -23,6 +52,165 @@ import {
   warnedOnceLoaded,
   warnOfCountries,
 } from './warned.ts';
+
+/*
+ * The text of the operation tells which figures others are compared with, before they are there. So these are asked for
+ * with them, and travel in the same call.
+ */
+
+/** A derived field of the figures of a field, with its arguments as far as they fit. */
+interface DerivedField extends DerivedArguments {
+  readonly name: string;
+}
+
+interface DerivedArguments {
+  readonly since?: number | null;
+  readonly metricKey?: string;
+  readonly among?: readonly string[] | null;
+}
+
+/** The figures that others are derived of. */
+interface FiguresAsked {
+  readonly mode: Mode;
+  readonly countryCodes: readonly string[];
+  readonly metricKeys: readonly string[];
+  readonly years: YearRange | null;
+  readonly maxAgeMs: number;
+}
+
+const DERIVED = ['change', 'growthPercent', 'per', 'rank'] as const;
+
+const NONE: readonly DerivedField[] = [];
+
+/**
+ * Most series that are asked for whole with latest figures: about as many as one call brings. For more of them, only
+ * the years that are needed are asked for, once the latest figures tell these years.
+ */
+const SERIES_AHEAD = 12;
+
+/**
+ * The derived fields that are selected of the figures of a field.
+ * @throws Failure BAD_USER_INPUT if their arguments make no sense: before anything is asked for
+ */
+export function derivedOf(field: RowsField): readonly DerivedField[] {
+  const scope = scopeOfRows(field);
+  const named = getNamedType(field.returnType);
+  const type = rowTypeOf(named) ?? named;
+  if (!isObjectType(type) || type.name !== 'Observation') return NONE;
+  const names = selectedFields(scope, type.name);
+  if (!DERIVED.some((name) => names.has(name))) return NONE;
+  const fields = type.getFields();
+  return nodesBelow(scope, type).flatMap((node) => {
+    const definition = fields[node.name.value];
+    if (definition === undefined || !DERIVED.some((name) => name === definition.name)) return [];
+    const args = argumentsOf(definition, node, scope);
+    if (args === null) return [];
+    checkSince(args.since);
+    if (args.metricKey !== undefined) checkMetricKey(args.metricKey);
+    return [{ ...args, name: definition.name }];
+  });
+}
+
+function argumentsOf(
+  definition: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  { variableValues }: FieldScope,
+): DerivedArguments | null {
+  try {
+    return getArgumentValues(definition, node, variableValues);
+  } catch {
+    // Execution will report the error in them.
+    return null;
+  }
+}
+
+/** The first year to ask for, so that the figures of the wanted years can be compared with it. */
+function firstYearFor(
+  derived: readonly DerivedField[],
+  fromYear: number | null | undefined,
+): number | null | undefined {
+  return fromYear == null || !derived.some(isAgainstYearBefore) ? fromYear : fromYear - 1;
+}
+
+function isAgainstYearBefore({ name, since }: DerivedField): boolean {
+  return (name === 'change' || name === 'growthPercent') && since == null;
+}
+
+/** The latest national figures of some countries, asked for with those to compare with. */
+export function latestFigures(
+  derived: readonly DerivedField[],
+  countryCodes: readonly string[],
+  metricKey: string,
+  maxAgeMs: number,
+  context: GraphContext,
+): ReturnType<ObservationLoader['nationals']> {
+  askLatestAhead(derived, countryCodes, metricKey, maxAgeMs, context);
+  return context.loaders.observations.nationals(countryCodes, metricKey, maxAgeMs);
+}
+
+/** Asks for the figures to compare the latest ones of some countries with. */
+export function askLatestAhead(
+  derived: readonly DerivedField[],
+  countryCodes: readonly string[],
+  metricKey: string,
+  maxAgeMs: number,
+  context: GraphContext,
+): void {
+  const asked = { mode: 'latest', countryCodes, metricKeys: [metricKey], years: null, maxAgeMs } as const;
+  askAhead(derived, asked, context);
+}
+
+/** Asks for the figures to compare with, before the derived fields do. */
+function askAhead(derived: readonly DerivedField[], asked: FiguresAsked, context: GraphContext): void {
+  for (const field of derived) {
+    const { name, metricKey, among } = field;
+    if (name === 'per' && metricKey !== undefined) {
+      const pairs = { countryCodes: asked.countryCodes, metricKeys: [metricKey] };
+      ifKnown('metrics', [metricKey], context, () => ask({ ...asked, ...pairs }, context));
+    } else if (name === 'rank') {
+      const all = among == null ? [...COVERED_COUNTRIES] : [...new Set(among)];
+      ifKnown('countries', all, context, (countryCodes) => ask({ ...asked, countryCodes }, context));
+    } else {
+      const { since } = field;
+      if (since != null) ask({ ...asked, mode: 'series', years: yearRange(since, since) }, context);
+      else if (asked.mode === 'series' || areFew(asked)) ask({ ...asked, mode: 'series' }, context);
+    }
+  }
+}
+
+function areFew({ countryCodes, metricKeys }: FiguresAsked): boolean {
+  return countryCodes.length * metricKeys.length <= SERIES_AHEAD;
+}
+
+function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
+  const { countryCodes, metricKeys, years, maxAgeMs } = asked;
+  // The figure to compare with may be older than the latest one; a series holds it.
+  const mode = areFew(asked) ? 'series' : asked.mode;
+  const demands: Demand[] = countryCodes.flatMap((code) =>
+    metricKeys.map((key) => demandFor(mode, code, key, maxAgeMs, years)),
+  );
+  loaders.observations.operands.ahead(demands);
+}
+
+/** Goes on with the names that may have figures. The derived field itself warns of the others. */
+function ifKnown(
+  dimension: Dimension,
+  names: readonly string[],
+  { loaders, batchGate }: GraphContext,
+  goOn: (names: readonly string[]) => void,
+): void {
+  const listed = loaders.listed[dimension];
+  if (names.every((name) => listed.has(name))) {
+    goOn(names);
+    return;
+  }
+  const finding = mapValue(loaders.heldNames(dimension), (held) => {
+    const found = held === null ? names : names.filter((name) => held.has(name));
+    if (found.length > 0) goOn(found);
+  });
+  // If it can't be asked for now, the derived field asks for it, and fails by itself.
+  if (finding instanceof Promise) batchGate.closeDuring(finding).catch(() => {});
+}
 
 /** Number of rows of the same name that stand before a row in its series, by its record, which its copies share. */
 const ordinals = createObjectMemo<number>('ordinal');
@@ -179,6 +367,20 @@ function unique(names: readonly string[]): readonly string[] {
   return names.length < 2 ? names : [...new Set(names)];
 }
 
+/** Has a wing loaded by the first that needs it; it is there at once from then on. */
+function loadedOnce<Wing>(load: () => Promise<Wing>): () => PromiseOrValue<Wing> {
+  let wing: PromiseOrValue<Wing> | undefined;
+  return () => {
+    wing ??= load().then((loaded) => {
+      wing = loaded;
+      return loaded;
+    });
+    return wing;
+  };
+}
+
+const citations = loadedOnce(() => import('../wings/citations.ts'));
+
 const Observation = {
   ...plainFields(
     'Observation',
@@ -209,13 +411,27 @@ const Observation = {
       retrievedAt: row.retrievedAt,
       dataUrl: citing?.serviceUrl == null ? null : `${citing.serviceUrl}/v1/data?${names}`,
     };
-    return citationOf(cited, style);
+    return mapValue(citations(), ({ citationOf }) => citationOf(cited, style));
   },
   freshness(row, _, { loaders }) {
     const reason = loaders.observations.staleness(row);
     return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
   },
 } satisfies ObservationResolvers;
+
+type DerivedFields = typeof import('../wings/derived.ts').derived;
+
+const derivedFields = loadedOnce(async () => (await import('../wings/derived.ts')).derived);
+
+/** Resolves a field that is derived of figures. No batch leaves while the first of them is loading. */
+function derived<Name extends keyof DerivedFields>(name: Name): DerivedFields[Name] {
+  // Their arguments go with their names.
+  return ((figures: never, args: never, context: GraphContext, info: never) => {
+    const fields = derivedFields();
+    const resolve = (loaded: DerivedFields) => loaded[name](figures, args, context, info);
+    return fields instanceof Promise ? context.batchGate.closeDuring(fields).then(resolve) : resolve(fields);
+  }) as DerivedFields[Name];
+}
 
 /** Makes the parents of rows: one for a run of rows that have it in common, as those of a series have. */
 function inRuns<Source>(
@@ -236,6 +452,10 @@ function inRuns<Source>(
 export const batches = {
   Observation: {
     id: observationIds,
+    change: derived('change'),
+    growthPercent: derived('growthPercent'),
+    per: derived('per'),
+    rank: derived('rank'),
     country: inRuns<CountryRef>(
       (row, before) => row.countryCode === before.countryCode && row.countryName === before.countryName,
       ({ countryCode, countryName }) => ({
@@ -298,6 +518,53 @@ export const observationList = (args: ListArgs, context: GraphContext, info: Gra
 export const observationPage = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
   listing.page(args, context, () => observationRows(args, context, info));
 
+/**
+ * Demands for every country with every metric.
+ * @throws Failure BAD_USER_INPUT if a name is none, since nothing would ever be told of it
+ */
+async function demandsOf(
+  { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
+  context: GraphContext,
+): Promise<Demand[]> {
+  for (const key of metricKeys ?? []) checkMetricKey(key);
+  const { loaders, effort } = context;
+  const codes = countryCodes ?? (await loaders.countries()).map(({ code }) => code);
+  const keys = metricKeys ?? (await loaders.indicators()).map(({ key }) => key);
+  effort.want(codes.length * keys.length);
+  await refuseUnknown('countries', codes, context);
+  await refuseUnknown('metrics', keys, context);
+  const demands = new Map<string, Demand>();
+  for (const code of codes) {
+    for (const key of keys) {
+      const demand = demandFor(latest ? 'latest' : 'series', code, key);
+      demands.set(demand.key, demand);
+    }
+  }
+  return [...demands.values()];
+}
+
+/** Refuses names that a list lacks, if it is held, fresh and whole; without such a list, names are tried. */
+async function refuseUnknown(
+  dimension: Dimension,
+  names: readonly string[],
+  { loaders }: GraphContext,
+): Promise<void> {
+  const held = await loaders.heldNames(dimension);
+  const unknown = held === null ? undefined : names.find((name) => !held.has(name));
+  if (unknown === undefined) return;
+  const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';
+  throw new Failure(
+    'BAD_USER_INPUT',
+    `The service has no ${what} ${unknown}, so nothing could ever be told of it.`,
+  );
+}
+
+/** @throws TypeError if there are no live sources: nobody subscribes then */
+function liveIn({ live }: GraphContext): LiveSources {
+  if (live === undefined) throw new TypeError('Subscriptions are off.');
+  return live;
+}
+
 export const resolvers = {
   Query: {
     observations: (_, args, context, info) => observationList(args, context, info),
@@ -305,4 +572,34 @@ export const resolvers = {
   },
   Observation,
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
+  Ratio: plainFields('Ratio', 'value', 'unit', 'year', 'operands'),
+  Rank: plainFields('Rank', 'position', 'of', 'year'),
+  Subscription: {
+    observationsChanged: {
+      async subscribe(_, args, context) {
+        const { since = null } = args;
+        checkTexts({ since });
+        return liveIn(context).figures(await demandsOf(args, context), since);
+      },
+      resolve(
+        { value }: LiveEvent<ObservationChangesRecord>,
+        _: unknown,
+        context: GraphContext,
+        info: GraphQLResolveInfo,
+      ) {
+        const figures = value?.changes.map(({ observation }) => observation) ?? [];
+        warnedOfPeriods(context, () => info.path, figures);
+        return value;
+      },
+    },
+    sourceRefreshed: {
+      subscribe(_, { keys = null }, context) {
+        for (const key of keys ?? []) checkTexts({ keys: key });
+        return liveIn(context).sources(keys);
+      },
+      resolve: ({ value }: LiveEvent<SourceRecord>) => value && { key: value.key, known: value },
+    },
+  },
+  ObservationChanges: plainFields('ObservationChanges', 'changes', 'isWhole', 'revision', 'at'),
+  ObservationChange: plainFields('ObservationChange', 'kind', 'observation', 'before'),
 } satisfies Resolvers;

@@ -1,12 +1,11 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GraphContext, Page } from '../graph/context.ts';
 import type { QueryTickersArgs, Resolvers } from '../graph/generated.ts';
-import { encodeId } from '../graph/ids.ts';
 import { governmentStructure, health, platformVersion } from '../service/endpoints.ts';
 import { notFoundIn } from '../service/records/envelope.ts';
 import type { OfficeRecord, TickerRecord } from '../service/records/reference.ts';
 import { plainFields } from './fields.ts';
-import { byCode, byName, byNumber, createListing } from './lists.ts';
+import { byCode, byName, byNumber, createListing, encodeId } from './lists.ts';
 import { checkTexts, warned, warnedOnceLoaded } from './warned.ts';
 
 function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {

@@ -7,7 +7,6 @@ import type { GraphContext } from '../graph/context.ts';
 import type { SeveralTold } from '../loaders/observations.ts';
 import { periodOf, timeIn } from '../periods.ts';
 import type { Dimension } from '../plan/learned.ts';
-import type { IndicatorRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../service/records/observations.ts';
 
@@ -42,6 +41,15 @@ export function checkMetricKey(key: string): void {
   }
 }
 
+/** The last year that can be compared with. */
+const LAST_YEAR = 9999;
+
+/** @throws Failure BAD_USER_INPUT if it is no year */
+export function checkSince(since: number | null | undefined): void {
+  if (since == null || (since >= 1 && since <= LAST_YEAR)) return;
+  throw new Failure('BAD_USER_INPUT', `\`since\` is a year, such as 2015; this is ${since}.`);
+}
+
 /**
  * The oldest age that a held figure may have, in milliseconds; infinite if none is given.
  * @throws Failure BAD_USER_INPUT
@@ -66,23 +74,8 @@ export function warnOfCountries({ warnings }: GraphContext, path: Path, codes: r
   }
 }
 
-/**
- * Warns of keys that name no indicator of the catalogue. If the catalogue had records left out, the keys may be among
- * those, and that is warned of instead.
- */
-export function warnOfIndicators(
-  context: GraphContext,
-  path: Path,
-  keys: readonly string[],
-  catalogue: readonly IndicatorRecord[],
-): void {
-  if (leftOutOf(catalogue) !== null) return;
-  const known = catalogue.map(({ key }) => key);
-  warnOfKeys(context, path, keys, known);
-}
-
 /** Warns of keys that are not among those of the whole catalogue. */
-function warnOfKeys(
+export function warnOfKeys(
   { warnings }: GraphContext,
   path: Path,
   keys: readonly string[],

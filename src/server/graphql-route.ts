@@ -23,8 +23,7 @@ import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
 import { isModern, WrittenBody } from '../operations/messages.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
-import { flat, hijacked, keyFault } from './http.ts';
-import type { Outgoing } from './outgoing.ts';
+import { flat, hijacked, keyFault, type Outgoing } from './http.ts';
 
 /** The means by which answers are sent. */
 export interface AnswerSending {
@@ -228,7 +227,7 @@ export function sendAnswer(
     sendParts(request, reply, body, options);
     return;
   }
-  const mayShrink = isCompressible(body);
+  const mayShrink = body.length >= MIN_BYTES;
   // A 304 stands for a body, and varies as the body would.
   if (mayShrink || status === 304) reply.header('vary', withVary(reply, 'Accept-Encoding'));
   const compression = mayShrink ? compressionFor(request.headers['accept-encoding']?.toString()) : null;
@@ -345,11 +344,6 @@ const negotiator = new Negotiator({
   supportedValues: ['', ...Object.keys(COMPRESSORS), 'identity'],
   cache: new LRUCache<string, string>({ max: MAX_HEADERS }),
 });
-
-/** Tells if a body is worth compressing for clients that take that, so that its form depends on `Accept-Encoding`. */
-function isCompressible(body: string | Buffer): boolean {
-  return body.length >= MIN_BYTES;
-}
 
 /** Returns the way to compress for an `Accept-Encoding` header; null if it asks for none of ours. */
 export function compressionFor(accepted: string | undefined) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isHeld } from '../operations/messages.ts';
 
@@ -91,4 +92,193 @@ export function taggedText(read: () => string): (request: FastifyRequest, reply:
     reply.code(304);
     return '';
   };
+}
+
+/** Answers that are written, but not yet taken by their clients. */
+export type Outgoing = ReturnType<typeof createOutgoing>;
+
+/** Bytes below which an answer is gone at once, and a connection can't have enough of them wait to matter. */
+const SHORT_BYTES = 4_096;
+
+/**
+ * Bytes from which an answer is hardly ever taken at once, and is compared with others of its length before it is
+ * written.
+ */
+const LONG_BYTES = 65_536;
+
+/** Milliseconds that a client may take for an answer, and on top as long as a slow line needs for its bytes. */
+const PATIENCE_MS = 30_000;
+
+const MIN_BYTES_PER_MS = 100;
+
+interface Waiting {
+  readonly socket: Socket;
+  /** Null if the answer is not made yet. */
+  body: Buffer | null;
+  readonly bytes: number;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * Bounds the bytes that slow readers hold. A connection is cut if it takes too long for an answer, or asks for ever
+ * more and reads nothing. If too much waits in all, the one that has waited longest is cut.
+ * @param maxPerConnection bytes that may wait on one connection beside the answer that it is at
+ * @param maxInAll bytes that may wait in all; equal bytes for several clients count once
+ * @param onCut called for each connection that was cut: `late` for too slow a reader, `crowded` if too much waited
+ */
+export function createOutgoing(
+  { maxPerConnection, maxInAll }: { readonly maxPerConnection: number; readonly maxInAll: number },
+  onCut: (reason: 'late' | 'crowded') => void,
+) {
+  /** Answers that wait, the longest waiting first. */
+  const all = new Set<Waiting>();
+  const byConnection = new Map<Socket, Set<Waiting>>();
+  const bodies = createBodies();
+  /** Bytes that are kept for answers that are not made yet. */
+  let heldBytes = 0;
+
+  function connectionOf(socket: Socket): Set<Waiting> {
+    const known = byConnection.get(socket);
+    if (known !== undefined) return known;
+    const made = new Set<Waiting>();
+    byConnection.set(socket, made);
+    // Answers that wait for their turn on a connection don't hear of its end.
+    socket.once('close', () => {
+      for (const waiting of made) remove(waiting);
+      byConnection.delete(socket);
+    });
+    return made;
+  }
+
+  function remove(waiting: Waiting): void {
+    if (!all.delete(waiting)) return;
+    clearTimeout(waiting.timer);
+    byConnection.get(waiting.socket)?.delete(waiting);
+    if (waiting.body === null) heldBytes -= waiting.bytes;
+    else bodies.release(waiting.body);
+    // Tables that the sets had before may still lead here.
+    waiting.body = null;
+  }
+
+  function cut(socket: Socket, reason: 'late' | 'crowded'): void {
+    for (const waiting of byConnection.get(socket) ?? []) remove(waiting);
+    socket.destroy();
+    onCut(reason);
+  }
+
+  /** @returns null if nothing waits: there is no connection any more */
+  function wait(socket: Socket, body: Buffer | null, bytes: number, patienceMs: number): Waiting | null {
+    if (socket.destroyed) return null;
+    const here = connectionOf(socket);
+    if (here.size > 0 && bytesOf(here) + bytes > maxPerConnection) {
+      cut(socket, 'crowded');
+      return null;
+    }
+    const timer = setTimeout(cut, patienceMs, socket, 'late').unref();
+    const waiting = { socket, body: body && bodies.take(body), bytes, timer };
+    if (body === null) heldBytes += bytes;
+    all.add(waiting);
+    here.add(waiting);
+    for (const { socket: longest } of all) {
+      if (bodies.bytes() + heldBytes <= maxInAll) break;
+      if (longest !== socket) cut(longest, 'crowded');
+    }
+    return waiting;
+  }
+
+  function waitForAll(socket: Socket, body: Buffer): Waiting | null {
+    return wait(socket, body, body.length, PATIENCE_MS + body.length / MIN_BYTES_PER_MS);
+  }
+
+  return {
+    /**
+     * Has an answer written to a connection, and takes note of it unless all of it is taken at once.
+     * @param write called with the bytes to write: those of an equal long answer under way, if there is one
+     */
+    write(response: ServerResponse, socket: Socket, body: Buffer, write: (bytes: Buffer) => void): void {
+      const isLong = body.length >= LONG_BYTES;
+      let waiting = isLong ? waitForAll(socket, body) : null;
+      write(waiting?.body ?? body);
+      if (!isLong && body.length >= SHORT_BYTES && !isTaken(response)) waiting = waitForAll(socket, body);
+      if (waiting !== null) response.once('close', () => remove(waiting));
+    },
+    /**
+     * Takes note of a part of an answer, which waits until it is taken and not until the answer is over.
+     * @returns the bytes to write, and a function to call once they are taken
+     */
+    addPart(socket: Socket, part: Buffer) {
+      const waiting = waitForAll(socket, part);
+      return { bytes: waiting?.body ?? part, taken: () => waiting !== null && remove(waiting) };
+    },
+    /**
+     * Takes note of an answer that is written as it is read, and of the bytes that are kept for it until then.
+     * @returns a function to call for each chunk that is about to be written: the client has longer then
+     */
+    follow(response: ServerResponse, socket: Socket, bytes: number): (chunkBytes: number) => void {
+      const waiting = wait(socket, null, bytes, PATIENCE_MS);
+      if (waiting === null) return () => {};
+      response.once('close', () => remove(waiting));
+      const beganAtMs = performance.now();
+      let written = 0;
+      return (chunkBytes) => {
+        if (!all.has(waiting)) return;
+        written += chunkBytes;
+        clearTimeout(waiting.timer);
+        const leftMs = PATIENCE_MS + written / MIN_BYTES_PER_MS - (performance.now() - beganAtMs);
+        waiting.timer = setTimeout(cut, Math.max(0, leftMs), socket, 'late').unref();
+      };
+    },
+  };
+}
+
+/** Tells if all of a response has left the process. Node's `writableFinished` becomes true in a later turn. */
+function isTaken({ writableEnded, writableLength }: ServerResponse): boolean {
+  return writableEnded && writableLength === 0;
+}
+
+function bytesOf(waiting: ReadonlySet<Waiting>): number {
+  let sum = 0;
+  for (const { bytes } of waiting) sum += bytes;
+  return sum;
+}
+
+/** Keeps bodies in use, each of them once. */
+function createBodies() {
+  /** Uses of each body, by its length. */
+  const uses = new Map<number, Map<Buffer, number>>();
+  let bytes = 0;
+
+  return {
+    bytes: () => bytes,
+    /** @returns the body, or one in use that is equal */
+    take(body: Buffer): Buffer {
+      let alike = uses.get(body.length);
+      if (alike === undefined) {
+        alike = new Map();
+        uses.set(body.length, alike);
+      }
+      const same = alike.has(body) ? body : sameOf(body, alike.keys());
+      if (same === undefined) bytes += body.length;
+      const taken = same ?? body;
+      alike.set(taken, (alike.get(taken) ?? 0) + 1);
+      return taken;
+    },
+    release(body: Buffer): void {
+      const alike = uses.get(body.length);
+      const left = (alike?.get(body) ?? 1) - 1;
+      if (left > 0) {
+        alike?.set(body, left);
+        return;
+      }
+      alike?.delete(body);
+      if (alike?.size === 0) uses.delete(body.length);
+      bytes -= body.length;
+    },
+  };
+}
+
+function sameOf(body: Buffer, others: Iterable<Buffer>): Buffer | undefined {
+  if (body.length < LONG_BYTES) return undefined;
+  for (const other of others) if (other.equals(body)) return other;
+  return undefined;
 }

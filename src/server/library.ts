@@ -4,8 +4,7 @@ import { createGateway as openGateway } from '../gateway.ts';
 import { waitingBounds } from '../memory-budget.ts';
 import type { GatewayRequest, GatewayResponse } from '../operations/messages.ts';
 import { graphqlRoute } from './graphql-route.ts';
-import { requestIdOf } from './http.ts';
-import { createOutgoing } from './outgoing.ts';
+import { createOutgoing, requestIdOf } from './http.ts';
 
 export type { OperationEvent } from '../operations/run.ts';
 export type { Attempt } from '../service/call.ts';

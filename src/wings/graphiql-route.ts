@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { SourceNames } from '../citations.ts';
 import { taggedText } from '../server/http.ts';
+import type { SourceNames } from './citations.ts';
 
 /** The folder into which `npm run build` puts the pages. */
 const BUILT = fileURLToPath(new URL('../../dist/graphiql/', import.meta.url));

@@ -11,7 +11,7 @@ import {
   type WarningCode,
 } from '../../clients/client/src/index.ts';
 import { identityOf } from '../../clients/client/src/keys.ts';
-import { encodeId } from '../../src/graph/ids.ts';
+import { encodeId } from '../../src/resolvers/lists.ts';
 import { WARNING_CODES } from '../../src/warnings.ts';
 import { openProgram } from '../support/program.ts';
 

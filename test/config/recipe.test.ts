@@ -107,7 +107,7 @@ describe('a route that is added by the steps of CONTRIBUTING.md', () => {
   it('is refused all the same where its line of cost was forgotten, and would not be if that were free', async () => {
     await copy.edit('schema/holiday.graphql', ' @upstream(takes: EACH)', '');
     expect(await ask()).toEqual([['OPERATION_TOO_EXPENSIVE'], 0]);
-    await copy.edit('src/graph/selection.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
+    await copy.edit('src/graph/schema.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
     const [, calls] = await ask();
     expect(calls).toBeGreaterThan(0);
   });

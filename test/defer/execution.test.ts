@@ -1,7 +1,7 @@
 import { buildSchema, type GraphQLFieldResolver, type GraphQLObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { fragmentsIn, planOperation } from '../../src/execution/plan.ts';
-import { createDeferringCollector, hasActiveDeferrals } from '../../src/wings/defer/deferral.ts';
+import { createDeferringCollector, hasActiveDeferrals } from '../../src/wings/defer/delivery.ts';
 import { type Delivered, IncrementalRun, type ToldPart } from '../../src/wings/defer/incremental.ts';
 
 const schema = buildSchema(`

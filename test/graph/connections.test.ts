@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GraphContext, Page } from '../../src/graph/context.ts';
-import { encodeId } from '../../src/graph/ids.ts';
-import { createListing } from '../../src/resolvers/lists.ts';
+import { createListing, encodeId } from '../../src/resolvers/lists.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const CONNECTIONS = [

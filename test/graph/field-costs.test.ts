@@ -11,10 +11,10 @@ import {
 } from 'graphql';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openSchema } from '../../src/gateway.ts';
-import { encodeId } from '../../src/graph/ids.ts';
 import { costOf, type FieldCost, takeCosts } from '../../src/graph/selection.ts';
+import { encodeId } from '../../src/resolvers/lists.ts';
 import { observations } from '../../src/service/endpoints.ts';
-import { isOpenEnded } from '../../src/wings/pricing.ts';
+import { isOpenEnded } from '../../src/wings/pricing/pricing.ts';
 import { openProgram } from '../support/program.ts';
 
 const EXTRA_ROUTES = ['policy', 'trade'] as const;

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  changeOf,
-  counterpart,
-  growthOf,
-  Misfit,
-  matching,
-  quotientOf,
-} from '../../src/resolvers/derived.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { changeOf, decided, growthOf, Misfit, matching, quotientOf } from '../../src/wings/derived.ts';
 
 function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
   return {
@@ -41,6 +34,16 @@ const value = fc.oneof(
 );
 const unit = fc.constantFrom('persons', 'percent');
 const figures = fc.record({ value, unit }).map((given) => figure(given));
+
+function counterpart(
+  rows: readonly ObservationRecord[],
+  own: ObservationRecord,
+  year: number,
+  latest: ObservationRecord | null = null,
+) {
+  const found = matching(rows, own, year);
+  return found === null || found instanceof Misfit ? found : decided(found, own, latest);
+}
 
 /** The kind of what doesn't fit, or the number. */
 const told = (outcome: number | Misfit) => (outcome instanceof Misfit ? outcome.kind : outcome);

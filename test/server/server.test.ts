@@ -6,10 +6,10 @@ import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
-import { createServer } from '../../src/server/server.ts';
 import { openLookups } from '../../src/store/lru.ts';
 import { createLog } from '../../src/wings/program/log.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
+import { createServer } from '../../src/wings/program/server.ts';
 
 /** The server over a gateway that the test answers for: what is proven here is the transport alone. */
 async function open(

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { isTracingOn } from '../../src/config.ts';
+import { tracingIn } from '../../src/config.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Serving, SOURCES, startServing } from '../support/serving.ts';
 
@@ -242,6 +242,6 @@ describe('whether traces are sent', () => {
     [{ ...address, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, true],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false],
   ] as const)('with %j: %s', ([env, expected]) => {
-    expect(isTracingOn(env)).toBe(expected);
+    expect(tracingIn(env) !== null).toBe(expected);
   });
 });

@@ -2,9 +2,9 @@ import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type OperationEvent, openSchema } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { createServer } from '../../src/server/server.ts';
 import type { Bill } from '../../src/service/call.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
+import { createServer } from '../../src/wings/program/server.ts';
 
 export interface GraphqlError {
   readonly message: string;
@@ -53,12 +53,12 @@ export interface ProgramOptions {
 
 type Opened = ReturnType<typeof openSchema>;
 
-/** Schemas by the extra routes of their settings: to build one takes longer than all the rest of a program. */
+/** Schemas by the settings that they depend on: to build one takes longer than all the rest of a program. */
 const schemas = new Map<string, Opened>();
 
-function schemaOf({ extraRoutes }: ReturnType<typeof readConfig>): Opened {
-  const name = extraRoutes.join();
-  const opened = schemas.get(name) ?? openSchema(extraRoutes);
+function schemaOf({ extraRoutes, subscriptions }: ReturnType<typeof readConfig>): Opened {
+  const name = [...extraRoutes, subscriptions].join();
+  const opened = schemas.get(name) ?? openSchema(extraRoutes, null, subscriptions);
   schemas.set(name, opened);
   return opened;
 }

@@ -9,8 +9,7 @@ import { createPersisted } from '../../src/operations/documents.ts';
 import { WrittenBody } from '../../src/operations/messages.ts';
 import type { OperationsParts } from '../../src/operations/run.ts';
 import { csvLine } from '../../src/wings/tables/cells.ts';
-import { parsedInSteps, tabled } from '../../src/wings/tables/tabled.ts';
-import { tableFormatFor } from '../../src/wings/tables/writers.ts';
+import { parsedInSteps, tabled, tableFormatFor } from '../../src/wings/tables/tabled.ts';
 import { draws } from '../support/draws.ts';
 import { threadMs } from '../support/thread-ms.ts';
 

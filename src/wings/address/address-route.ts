@@ -8,9 +8,9 @@ import type { Gateway, GatewayRequest, GatewayResponse } from '../../gateway.ts'
 import { heldBounds } from '../../memory-budget.ts';
 import { ChangedRequest, isHeld, isNothing, wholeBody } from '../../operations/messages.ts';
 import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
-import { ownBuild, packageFile } from '../../server/own-version.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { Issued } from '../issued/exchange.ts';
+import { ownBuild, packageFile } from '../own-version.ts';
 import { statusOfFault } from '../tables/tabled.ts';
 import { Drawer, type Drawing, Drawings } from './drawer.ts';
 import { OpenApi } from './openapi.ts';

@@ -1,8 +1,10 @@
-import { type ResponsePath, responsePathAsArray } from 'graphql';
+import { type GraphQLResolveInfo, type ResponsePath, responsePathAsArray } from 'graphql';
 import { Failure } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { DEFAULT_ROWS } from '../../loaders/tickers.ts';
 import { warned } from '../../resolvers/warned.ts';
+import type { Endpoint } from '../../service/call.ts';
+import type { CountryParams } from '../../service/endpoints.ts';
 import { leftOutOf, type RowList, sumOf, withLeftOut } from '../../service/records/envelope.ts';
 
 /** Years to ask for, both included; a side that is left out is open. */
@@ -34,7 +36,7 @@ interface NarrowedParts<Params extends YearsParams, Row> {
 }
 
 /** A list, and its known lack. */
-export interface NarrowedList<Row> {
+interface NarrowedList<Row> {
   readonly rows: readonly Row[];
   /** Null if the list is whole. */
   readonly lack: Lack | null;
@@ -58,7 +60,7 @@ export async function narrowed<Params extends YearsParams, Row>(
 }
 
 /** Returns the lack of a list that can't be asked for otherwise. */
-export function lackOf(list: RowList<unknown>, limit: number | null): Lack | null {
+function lackOf(list: RowList<unknown>, limit: number | null): Lack | null {
   const { received, total } = list;
   if (total !== null && total > received) return { count: total - received };
   const isFull =
@@ -237,4 +239,17 @@ export async function warnedOfLack<Row>(
     );
   }
   return warned(context, () => path, rows);
+}
+
+/** A list of a country that can't be asked for in parts. */
+export function listOf<Row>(
+  endpoint: Endpoint<CountryParams, RowList<Row>>,
+  { code }: CountryParams,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<readonly Row[] | null> {
+  const list = context.loaders
+    .load(endpoint, { code })
+    .then((found): NarrowedList<Row> | null => found && { rows: found.rows, lack: lackOf(found, null) });
+  return warnedOfLack(context, info.path, endpoint.route, list);
 }

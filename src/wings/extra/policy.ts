@@ -11,11 +11,11 @@ import { plainFields } from '../../resolvers/fields.ts';
 import { checkTexts, warned } from '../../resolvers/warned.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
+import type { RowList } from '../../service/records/envelope.ts';
 import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
 import {
   decodePolicies,
   decodePolicyOverview,
-  type PolicyList,
   type PolicyOverviewRecord,
   type PolicyRecord,
 } from './records.ts';
@@ -51,7 +51,7 @@ const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
 };
 
 /** Observed: these filters, years, and `limit` from 1 to 500. */
-const policies: Endpoint<PoliciesParams, PolicyList> = {
+const policies: Endpoint<PoliciesParams, RowList<PolicyRecord>> = {
   route: '/v1/policies',
   isPublic: false,
   isOptional: true,

@@ -44,12 +44,10 @@ export interface PolicyOverviewRecord {
   readonly record: JsonObject;
 }
 
-export type PolicyList = RowList<PolicyRecord>;
-
 const OVERVIEW = ['latest_policy', 'active_policy_count', 'recent_policies'] as const;
 
 /** @param asked code of the country that was asked for; null if none was */
-export function decodePolicies(body: unknown, route: string, asked: string | null): PolicyList {
+export function decodePolicies(body: unknown, route: string, asked: string | null): RowList<PolicyRecord> {
   return rowListIn(body, route, (list) => eachFound(list, (row, place) => decodePolicyOf(row, place, asked)));
 }
 

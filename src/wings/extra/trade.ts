@@ -1,3 +1,4 @@
+import { checkNotEmpty, listOf, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
 /**
  * The routes of trade, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the paths
  * and parameters, and nothing of the answers.
@@ -11,16 +12,6 @@ import { checkTexts } from '../../resolvers/warned.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
 import type { RowList } from '../../service/records/envelope.ts';
-import {
-  checkNotEmpty,
-  lackOf,
-  type NarrowedList,
-  narrowed,
-  topOf,
-  warnedOfLack,
-  type YearsParams,
-  yearsOf,
-} from './common.ts';
 import {
   decodeTradeFlows,
   decodeTradeOverview,
@@ -138,19 +129,6 @@ function flowList(
     areAllDated: true,
   });
   return warnedOfLack(context, info.path, tradeFlows.route, list);
-}
-
-/** A list of a country that can't be asked for in parts. */
-function listOf<Row>(
-  endpoint: Endpoint<CountryParams, RowList<Row>>,
-  { code }: CountryParams,
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-): Promise<readonly Row[] | null> {
-  const list = context.loaders
-    .load(endpoint, { code })
-    .then((found): NarrowedList<Row> | null => found && { rows: found.rows, lack: lackOf(found, null) });
-  return warnedOfLack(context, info.path, endpoint.route, list);
 }
 
 export const resolvers = {

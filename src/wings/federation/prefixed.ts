@@ -29,16 +29,14 @@ type Params = Readonly<Record<string, unknown>>;
  * answer. An operation with none of them is passed on as it is.
  */
 export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: number): HandleRequest {
-  const texts = new LRUCache<string, string>({ max: MAX_TEXTS });
-  /** Hashes of our texts by the hash of the router's text. */
-  const hashes = new LRUCache<string, string>({ max: MAX_TEXTS });
+  /** Our texts by those of routers, and the hashes of ours by the hashes of theirs. */
+  const known = new LRUCache<string, string>({ max: 2 * MAX_TEXTS });
+  const hashKey = (hash: string) => `sha256 ${hash}`;
   const named = inverted(names.types);
 
   function ours(text: string): string {
-    const known = texts.get(text);
-    if (known !== undefined) return known;
-    const said = inOurWords(text, names, maxTokens);
-    if (text.length <= MAX_CHARACTERS) texts.set(text, said);
+    const said = known.get(text) ?? inOurWords(text, names, maxTokens);
+    if (text.length <= MAX_CHARACTERS) known.set(text, said);
     return said;
   }
 
@@ -54,14 +52,14 @@ export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: n
     });
     const told = { ...params, ...(isObject(variables) ? { variables: withOurTypes(variables, names) } : {}) };
     if (typeof query !== 'string' || query === '') {
-      const known = hash === null ? undefined : hashes.get(hash);
-      return known === undefined ? null : { ...told, extensions: withHash(known) };
+      const own = hash === null ? undefined : known.get(hashKey(hash));
+      return own === undefined ? null : { ...told, extensions: withHash(own) };
     }
     if (!hasPrefixed(query, names)) return null;
     const text = ours(query);
     if (hash === null || hash !== sha256Of(query)) return { ...told, query: text };
     const ownHash = sha256Of(text);
-    hashes.set(hash, ownHash);
+    known.set(hashKey(hash), ownHash);
     return { ...told, query: text, extensions: withHash(ownHash) };
   }
 

@@ -1,4 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, type Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type Histogram,
+  Registry,
+} from 'prom-client';
 import type { Gateway, Observer, OperationEvent } from '../../gateway.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -480,11 +487,61 @@ function countsOf(tallies: () => readonly TalliedValues[]): (counter: Counter) =
 }
 
 /** Counts the lines of logs that nobody has read, in this process or on the way out of others. */
-export function countDroppedLines(metrics: OwnMetrics, droppedLines: () => number): void {
+function countDroppedLines(metrics: OwnMetrics, droppedLines: () => number): void {
   metrics.counter(
     'country_graph_log_lines_dropped_total',
     'Lines of the log that were given up, since nobody read them.',
     [],
     (counter) => counter.inc(droppedLines()),
   );
+}
+
+/** Types of metrics that still count once their worker has ended. */
+const LASTING = new Set(['counter', 'histogram']);
+
+/** Workers as their metrics are summed. */
+interface Counted {
+  readonly workers: Iterable<{ snapshot(): Promise<MetricsSnapshot> }>;
+  /** Workers that were started in place of one that had ended by itself. */
+  readonly replaced: number;
+}
+
+/**
+ * Adds up the counts of workers. One that has ended counts with its last answer, so that no sum falls.
+ * @param droppedLines counts the lines of the workers' logs that were given up on the way out
+ */
+export function createSummedMetrics(counted: Counted, droppedLines: () => number) {
+  let departed: MetricsSnapshot = [];
+  let gathering: Promise<string> | null = null;
+  const own = new OwnMetrics();
+  own.gauge('country_graph_workers', 'Worker processes that take requests.', [], (gauge) =>
+    gauge.set([...counted.workers].length),
+  );
+  own.counter(
+    'country_graph_workers_replaced_total',
+    'Workers that were started in place of one that had ended by itself.',
+    [],
+    (counter) => counter.inc(counted.replaced),
+  );
+  countDroppedLines(own, droppedLines);
+
+  async function gather(): Promise<string> {
+    const all = await Promise.all(Array.from(counted.workers, (worker) => worker.snapshot()));
+    return AggregatorRegistry.aggregate([...all, departed, await own.getMetricsAsJSON()]).metrics();
+  }
+
+  return {
+    /** Writes the counts of all workers since the program started, in the format of Prometheus. */
+    text(): Promise<string> {
+      gathering ??= gather().finally(() => {
+        gathering = null;
+      });
+      return gathering;
+    },
+    /** Notes the last counts of a worker that has ended: they still count. */
+    async left(last: MetricsSnapshot): Promise<void> {
+      const lasting = last.filter(({ type }) => LASTING.has(String(type)));
+      departed = await AggregatorRegistry.aggregate([departed, lasting]).getMetricsAsJSON();
+    },
+  };
 }

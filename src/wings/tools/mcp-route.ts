@@ -12,8 +12,8 @@ import type { Gateway } from '../../gateway.ts';
 import { acceptsJson } from '../../operations/messages.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { keyFault } from '../../server/http.ts';
-import { ownBuild } from '../../server/own-version.ts';
 import { openKeyStore } from '../issued/key-store.ts';
+import { ownBuild } from '../own-version.ts';
 import { ToolBudgets } from './own-tools.ts';
 import { createToolServers } from './tool-server.ts';
 

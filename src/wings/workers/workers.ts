@@ -3,66 +3,15 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
-import { AggregatorRegistry } from 'prom-client';
 import { systemClock } from '../../async/clock.ts';
 import { openSandbox, type Program, startProgram } from '../../cli/serve.ts';
 import type { Config } from '../../config.ts';
 import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../memory-budget.ts';
 import { boundMemory } from '../program/heap-growth.ts';
 import type { Log, LogOutlet } from '../program/log.ts';
-import { countDroppedLines, type MetricsSnapshot, OwnMetrics } from '../program/metrics.ts';
+import { createSummedMetrics, type MetricsSnapshot } from '../program/metrics.ts';
 import { createHub, createHubListening, type Hub, openChannel } from '../stores/hub.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
-
-/** Types of metrics that still count once their worker has ended. */
-const LASTING = new Set(['counter', 'histogram']);
-
-/** Workers as their metrics are summed. */
-interface Counted {
-  readonly workers: Iterable<{ snapshot(): Promise<MetricsSnapshot> }>;
-  /** Workers that were started in place of one that had ended by itself. */
-  readonly replaced: number;
-}
-
-/**
- * Adds up the counts of workers. One that has ended counts with its last answer, so that no sum falls.
- * @param droppedLines counts the lines of the workers' logs that were given up on the way out
- */
-export function createSummedMetrics(counted: Counted, droppedLines: () => number) {
-  let departed: MetricsSnapshot = [];
-  let gathering: Promise<string> | null = null;
-  const own = new OwnMetrics();
-  own.gauge('country_graph_workers', 'Worker processes that take requests.', [], (gauge) =>
-    gauge.set([...counted.workers].length),
-  );
-  own.counter(
-    'country_graph_workers_replaced_total',
-    'Workers that were started in place of one that had ended by itself.',
-    [],
-    (counter) => counter.inc(counted.replaced),
-  );
-  countDroppedLines(own, droppedLines);
-
-  async function gather(): Promise<string> {
-    const all = await Promise.all(Array.from(counted.workers, (worker) => worker.snapshot()));
-    return AggregatorRegistry.aggregate([...all, departed, await own.getMetricsAsJSON()]).metrics();
-  }
-
-  return {
-    /** Writes the counts of all workers since the program started, in the format of Prometheus. */
-    text(): Promise<string> {
-      gathering ??= gather().finally(() => {
-        gathering = null;
-      });
-      return gathering;
-    },
-    /** Notes the last counts of a worker that has ended: they still count. */
-    async left(last: MetricsSnapshot): Promise<void> {
-      const lasting = last.filter(({ type }) => LASTING.has(String(type)));
-      departed = await AggregatorRegistry.aggregate([departed, lasting]).getMetricsAsJSON();
-    },
-  };
-}
 
 /** Facts that a worker is told when it starts. */
 interface Welcome {

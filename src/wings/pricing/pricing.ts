@@ -9,159 +9,45 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { Failure } from '../errors.ts';
-import { fragmentsIn, type Plan } from '../execution/plan.ts';
-import { runPlan } from '../execution/run.ts';
-import { createDataFetch } from '../figures/client.ts';
-import { createObservationEntries } from '../figures/entries.ts';
-import type { Fetch, Figures, FiguresParts } from '../figures/fetch.ts';
-import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../figures/held.ts';
-import { createRevalidation } from '../figures/revalidation.ts';
-import type { GraphContext } from '../graph/context.ts';
-import { originalOf } from '../graph/errors.ts';
-import { costOf, type FieldCost } from '../graph/selection.ts';
-
-import { createHeldNames, createLoaders } from '../loaders/loaders.ts';
-import { createBatchGate, Effort } from '../loaders/observations.ts';
-import type { TickerParameter, TickersLearned } from '../loaders/tickers.ts';
-import { type Demand, pairKey } from '../plan/demand.ts';
-import type { Learned, NameSet } from '../plan/learned.ts';
-import { createFewestCalls, type FewestCalls, fewestCalls, limitsOf } from '../plan/modes.ts';
-import { dearestField } from '../price/bound.ts';
-import type { Assumptions, DryRun } from '../price/dry-run.ts';
+import { yieldToEventLoop } from '../../async/turns.ts';
+import { Failure } from '../../errors.ts';
+import { fragmentsIn, type Plan } from '../../execution/plan.ts';
+import { runPlan } from '../../execution/run.ts';
+import { createDataFetch } from '../../figures/client.ts';
+import { createObservationEntries } from '../../figures/entries.ts';
+import type { Fetch, Figures, FiguresParts } from '../../figures/fetch.ts';
+import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
+import { createRevalidation } from '../../figures/revalidation.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { originalOf } from '../../graph/errors.ts';
+import { costOf, type FieldCost } from '../../graph/selection.ts';
+import { createHeldNames, createLoaders } from '../../loaders/loaders.ts';
+import { createBatchGate, Effort } from '../../loaders/observations.ts';
+import type { TickerParameter, TickersLearned } from '../../loaders/tickers.ts';
+import { type Demand, pairKey } from '../../plan/demand.ts';
+import type { Learned, NameSet } from '../../plan/learned.ts';
+import { createFewestCalls, fewestCalls, limitsOf } from '../../plan/modes.ts';
+import type { GivenLists } from '../../price/bound.ts';
 import {
   type Bill,
   type Call,
   type Caller,
+  type Endpoint,
+  makeCall,
   openBill,
-  type Payer,
   payerOf,
+  type Send,
   type Sending,
   type YearsOf,
-} from '../service/call.ts';
-import { coalesced } from '../service/client.ts';
-import { countries, etlStatus, indicators, observations, tickers } from '../service/endpoints.ts';
-import { cached } from '../service/lists.ts';
-import type { QuotaRecord } from '../tenants/ledger.ts';
-import type { Tenant } from '../tenants/tenant.ts';
-import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
-import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
-
-interface PricedCall extends Call {
-  /** True if it is not sent, since a held value answers it. */
-  readonly isHeld: boolean;
-}
-
-/** The state of pricing one operation, while it goes on. */
-interface Tally {
-  readonly bill: Bill;
-  /** Ends the pricing if the operation is certain to be refused. */
-  readonly payer: Payer;
-  readonly calls: PricedCall[];
-  /** Demands that were met by held figures. */
-  readonly heldDemands: Demand[];
-  isCertain: boolean;
-  mayBeRenewed: boolean;
-  /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
-  readonly refusal: Failure | null;
-  /**
-   * Counts a figure that is not held, before it is planned.
-   * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
-   */
-  want(demand: Demand): void;
-  /** Refuses the operation if it has come to more calls than it may take. */
-  close(): void;
-}
-
-/** The ceilings up to which an operation is priced. */
-interface Ceilings {
-  /** Calls that it may send. */
-  readonly limit: number;
-  /** True if only the price is asked for: then it is told beyond the limit, too. */
-  readonly isExplained: boolean;
-  /** True if the service has accepted the key lately. */
-  readonly isProven: boolean;
-  readonly isCertain: boolean;
-  /** Counts the fewest calls for the figures that are not held. */
-  readonly fewest: FewestCalls;
-  /** Names the field that takes the most calls to a route; null if none can be told. */
-  readonly dearest: (route: string) => string | null;
-}
-
-/** Times the limit up to which a price is still told exactly: then the caller knows how much less to ask for. */
-const PRICED_BEYOND = 10;
-
-/**
- * Figures that are planned for a key that anybody may have made up. An operation that may run takes a plan of fewer, or
- * none.
- */
-const MOST_PLANNED_UNPROVEN = 2_500;
-
-export function openTally(parts: Ceilings): Tally {
-  const { limit, isExplained, isProven, fewest, dearest } = parts;
-  const bill = openBill();
-  const free = payerOf(bill);
-  const mostCalls = limit * PRICED_BEYOND;
-  // A plan of figures is dear, a count of calls for single records is not.
-  const mostByFigures = isExplained && isProven ? mostCalls : limit;
-  let refusal: Failure | null = null;
-
-  const dataCalls = () => bill.byRoute[observations.route] ?? 0;
-
-  /** Returns the route that the operation takes the most calls to, as far as it has come. */
-  function dearestRoute(): string {
-    const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
-    return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
-  }
-
-  function refuse(planned: number, orMore = ''): Failure {
-    if (refusal !== null) return refusal;
-    const route = dearestRoute();
-    const field = dearest(route) ?? undefined;
-    const where = `most of them to ${route}${field === undefined ? '' : ` for ${field}`}`;
-    const message = `The operation plans ${orMore}${planned} upstream calls, ${where}; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
-    refusal = new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit, route, field });
-    return refusal;
-  }
-
-  function refuseUnproven(figures: number): Failure {
-    const field = dearest(observations.route) ?? undefined;
-    const message = `The operation takes a plan of more figures than the ${MOST_PLANNED_UNPROVEN} that this gateway plans under a key that the service has not accepted lately. Ask for something small first, so that the key is known.`;
-    const fields = { planned: figures, limit: MOST_PLANNED_UNPROVEN, route: observations.route, field };
-    refusal ??= new Failure('OPERATION_TOO_EXPENSIVE', message, fields);
-    return refusal;
-  }
-
-  return {
-    bill,
-    payer: {
-      reserve(route) {
-        if (refusal !== null) throw refusal;
-        if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
-        return free.reserve(route);
-      },
-    },
-    calls: [],
-    heldDemands: [],
-    isCertain: parts.isCertain,
-    mayBeRenewed: false,
-    get refusal() {
-      return refusal;
-    },
-    want(demand) {
-      if (refusal !== null) throw refusal;
-      fewest.add(demand);
-      if (fewest.calls > mostByFigures) {
-        const others = bill.calls - dataCalls();
-        throw refuse(others + Math.max(dataCalls(), fewest.calls), 'at least ');
-      }
-      if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
-    },
-    close() {
-      if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
-    },
-  };
-}
+} from '../../service/call.ts';
+import { coalesced } from '../../service/client.ts';
+import * as endpoints from '../../service/endpoints.ts';
+import { cached } from '../../service/lists.ts';
+import type { QuotaRecord } from '../../tenants/ledger.ts';
+import type { Tenant } from '../../tenants/tenant.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../../tenants/tenant-cache.ts';
+import { createWarnings, type Warning } from '../../warnings.ts';
+import { dearestField, openTally, type Tally } from './tally.ts';
 
 /** An operation with its variables coerced, ready to run. */
 interface PricedOperation {
@@ -175,7 +61,7 @@ interface PricedOperation {
 interface Price {
   readonly bill: Bill;
   /** Calls that it takes, and calls that are spared since held values answer them. */
-  readonly calls: readonly PricedCall[];
+  readonly calls: Tally['calls'];
   /** True if the operation takes just these calls, for any answers of the service. */
   readonly isCertain: boolean;
   /** True if a look at the sources may spare the operation the calls for figures that are past their time. */
@@ -191,11 +77,15 @@ interface Price {
   readonly refusal: Failure | null;
 }
 
+const { countries, etlStatus, indicators, observations, tickers } = endpoints;
+
 interface PricingParts {
   /** The parts that operations run with. */
   readonly figures: FiguresParts;
   readonly schema: GraphQLSchema;
-  readonly dryRun: DryRun;
+  readonly given: GivenLists;
+  /** Endpoints besides those that every service has. */
+  readonly optionalEndpoints: readonly Endpoint[];
   readonly tickersLearned: TickersLearned;
   /** Calls that one operation may send. */
   readonly maxUpstreamCalls: number;
@@ -294,7 +184,7 @@ function openDryRun(
   const note = (call: Call) => tally.calls.push({ ...call, isHeld: false });
   const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
   const outage = { failure: () => null };
-  const answering = parts.dryRun.answering(note, assumptions);
+  const answering = answeringBy(parts, note, assumptions);
   const send = coalesced(async (call, sending) => {
     const answer = await answering(call, sending);
     if (!call.isPublic) tenantCache.accept(caller.tenant);
@@ -356,7 +246,7 @@ function openDryRun(
     async fetchHeld(demands: readonly Demand[]): Promise<void> {
       const calls = fewestCalls(demands, limitsOf(dry), learned.seriesRows, learned.rowsWithin);
       if (calls > parts.maxUpstreamCalls) return;
-      const fetch = createDataFetch({ ...dry, send: parts.dryRun.answering(noteHeld, assumptions) });
+      const fetch = createDataFetch({ ...dry, send: answeringBy(parts, noteHeld, assumptions) });
       const heldBill = openBill();
       return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, () => {});
     },
@@ -495,7 +385,7 @@ function counted(
 }
 
 /** Route that tells the names that there are, or the figures, by the warning that needs it. */
-const TOLD_BY: Readonly<Partial<Record<WarningCode, string>>> = {
+const TOLD_BY: Readonly<Partial<Record<Warning['code'], string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,
   NOT_COMPARABLE: observations.route,
@@ -646,4 +536,68 @@ function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): Ti
     isUseless: (parameter) => useless.has(parameter) || isUseless(parameter),
     learnUseless: (parameter) => useless.add(parameter),
   };
+}
+
+/** Characters of a data call's target that names many figures: to assume them takes long. */
+const LONG_TARGET = 500;
+
+/** The indicator that is asked for below records while the catalogue isn't known. */
+const ASSUMED_METRIC = 'indicator_1';
+
+const NO_RECORD = { detail: 'no record' };
+
+/** The assumptions on answers while they are not known. */
+interface Assumptions {
+  /** Returns the years of the figures that the service holds: fields below them are asked for too. */
+  readonly yearsOf: YearsOf;
+  /** True if lists and records have their documented size, rather than nothing in them. */
+  readonly areFilled: boolean;
+  /** Called for a list that is not known. */
+  onAssumedList(): void;
+}
+
+/**
+ * Makes a stand-in for the service that answers without being asked, with the lists that it has given the key before or
+ * with assumptions, and notes the calls that it was asked.
+ */
+function answeringBy(
+  { given, optionalEndpoints, figures }: PricingParts,
+  note: (call: Call) => void,
+  assumptions: Assumptions,
+): Send {
+  const all: readonly Endpoint[] = [...Object.values(endpoints), ...optionalEndpoints];
+
+  return async (call, { caller, payer }) => {
+    note(call);
+    payer.reserve(call.route).charge();
+    if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
+    const body = given.of(caller.tenant, call) ?? assumed(call, caller.tenant);
+    // If there is no record, nothing below it is asked for.
+    return { status: body === NO_RECORD ? 404 : 200, headers: {}, body, receivedAt: figures.now() };
+  };
+
+  function assumed(call: Call, tenant: Tenant): unknown {
+    const { yearsOf, areFilled } = assumptions;
+    if (call.route === observations.route)
+      return observations.assumed?.(call.target, ASSUMED_METRIC, yearsOf);
+    const isList = given.routes.has(call.route);
+    if (isList) assumptions.onAssumedList();
+    if (!areFilled) return call.route.includes('{') ? NO_RECORD : isList ? [] : {};
+    const endpoint = all.find(({ route }) => route === call.route);
+    return endpoint?.assumed?.(call.target, metricOf(tenant), yearsOf) ?? {};
+  }
+
+  /**
+   * Returns an indicator of the key's own catalogue that has sources, as far as it is known, so that the fields below an
+   * indicator of a record are asked for as well.
+   */
+  function metricOf(tenant: Tenant): string {
+    const catalogue = given.of(tenant, makeCall(indicators, {}));
+    try {
+      const records = catalogue === undefined ? [] : indicators.decode(catalogue, {}, 0);
+      return (records.find(({ sources }) => sources?.length) ?? records[0])?.key ?? ASSUMED_METRIC;
+    } catch {
+      return ASSUMED_METRIC;
+    }
+  }
 }

@@ -3,22 +3,21 @@ import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { Outcome } from '../figures/entries.ts';
 import type { GraphContext, RankRecord, RatioRecord } from '../graph/context.ts';
-import type {
-  ObservationChangeArgs,
-  ObservationPerArgs,
-  ObservationRankArgs,
-  Resolvers,
-} from '../graph/generated.ts';
+import type { ObservationChangeArgs, ObservationPerArgs, ObservationRankArgs } from '../graph/generated.ts';
 import type { WantedFigure } from '../loaders/observations.ts';
 import { type Period, periodOf, shiftedPeriod } from '../periods.ts';
 import { keyOf } from '../plan/demand.ts';
 import { distinct, lastDayOf, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
+import {
+  checkMetricKey,
+  checkSince,
+  knownNames,
+  warnedOfPeriods,
+  warnOfSeveral,
+} from '../resolvers/warned.ts';
 import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import { checkSince } from './ahead.ts';
-import { plainFields } from './fields.ts';
-import { checkMetricKey, knownNames, warnedOfPeriods, warnOfSeveral } from './warned.ts';
 
 /** A reason for which a number made of two figures would be misread; the words go into a warning. */
 export class Misfit {
@@ -119,7 +118,7 @@ function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): bool
  * service gives as the latest, or else the one of the same source and release. No order of rows decides.
  * @param latest the latest figure of their country and indicator, if they may be the latest
  */
-function decided(
+export function decided(
   { rows, mayBeLatest }: Matching,
   own: ObservationRecord,
   latest: ObservationRecord | null,
@@ -138,17 +137,6 @@ function decided(
 
 function isSamePeriod(a: ObservationRecord, b: ObservationRecord): boolean {
   return a.year === b.year && a.locationName === b.locationName && periodKeyOf(a) === periodKeyOf(b);
-}
-
-/** Does the work of {@link matching} and {@link decided} together. */
-export function counterpart(
-  rows: Series,
-  own: ObservationRecord,
-  year: number,
-  latest: ObservationRecord | null = null,
-): ObservationRecord | Misfit | null {
-  const found = matching(rows, own, year);
-  return found === null || found instanceof Misfit ? found : decided(found, own, latest);
 }
 
 /** True if the figures of a year, all of them for one period, go with another one. */
@@ -263,9 +251,8 @@ type Counterpart = Matching | Misfit | Error | null;
 /** The figure that another one is compared with. */
 type Operand = ObservationRecord | Misfit | Error | null;
 
-function findIn(outcome: Outcome, own: ObservationRecord, year: number): Counterpart {
-  return outcome instanceof Error ? outcome : matching(outcome, own, year);
-}
+const findIn = (outcome: Outcome, own: ObservationRecord, year: number): Counterpart =>
+  outcome instanceof Error ? outcome : matching(outcome, own, year);
 
 /** Latest figures by their pairs. */
 type LatestByPair = ReadonlyMap<string, ObservationRecord | Error | null>;
@@ -523,11 +510,5 @@ function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1):
   return { position, of, year: row.year };
 }
 
-export const batches = {
-  Observation: { change: compared(changeOf), growthPercent: compared(growthOf), per, rank },
-};
-
-export const resolvers = {
-  Ratio: plainFields('Ratio', 'value', 'unit', 'year', 'operands'),
-  Rank: plainFields('Rank', 'position', 'of', 'year'),
-} satisfies Resolvers;
+/** Fields derived of figures, as they are resolved for many figures at once. */
+export const derived = { change: compared(changeOf), growthPercent: compared(growthOf), per, rank };

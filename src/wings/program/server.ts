@@ -4,20 +4,19 @@ import { type AddressInfo, Server as TcpServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Config } from '../config.ts';
-import { excerpt } from '../errors.ts';
-import type { Gateway } from '../gateway.ts';
-import { printSdl } from '../graph/schema.ts';
-import { waitingBounds } from '../memory-budget.ts';
-import { METHODS } from '../operations/messages.ts';
-import type { PublicDocument } from '../wings/address/public-documents.ts';
-import type { LiveTransport } from '../wings/live/stream.ts';
-import type { Log } from '../wings/program/log.ts';
-import type { Metrics } from '../wings/program/metrics.ts';
-import { graphqlRoute, refuse } from './graphql-route.ts';
-import { requestIdOf, taggedText } from './http.ts';
+import type { Config } from '../../config.ts';
+import { excerpt } from '../../errors.ts';
+import type { Gateway } from '../../gateway.ts';
+import { printSdl } from '../../graph/schema.ts';
+import { waitingBounds } from '../../memory-budget.ts';
+import { METHODS } from '../../operations/messages.ts';
+import { graphqlRoute, refuse } from '../../server/graphql-route.ts';
+import { createOutgoing, type Outgoing, requestIdOf, taggedText } from '../../server/http.ts';
+import type { PublicDocument } from '../address/public-documents.ts';
+import type { LiveTransport } from '../live/stream.ts';
 import type { llmsRoute } from './llms-route.ts';
-import { createOutgoing, type Outgoing, WriteQueue } from './outgoing.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Milliseconds in which one origin at most is told of that may not ask. */
 const TELLING_INTERVAL_MS = 10_000;
@@ -134,7 +133,7 @@ export function createServer(parts: ServerParts): Server {
       publicUrl: config.publicUrl,
       publicDocuments: () => publicDocuments(),
     };
-    app.register(async (app) => (await import('../wings/graphiql-route.ts')).graphiqlRoute(app, settings));
+    app.register(async (app) => (await import('../graphiql-route.ts')).graphiqlRoute(app, settings));
   }
   const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
@@ -149,14 +148,14 @@ export function createServer(parts: ServerParts): Server {
   const { live } = gateway;
   if (live !== null)
     app.register(async () => {
-      const { liveSockets } = await import('../wings/live/sockets.ts');
+      const { liveSockets } = await import('../live/sockets.ts');
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
   const models: Parameters<typeof llmsRoute>[2][number][] = [];
   if (config.mcp) {
     const options = { gateway, config, course, problem };
     app.register(async (app) => {
-      const listed = await (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options);
+      const listed = await (await import('../tools/mcp-route.ts')).mcpRoute(app, options);
       const things = async () =>
         (await listed()).map(({ name, description = '' }) => ({ name: `**${name}**`, words: description }));
       models.push({ heading: 'Tools', things });
@@ -168,7 +167,7 @@ export function createServer(parts: ServerParts): Server {
     const isSynthetic = demoKeys !== null;
     const options = { config, file, gateway, issued, isSynthetic, course, outgoing, problem };
     app.register(async (app) => {
-      const { addressRoute } = await import('../wings/address/address-route.ts');
+      const { addressRoute } = await import('../address/address-route.ts');
       const { listed, things } = await addressRoute(app, options);
       publicDocuments = listed;
       models.push({ heading: 'Public documents', things });
@@ -335,7 +334,7 @@ function createAdminServer(
   addOperatorRoutes(app, metrics, course);
   if (issued !== null && operatorKey !== undefined) {
     const options = { desk: issued.desk, operatorKey };
-    app.register(async (app) => (await import('../wings/issued/admin-route.ts')).adminRoutes(app, options));
+    app.register(async (app) => (await import('../issued/admin-route.ts')).adminRoutes(app, options));
   }
   app.setNotFoundHandler(notFound);
   return {
@@ -444,4 +443,32 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});
   await Promise.race([work, limit]);
   over.abort();
+}
+
+/** Milliseconds that the first of several writes waits for the others, at the most. */
+const LONGEST_WAIT_MS = 1;
+
+/**
+ * Writes answers that are ready together, at the end of the event loop's iteration. A client on the same machine that
+ * was woken for each of them would take turns with the gateway, and waking it costs as much as the write. If an
+ * iteration takes long, answers that are ready don't wait for its end.
+ */
+export class WriteQueue {
+  readonly #waiting: (() => void)[] = [];
+  #sinceMs = 0;
+
+  /** @param write is called soon, and must not throw */
+  add(write: () => void): void {
+    const nowMs = performance.now();
+    if (this.#waiting.length === 0) {
+      this.#sinceMs = nowMs;
+      setImmediate(this.#writeAll);
+    }
+    this.#waiting.push(write);
+    if (nowMs - this.#sinceMs > LONGEST_WAIT_MS) this.#writeAll();
+  }
+
+  readonly #writeAll = () => {
+    for (const write of this.#waiting.splice(0)) write();
+  };
 }
