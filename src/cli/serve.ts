@@ -3,10 +3,10 @@ import { createGateway, type Observer } from '../gateway.ts';
 import { MB, processBudgetMb } from '../memory-budget.ts';
 import { ownBuild } from '../server/own-version.ts';
 import { createServer } from '../server/server.ts';
+import type { HubLink } from '../store/store.ts';
 import { boundMemory } from '../wings/program/heap-growth.ts';
 import type { Log } from '../wings/program/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../wings/program/metrics.ts';
-import type { HubLink } from '../wings/stores/hub.ts';
 import type { Addresses } from '../wings/workers/supervisor.ts';
 
 export interface Program extends Addresses {

@@ -5,10 +5,9 @@ import type { BatchGate, Effort } from '../loaders/observations.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Bill, Caller } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
-import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import type { TickerRecord } from '../service/records/reference.ts';
+import type { IndicatorRecord, SourceRecord, TickerRecord } from '../service/records/reference.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { LiveWarning, Warnings } from '../warnings.ts';
 

@@ -2,18 +2,18 @@ import DataLoader from 'dataloader';
 import type { ResponsePath } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
-import type { Outcome } from '../figures/entries.ts';
-import type { Figures } from '../figures/fetch.ts';
+import type { Figures, Outcome } from '../figures/entries.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import { type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
 import * as service from '../service/endpoints.ts';
-import { type Ask, type HeldList, held, type ListCache } from '../service/lists.ts';
-import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
+import { type Ask, heldRecords, type ListCache } from '../service/lists.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
+import type { IndicatorRecord, SourceRecord, TickerRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
+import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
 import {
   type BatchGate,
   createObservationLoader,
@@ -21,7 +21,6 @@ import {
   type ObservationLoader,
   type ToldRows,
 } from './observations.ts';
-import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
 /** Names that, at no call, are known to be all there are. */
 interface HeldNames {
@@ -34,6 +33,38 @@ interface HeldNames {
 
 /** Finds the names of a list that is held for a key; null if none is held, or it may be incomplete. */
 type FindHeldNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<HeldNames | null>;
+
+/** Records that are held of an endpoint, and may be served without asking. */
+interface HeldList<Result> {
+  readonly records: Result;
+  /** Milliseconds since the epoch. */
+  readonly freshUntilMs: number;
+}
+
+/**
+ * Looks for fresh entries of an endpoint, and never asks for them.
+ * @returns null if the service would have to be asked
+ */
+function held<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  { tenantCache, freshness, now }: ListCache,
+): (tenant: Tenant) => PromiseOrValue<HeldList<Result> | null> {
+  const call = makeCall(endpoint, params);
+  return (tenant) => {
+    if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
+    const listOf = (
+      found: Awaited<ReturnType<typeof heldRecords<Params, Result>>>,
+    ): HeldList<Result> | null => {
+      if (found === null || found.records === null) return null;
+      const { records, atMs, answer } = found;
+      const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
+      return now() < freshUntilMs ? { records, freshUntilMs } : null;
+    };
+    const found = heldRecords(endpoint, params, call, tenant, tenantCache);
+    return found instanceof Promise ? found.then(listOf) : listOf(found);
+  };
+}
 
 /** Countries by their codes, or metrics by their keys. */
 type NamedList = readonly { readonly code?: string; readonly key?: string }[];
@@ -93,7 +124,12 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
     return { freshUntilMs: found.freshUntilMs, names, has };
   }
 
-  return (dimension, tenant) => mapValue(look(dimension, tenant), (found) => namesIn(dimension, found));
+  return (dimension, tenant) => {
+    const found = look(dimension, tenant);
+    return found instanceof Promise
+      ? found.then((list) => namesIn(dimension, list))
+      : namesIn(dimension, found);
+  };
 }
 
 /**
@@ -199,6 +235,55 @@ function createDoubts({ listed, figured }: Learned): Doubts {
   };
 }
 
+interface TickerFilter {
+  readonly exchangeCode?: string | null | undefined;
+  readonly countryCode?: string | null | undefined;
+  readonly instrumentType?: string | null | undefined;
+}
+
+export interface TickerLoader {
+  /**
+   * Returns the listings that pass the filter. All filters of an operation are met by one list if the service gives it
+   * whole. The list tells its own lack: rows that can't be read, or lack the field of a filter.
+   * @throws Failure UPSTREAM_INCOMPLETE if the service cuts the list and takes no filter that would complete it
+   */
+  where(filter: TickerFilter): Promise<readonly TickerRecord[]>;
+  /**
+   * Returns one listing, by its exchange and symbol in any case; null if a whole list has none.
+   * @throws Failure UPSTREAM_INCOMPLETE if it is not among the rows that came, and more may not have come;
+   * UPSTREAM_INVALID_RESPONSE if it may be among rows that can't be read
+   */
+  find(exchangeCode: string, symbol: string): Promise<TickerRecord | null>;
+}
+
+/** Facts that the answers have taught about the route. Shared by all callers. */
+export interface TickersLearned {
+  /** True if the list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
+  needsLimit: boolean;
+  /** True if totals have turned out to count the rows sent, so that one that is met says nothing. */
+  areTotalsCapped: boolean;
+  /** Tells of a parameter if it is refused, or makes no difference. Found out anew after a while. */
+  isUseless(parameter: TickerParameter): boolean;
+  learnUseless(parameter: TickerParameter): void;
+}
+
+export type TickerParameter = keyof service.TickersParams;
+
+/** Milliseconds for which it is remembered that a parameter is of no use. */
+const MEMORY_MS = 10 * 60_000;
+
+export function createTickersLearned(now: () => number): TickersLearned {
+  const uselessUntilMs = new Map<TickerParameter, number>();
+  return {
+    needsLimit: false,
+    areTotalsCapped: false,
+    isUseless: (parameter) => now() < (uselessUntilMs.get(parameter) ?? Number.NEGATIVE_INFINITY),
+    learnUseless(parameter) {
+      uselessUntilMs.set(parameter, now() + MEMORY_MS);
+    },
+  };
+}
+
 interface ByKey<Value> {
   load(key: string): PromiseOrValue<Value>;
 }
@@ -298,7 +383,10 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const countries = list(service.countries);
   const sources = list(service.etlStatus);
   const catalogue = later(() => createCatalogue(ask, sending));
-  const tickers = later(() => createTickerLoader(ask, sending, parts.tickersLearned));
+  const tickers = later(async () => {
+    const { createTickerLoader } = await import('../wings/listings.ts');
+    return createTickerLoader(ask, sending, parts.tickersLearned);
+  });
   const doubts = createDoubts(parts.learned);
 
   return {
@@ -315,8 +403,8 @@ export function createLoaders(parts: LoadersParts): Loaders {
       ),
     ),
     tickers: {
-      where: counted((filter) => tickers().where(filter)),
-      find: counted((exchangeCode, symbol) => tickers().find(exchangeCode, symbol)),
+      where: counted(async (filter) => (await tickers()).where(filter)),
+      find: counted(async (exchangeCode, symbol) => (await tickers()).find(exchangeCode, symbol)),
     },
     listed: parts.learned.listed,
     figured: parts.learned.figured,

@@ -1,9 +1,8 @@
 import DataLoader from 'dataloader';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
-import type { Outcome } from '../figures/entries.ts';
-import type { Figures } from '../figures/fetch.ts';
-import type { Pair } from '../plan/cover.ts';
+import type { Figures, Outcome } from '../figures/entries.ts';
+import type { Pair } from '../plan/demand.ts';
 import {
   covers,
   type Demand,

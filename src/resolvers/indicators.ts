@@ -12,8 +12,8 @@ import type {
 } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
-import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { derivedOf, latestFigures } from './ahead.ts';
 import { plainFields, recordFields } from './fields.ts';

@@ -4,7 +4,7 @@ import type { GraphContext, LiveEvent, LiveSources, ObservationChangesRecord } f
 import type { Resolvers, SubscriptionObservationsChangedArgs } from '../graph/generated.ts';
 import { type Demand, demandFor } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
-import type { SourceRecord } from '../service/records/catalogue.ts';
+import type { SourceRecord } from '../service/records/reference.ts';
 import { plainFields } from './fields.ts';
 import { checkMetricKey, checkTexts, warnedOfPeriods } from './warned.ts';
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../async/clock.ts';
-import type { Trace } from '../async/trace.ts';
 import { untilAborted } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { type Lookups, TransientMap } from '../store/lru.ts';
-import type { SharedCounters } from '../store/shared.ts';
-import { createLedger, type Ledger } from '../tenants/ledger.ts';
+import type { SharedCounters } from '../store/store.ts';
+import { createLedger } from '../tenants/ledger.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 import type { InFlight, TenantCache } from '../tenants/tenant-cache.ts';
+import type { Trace } from './call.ts';
 import {
   type Answer,
   type Attempt,
@@ -17,9 +17,9 @@ import {
   type Sending,
   sharedPayer,
 } from './call.ts';
-import { absentRoutes, CallGate, rateLimited } from './gate.ts';
+import { CallGate, rateLimited } from './gate.ts';
 import { createHttp, isForgotten, isUnanswered } from './http.ts';
-import { type Ask, cached, type ListCache } from './lists.ts';
+import { cached, type ListCache } from './lists.ts';
 
 /** A call under way that several operations may wait for. */
 interface SharedCall {
@@ -85,8 +85,8 @@ const MAX_AWAY_SECONDS = 5;
 export function retried(
   next: Send,
   retries: number,
-  budget: RetryBudget,
-  outage: Outage,
+  budget: ReturnType<typeof createRetryBudget>,
+  outage: ReturnType<typeof createOutage>,
   firstDelayMs = 100,
 ): Send {
   return async (call, sending) => {
@@ -160,23 +160,14 @@ const PAUSE_MS = 5_000;
  * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
  * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
  */
-interface Outage {
-  /** Notes the outcome of a call, retries and all: null if there was an answer. */
-  note(error: unknown): void;
-  /**
-   * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
-   * looks.
-   */
-  failure(): Failure | null;
-}
-
-export function createOutage(now: () => number): Outage {
+export function createOutage(now: () => number) {
   let failures = 0;
   let last: Failure | null = null;
   let seenAtMs = 0;
 
   return {
-    note(error) {
+    /** Notes the outcome of a call, retries and all: null if there was an answer. */
+    note(error: unknown): void {
       if (error === null) {
         failures = 0;
         return;
@@ -186,7 +177,11 @@ export function createOutage(now: () => number): Outage {
       last = error;
       seenAtMs = now();
     },
-    failure() {
+    /**
+     * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
+     * looks.
+     */
+    failure(): Failure | null {
       if (failures < MIN_FAILURES) return null;
       if (now() - seenAtMs < PAUSE_MS) return last;
       seenAtMs = now();
@@ -205,20 +200,15 @@ const MOST = 10;
  * Bounds the retries of all operations together: in the long run they are a tenth of the calls, so that a service in
  * trouble isn't asked several times as much as when it is well.
  */
-interface RetryBudget {
-  /** Notes that a call is about to be attempted for the first time. */
-  add(): void;
-  /** Spends a retry. Returns false if none is left. */
-  take(): boolean;
-}
-
-export function createRetryBudget(share = SHARE, most = MOST): RetryBudget {
+export function createRetryBudget(share = SHARE, most = MOST) {
   let left = most;
   return {
-    add() {
+    /** Notes that a call is about to be attempted for the first time. */
+    add(): void {
       left = Math.min(most, left + share);
     },
-    take() {
+    /** Spends a retry. Returns false if none is left. */
+    take(): boolean {
       // Tenths don't add up to a whole.
       if (left < 1 - 1e-9) return false;
       left -= 1;
@@ -267,17 +257,6 @@ async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Resul
   }
 }
 
-/** The service, as the rest of the gateway sees it. */
-interface Upstream {
-  readonly ask: Ask;
-  /** Sends a call through all rings. */
-  readonly send: Send;
-  readonly ledger: Ledger;
-  readonly gate: CallGate;
-  readonly outage: Outage;
-  close(): Promise<void>;
-}
-
 /** All that the way to the service is made of. */
 interface UpstreamParts {
   /** Base address of the service, without a trailing slash. */
@@ -316,7 +295,7 @@ interface UpstreamParts {
  * shared. A retry is patient. Nothing is sent under a key that was just refused or to a route that is down. Every
  * attempt is billed, since the service counts attempts, and each tells if the key is good.
  */
-export function createUpstream(parts: UpstreamParts): Upstream {
+export function createUpstream(parts: UpstreamParts) {
   const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp(parts.baseUrl, parts.timeoutMs, clock.now, steadyNow);
@@ -333,9 +312,14 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   );
   const patient = retried(gate.stopping(paced), parts.retries, createRetryBudget(), outage);
   const watched = parts.isTraced ? tracedCalls(patient) : patient;
-  const routes = parts.optionalRoutes;
-  const there = routes?.size ? absentRoutes(watched, routes, elapsed) : watched;
-  const send = coalesced(there);
+  const routes = parts.optionalRoutes ?? new Set();
+  const looking =
+    routes.size === 0
+      ? null
+      : import('../wings/absent-routes.ts').then((wing) => wing.absentRoutes(watched, routes, elapsed));
+  const there: Send = async (call, sending) =>
+    ((routes.has(call.route) && (await looking)) || watched)(call, sending);
+  const send = coalesced(looking === null ? watched : there);
   const ask = cached(parts.remembering(send), { ...parts, now: steadyNow }, outage);
 
   return { ask, send, ledger, gate, outage, close: http.close };

@@ -14,11 +14,9 @@ import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } fro
 import { Failure, type FailureFields } from '../errors.ts';
 import { isDeep, numberOf } from '../exact-json.ts';
 import { httpDateIn } from '../periods.ts';
-
+import { type Read, ReceivedBody, read, readText, toldFailure, Unreadable, wordsOf } from './bodies.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { health } from './endpoints.ts';
-import { toldFailure, wordsOf } from './failures.ts';
-import { type Read, ReceivedBody, read, readText, Unreadable } from './json.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;

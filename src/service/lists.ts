@@ -11,6 +11,7 @@ import {
   NO_TENANT_CACHE,
   type TenantCache,
 } from '../tenants/tenant-cache.ts';
+import { namesAsked } from './bodies.ts';
 import {
   type Answer,
   billStale,
@@ -21,7 +22,6 @@ import {
   type Sending,
   tracing,
 } from './call.ts';
-import { namesAsked } from './failures.ts';
 
 /**
  * Asks one endpoint; an answer that is held in this process is returned at once.
@@ -233,36 +233,6 @@ function refusedAnswer(error: unknown, { target, route }: Call): HeldAnswer | nu
 function refusalOf({ body }: HeldAnswer, { route }: Call): Failure {
   const { message, detail } = body as RefusedArguments;
   return new Failure('BAD_USER_INPUT', message, { route, detail: detail ?? undefined });
-}
-
-/** Records that are held of an endpoint, and may be served without asking. */
-export interface HeldList<Result> {
-  readonly records: Result;
-  /** Milliseconds since the epoch. */
-  readonly freshUntilMs: number;
-}
-
-/**
- * Looks for fresh entries of an endpoint, and never asks for them.
- * @returns null if the service would have to be asked
- */
-export function held<Params, Result>(
-  endpoint: Endpoint<Params, Result>,
-  params: Params,
-  { tenantCache, freshness, now }: ListCache,
-): (tenant: Tenant) => PromiseOrValue<HeldList<Result> | null> {
-  const call = makeCall(endpoint, params);
-  return (tenant) => {
-    if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
-    const listOf = (found: HeldRecords<Result> | null): HeldList<Result> | null => {
-      if (found === null || found.records === null) return null;
-      const { records, atMs, answer } = found;
-      const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
-      return now() < freshUntilMs ? { records, freshUntilMs } : null;
-    };
-    const found = heldRecords(endpoint, params, call, tenant, tenantCache);
-    return found instanceof Promise ? found.then(listOf) : listOf(found);
-  };
 }
 
 /** Records that are held of an answer, fresh or not. */

@@ -13,20 +13,19 @@ import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import { createDataFetch } from '../figures/client.ts';
+import type { Fetch, Figures, FiguresParts } from '../figures/entries.ts';
 import { createObservationEntries } from '../figures/entries.ts';
-import type { Fetch, Figures, FiguresParts } from '../figures/fetch.ts';
 import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../figures/held.ts';
-import { createRevalidation } from '../figures/revalidation.ts';
 import type { GraphContext } from '../graph/context.ts';
-import { originalOf } from '../graph/errors.ts';
+import { formatError, originalOf } from '../graph/errors.ts';
 import { costOf, type FieldCost } from '../graph/selection.ts';
-
+import type { TickerParameter, TickersLearned } from '../loaders/loaders.ts';
 import { createHeldNames, createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
-import type { TickerParameter, TickersLearned } from '../loaders/tickers.ts';
+import type { Explanation } from '../operations/documents.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
 import type { Learned, NameSet } from '../plan/learned.ts';
-import { createFewestCalls, type FewestCalls, fewestCalls, limitsOf } from '../plan/modes.ts';
+import { limitsOf } from '../plan/modes.ts';
 import { dearestField } from '../price/bound.ts';
 import type { Assumptions, DryRun } from '../price/dry-run.ts';
 import {
@@ -34,7 +33,6 @@ import {
   type Call,
   type Caller,
   openBill,
-  type Payer,
   payerOf,
   type Sending,
   type YearsOf,
@@ -45,123 +43,9 @@ import { cached } from '../service/lists.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
-import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
-
-interface PricedCall extends Call {
-  /** True if it is not sent, since a held value answers it. */
-  readonly isHeld: boolean;
-}
-
-/** The state of pricing one operation, while it goes on. */
-interface Tally {
-  readonly bill: Bill;
-  /** Ends the pricing if the operation is certain to be refused. */
-  readonly payer: Payer;
-  readonly calls: PricedCall[];
-  /** Demands that were met by held figures. */
-  readonly heldDemands: Demand[];
-  isCertain: boolean;
-  mayBeRenewed: boolean;
-  /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
-  readonly refusal: Failure | null;
-  /**
-   * Counts a figure that is not held, before it is planned.
-   * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
-   */
-  want(demand: Demand): void;
-  /** Refuses the operation if it has come to more calls than it may take. */
-  close(): void;
-}
-
-/** The ceilings up to which an operation is priced. */
-interface Ceilings {
-  /** Calls that it may send. */
-  readonly limit: number;
-  /** True if only the price is asked for: then it is told beyond the limit, too. */
-  readonly isExplained: boolean;
-  /** True if the service has accepted the key lately. */
-  readonly isProven: boolean;
-  readonly isCertain: boolean;
-  /** Counts the fewest calls for the figures that are not held. */
-  readonly fewest: FewestCalls;
-  /** Names the field that takes the most calls to a route; null if none can be told. */
-  readonly dearest: (route: string) => string | null;
-}
-
-/** Times the limit up to which a price is still told exactly: then the caller knows how much less to ask for. */
-const PRICED_BEYOND = 10;
-
-/**
- * Figures that are planned for a key that anybody may have made up. An operation that may run takes a plan of fewer, or
- * none.
- */
-const MOST_PLANNED_UNPROVEN = 2_500;
-
-export function openTally(parts: Ceilings): Tally {
-  const { limit, isExplained, isProven, fewest, dearest } = parts;
-  const bill = openBill();
-  const free = payerOf(bill);
-  const mostCalls = limit * PRICED_BEYOND;
-  // A plan of figures is dear, a count of calls for single records is not.
-  const mostByFigures = isExplained && isProven ? mostCalls : limit;
-  let refusal: Failure | null = null;
-
-  const dataCalls = () => bill.byRoute[observations.route] ?? 0;
-
-  /** Returns the route that the operation takes the most calls to, as far as it has come. */
-  function dearestRoute(): string {
-    const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
-    return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
-  }
-
-  function refuse(planned: number, orMore = ''): Failure {
-    if (refusal !== null) return refusal;
-    const route = dearestRoute();
-    const field = dearest(route) ?? undefined;
-    const where = `most of them to ${route}${field === undefined ? '' : ` for ${field}`}`;
-    const message = `The operation plans ${orMore}${planned} upstream calls, ${where}; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
-    refusal = new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit, route, field });
-    return refusal;
-  }
-
-  function refuseUnproven(figures: number): Failure {
-    const field = dearest(observations.route) ?? undefined;
-    const message = `The operation takes a plan of more figures than the ${MOST_PLANNED_UNPROVEN} that this gateway plans under a key that the service has not accepted lately. Ask for something small first, so that the key is known.`;
-    const fields = { planned: figures, limit: MOST_PLANNED_UNPROVEN, route: observations.route, field };
-    refusal ??= new Failure('OPERATION_TOO_EXPENSIVE', message, fields);
-    return refusal;
-  }
-
-  return {
-    bill,
-    payer: {
-      reserve(route) {
-        if (refusal !== null) throw refusal;
-        if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
-        return free.reserve(route);
-      },
-    },
-    calls: [],
-    heldDemands: [],
-    isCertain: parts.isCertain,
-    mayBeRenewed: false,
-    get refusal() {
-      return refusal;
-    },
-    want(demand) {
-      if (refusal !== null) throw refusal;
-      fewest.add(demand);
-      if (fewest.calls > mostByFigures) {
-        const others = bill.calls - dataCalls();
-        throw refuse(others + Math.max(dataCalls(), fewest.calls), 'at least ');
-      }
-      if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
-    },
-    close() {
-      if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
-    },
-  };
-}
+import { createWarnings, type Warning, type WarningCode, type Warnings } from '../warnings.ts';
+import { createRevalidation } from './revalidation.ts';
+import { createFewestCalls, fewestCalls, openTally, type PricedCall, type Tally } from './tally.ts';
 
 /** An operation with its variables coerced, ready to run. */
 interface PricedOperation {
@@ -217,8 +101,11 @@ type Supposed = 'expected' | 'least';
 export interface Pricing {
   /** Returns the failure of an operation that takes more than it may; null if it doesn't. */
   refusalOf(priced: PricedOperation): Promise<Failure | null>;
-  /** Prices an operation whose caller asks for the price; the range is null if it was ended before all was priced. */
-  explain(priced: PricedOperation): Promise<{ readonly price: Price; readonly range: PriceRange | null }>;
+  /**
+   * Tells the price of an operation in place of its answer, and warns as the answer would.
+   * @returns its failure if it is too dear to be priced
+   */
+  explain(priced: PricedOperation, warnings: Warnings): Promise<Explanation | Failure>;
 }
 
 export function createPricing(parts: PricingParts): Pricing {
@@ -248,11 +135,19 @@ export function createPricing(parts: PricingParts): Pricing {
 
   return {
     refusalOf: async (priced) => (await price(priced, 'expected', false)).refusal,
-    async explain(priced) {
+    async explain(priced, warnings) {
+      const limit = parts.maxUpstreamCalls;
       const expected = await price(priced, 'expected', true);
-      if (expected.refusal !== null) return { price: expected, range: null };
-      const least = await price(priced, 'least', true);
-      return { price: expected, range: priceRange(expected, least, parts.maxUpstreamCalls) };
+      if (expected.refusal !== null) return expected.refusal;
+      const range = priceRange(expected, await price(priced, 'least', true), limit);
+      for (const warning of expected.warnings) warnings.add(warning);
+      const { calls, byRoute, cached } = expected.bill;
+      const naive = Math.max(expected.bill.naive, calls);
+      const plan = expected.calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
+      return {
+        errors: expected.errors.map((error) => formatError(error.toJSON(), error, () => {})),
+        extensions: { explain: { calls, ...range, byRoute, cached, naive, limit, plan } },
+      };
     },
   };
 }
@@ -553,7 +448,7 @@ function readOnlyCache(tenantCache: TenantCache): TenantCache {
  */
 function createLoneFigures(parts: FiguresParts, watched: (next: Fetch) => Fetch): Figures {
   // The calls are none that the key sends.
-  const revalidation = { ...createRevalidation(parts), countCalls() {} };
+  const revalidation = { check: createRevalidation(parts), countCalls() {} };
   const holding = { ...parts, prefetch: NO_PREFETCH, revalidation };
   const fetch = held(watched(createDataFetch(parts)), holding);
   return { held: heldAtOnce(holding), fetch, several: parts.entries.several };

@@ -1,9 +1,9 @@
 import { type ResponsePath, responsePathAsArray } from 'graphql';
 import { Failure } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { DEFAULT_ROWS } from '../../loaders/tickers.ts';
 import { warned } from '../../resolvers/warned.ts';
 import { leftOutOf, type RowList, sumOf, withLeftOut } from '../../service/records/envelope.ts';
+import { DEFAULT_ROWS } from '../listings.ts';
 
 /** Years to ask for, both included; a side that is left out is open. */
 export interface YearsParams {

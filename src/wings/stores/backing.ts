@@ -2,18 +2,15 @@
 
 import type { KeyvStorageEntry } from 'keyv';
 import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from '../../store/lru.ts';
-import {
-  awayState,
-  fetchedState,
-  type HeldState,
-  isAway,
-  type LeaseState,
-  type Leases,
-  type LeaseTerms,
-  type Note,
-  type SharedCounters,
-  type Window,
-} from '../../store/shared.ts';
+import type {
+  HeldState,
+  LeaseState,
+  Leases,
+  LeaseTerms,
+  Note,
+  SharedCounters,
+  Window,
+} from '../../store/store.ts';
 /** Takes a fault of the store. */
 export type Fault = (error: unknown) => void;
 
@@ -98,6 +95,18 @@ export function createLeases(now: () => number): Leases {
       }
     },
   };
+}
+
+export function awayState(holder: string): HeldState {
+  return `away ${holder}`;
+}
+
+export function fetchedState(holder: string): HeldState {
+  return `fetched ${holder}`;
+}
+
+export function isAway(state: string | null): boolean {
+  return state?.startsWith('away ') ?? false;
 }
 
 /** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */

@@ -1,5 +1,14 @@
 import { createLru, type Shrinkable } from '../../store/lru.ts';
-import type { CounterSnapshot, Lease, LeaseTerms, Note, SharedCounters, Window } from '../../store/shared.ts';
+import type {
+  CounterSnapshot,
+  HubLink,
+  HubListening,
+  Lease,
+  LeaseTerms,
+  Note,
+  SharedCounters,
+  Window,
+} from '../../store/store.ts';
 import { type Backing, createLeases, mayTake, TextCache } from './backing.ts';
 
 /** Keys whose counters are kept at once. */
@@ -242,20 +251,6 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
       };
     },
   };
-}
-
-/** A member's end of the way to a hub. */
-export interface HubLink extends HubListening {
-  readonly ask: Channel['ask'];
-  /** Bytes of the hub's values that may be held here besides, roughly. */
-  readonly nearBytes: number;
-}
-
-/** Has listeners called with the changes that others make. */
-interface HubListening {
-  onChanged(listener: (keys: readonly string[]) => void): void;
-  onCleared(listener: (prefix: string) => void): void;
-  onTold(listener: (key: string, text: string) => void): void;
 }
 
 /** @returns the questions that the hub may ask of this member, and the listeners that hear of them */

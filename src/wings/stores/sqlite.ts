@@ -1,22 +1,16 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '../../config.ts';
-import {
-  awayState,
-  type CounterSnapshot,
-  fetchedState,
-  type HeldState,
-  isAway,
-  type Leases,
-  type SharedCounters,
-  type Window,
-} from '../../store/shared.ts';
+import type { CounterSnapshot, HeldState, Leases, SharedCounters, Window } from '../../store/store.ts';
 import {
   type Adapter,
+  awayState,
   type Backing,
   createLeases,
   type Fault,
   FETCHED_MS,
+  fetchedState,
+  isAway,
   MONTH_KEPT_MS,
   mayTake,
   noteIn,

@@ -1,0 +1,185 @@
+import { Failure } from '../errors.ts';
+import { type Demand, type RowsOf, wholeKey, type YearRange } from '../plan/demand.ts';
+import type { CoverLimits } from '../plan/tiling.ts';
+import { type Bill, type Call, openBill, type Payer, payerOf } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
+
+export interface PricedCall extends Call {
+  /** True if it is not sent, since a held value answers it. */
+  readonly isHeld: boolean;
+}
+
+/** The state of pricing one operation, while it goes on. */
+export interface Tally {
+  readonly bill: Bill;
+  /** Ends the pricing if the operation is certain to be refused. */
+  readonly payer: Payer;
+  readonly calls: PricedCall[];
+  /** Demands that were met by held figures. */
+  readonly heldDemands: Demand[];
+  isCertain: boolean;
+  mayBeRenewed: boolean;
+  /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
+  readonly refusal: Failure | null;
+  /**
+   * Counts a figure that is not held, before it is planned.
+   * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
+   */
+  want(demand: Demand): void;
+  /** Refuses the operation if it has come to more calls than it may take. */
+  close(): void;
+}
+
+/** The ceilings up to which an operation is priced. */
+interface Ceilings {
+  /** Calls that it may send. */
+  readonly limit: number;
+  /** True if only the price is asked for: then it is told beyond the limit, too. */
+  readonly isExplained: boolean;
+  /** True if the service has accepted the key lately. */
+  readonly isProven: boolean;
+  readonly isCertain: boolean;
+  /** Counts the fewest calls for the figures that are not held. */
+  readonly fewest: FewestCalls;
+  /** Names the field that takes the most calls to a route; null if none can be told. */
+  readonly dearest: (route: string) => string | null;
+}
+
+/** Times the limit up to which a price is still told exactly: then the caller knows how much less to ask for. */
+const PRICED_BEYOND = 10;
+
+/**
+ * Figures that are planned for a key that anybody may have made up. An operation that may run takes a plan of fewer, or
+ * none.
+ */
+const MOST_PLANNED_UNPROVEN = 2_500;
+
+export function openTally(parts: Ceilings): Tally {
+  const { limit, isExplained, isProven, fewest, dearest } = parts;
+  const bill = openBill();
+  const free = payerOf(bill);
+  const mostCalls = limit * PRICED_BEYOND;
+  // A plan of figures is dear, a count of calls for single records is not.
+  const mostByFigures = isExplained && isProven ? mostCalls : limit;
+  let refusal: Failure | null = null;
+
+  const dataCalls = () => bill.byRoute[observations.route] ?? 0;
+
+  /** Returns the route that the operation takes the most calls to, as far as it has come. */
+  function dearestRoute(): string {
+    const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
+    return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
+  }
+
+  function refuse(planned: number, orMore = ''): Failure {
+    if (refusal !== null) return refusal;
+    const route = dearestRoute();
+    const field = dearest(route) ?? undefined;
+    const where = `most of them to ${route}${field === undefined ? '' : ` for ${field}`}`;
+    const message = `The operation plans ${orMore}${planned} upstream calls, ${where}; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
+    refusal = new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit, route, field });
+    return refusal;
+  }
+
+  function refuseUnproven(figures: number): Failure {
+    const field = dearest(observations.route) ?? undefined;
+    const message = `The operation takes a plan of more figures than the ${MOST_PLANNED_UNPROVEN} that this gateway plans under a key that the service has not accepted lately. Ask for something small first, so that the key is known.`;
+    const fields = { planned: figures, limit: MOST_PLANNED_UNPROVEN, route: observations.route, field };
+    refusal ??= new Failure('OPERATION_TOO_EXPENSIVE', message, fields);
+    return refusal;
+  }
+
+  return {
+    bill,
+    payer: {
+      reserve(route) {
+        if (refusal !== null) throw refusal;
+        if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
+        return free.reserve(route);
+      },
+    },
+    calls: [],
+    heldDemands: [],
+    isCertain: parts.isCertain,
+    mayBeRenewed: false,
+    get refusal() {
+      return refusal;
+    },
+    want(demand) {
+      if (refusal !== null) throw refusal;
+      fewest.add(demand);
+      if (fewest.calls > mostByFigures) {
+        const others = bill.calls - dataCalls();
+        throw refuse(others + Math.max(dataCalls(), fewest.calls), 'at least ');
+      }
+      if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
+    },
+    close() {
+      if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
+    },
+  };
+}
+
+/** A lower bound of the calls for figures, kept while demands are still coming: no cover of them has fewer. */
+interface FewestCalls {
+  /** Distinct figures so far. */
+  readonly figures: number;
+  readonly calls: number;
+  /** Counts a figure, once for all its demands. */
+  add(demand: Demand): void;
+}
+
+const NO_ROWS: RowsOf = () => 0;
+
+/**
+ * Bounds the calls from below, at next to no work: each call brings a number of rows and names a number of codes at the
+ * most, so the sums of the demands tell the least.
+ */
+export function createFewestCalls(
+  { maxRows, maxCodes }: CoverLimits,
+  seriesRows: RowsOf,
+  rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
+): FewestCalls {
+  /** Rows by figure: for a series, the most that one demand takes of it. */
+  const counted = new Map<string, number>();
+  const countryCodes = new Set<string>();
+  const metricKeys = new Set<string>();
+  let [latest, series] = [0, 0];
+  return {
+    get figures() {
+      return counted.size;
+    },
+    get calls() {
+      // Latest figures may all stand in the series.
+      const rows = Math.max(series === 0 ? latest : 0, series);
+      const names = Math.max(countryCodes.size, metricKeys.size);
+      return Math.max(Math.ceil(rows / maxRows), Math.ceil(names / maxCodes));
+    },
+    add(demand) {
+      const { mode, years, countryCode, metricKey } = demand;
+      const key = wholeKey(demand);
+      const before = counted.get(key);
+      if (before !== undefined && mode === 'latest') return;
+      countryCodes.add(countryCode);
+      metricKeys.add(metricKey);
+      const rowsOf = years === null ? seriesRows : rowsWithin(years);
+      // A pair beyond the limit is a call of its own.
+      const rows = mode === 'latest' ? 1 : Math.min(maxRows, rowsOf(countryCode, metricKey));
+      counted.set(key, Math.max(rows, before ?? 0));
+      if (mode === 'latest') latest += 1;
+      else series += Math.max(0, rows - (before ?? 0));
+    },
+  };
+}
+
+/** A lower bound: no plan for these figures takes fewer calls. */
+export function fewestCalls(
+  demands: readonly Demand[],
+  limits: CoverLimits,
+  seriesRows: RowsOf,
+  rowsWithin?: (years: YearRange) => RowsOf,
+): number {
+  const fewest = createFewestCalls(limits, seriesRows, rowsWithin);
+  for (const demand of demands) fewest.add(demand);
+  return fewest.calls;
+}
