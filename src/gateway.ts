@@ -14,11 +14,13 @@ import { createPersisted, PreparedOperations, type TrustedDocument } from './ope
 import { received } from './operations/forms.ts';
 import {
   type CallerHeaders,
+  type CallerOf,
   createCallers,
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
   PlainRequests,
+  UNPROVEN,
 } from './operations/messages.ts';
 import {
   createOpenRun,
@@ -31,7 +33,7 @@ import { createLearned } from './plan/learned.ts';
 import { createDryRun } from './price/dry-run.ts';
 import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
-import type { Attempt, Caller, Endpoint, Tracer } from './service/call.ts';
+import type { Attempt, Endpoint, Tracer } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { CallGate } from './service/gate.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
@@ -43,7 +45,7 @@ import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from './t
 import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { Issued } from './wings/issued/exchange.ts';
 import type { LiveParts } from './wings/live/inbox.ts';
-import type { Subscriptions } from './wings/live/subscriptions.ts';
+import type { EnteredSubscriber, Subscriptions } from './wings/live/subscriptions.ts';
 
 /** The operations under way and waiting, as metrics show them. */
 interface GatewayLoad {
@@ -88,7 +90,23 @@ export interface Gateway extends Shrinkable {
 
 export interface Live {
   readonly subscriptions: Subscriptions;
-  callerOf(headers: CallerHeaders): Caller;
+  /**
+   * Tells who subscribes.
+   * @throws Failure if the terms of an issued key don't allow it
+   */
+  enter(request: GatewayRequest): Promise<EnteredSubscriber>;
+  /**
+   * Names the holder of a key.
+   * @throws Failure if it is an issued one, and works no more
+   */
+  holderOf(authorization: string): Promise<StreamHolder>;
+}
+
+/** The holder of a key, to whom streams belong. */
+export interface StreamHolder {
+  readonly name: string;
+  /** True if the key is the service's, which has not accepted it lately. */
+  readonly isUnproven: boolean;
 }
 
 export interface GatewayState {
@@ -180,9 +198,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const openLive = async () => {
     const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
     const subscriptions = openSubscriptions({ ...stage, openRun, admission, feedParts });
-    if (names === null) return { callerOf, subscriptions };
+    const entrance = entranceOf(callerOf, issued);
+    if (names === null) return { ...entrance, subscriptions };
     const { prefixedSubscriptions } = await import('./wings/federation/prefixed.ts');
-    return { callerOf, subscriptions: prefixedSubscriptions(subscriptions, names, config.maxTokens) };
+    return { ...entrance, subscriptions: prefixedSubscriptions(subscriptions, names, config.maxTokens) };
   };
   const live = config.subscriptions ? await openLive() : null;
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
@@ -259,6 +278,22 @@ async function subgraphIn(config: Config): Promise<Subgraph | null> {
   if (!subgraphIso3 && !subgraphNode && subgraphOmit.length === 0 && subgraphPrefix === undefined)
     return null;
   return (await import('./wings/federation/subgraph.ts')).openSubgraph(config);
+}
+
+/** Opens the way in of subscriptions. */
+function entranceOf(callerOf: CallerOf, issued: Issued | null): Pick<Live, 'enter' | 'holderOf'> {
+  return {
+    async enter(request) {
+      const entered = (await issued?.subscribing(request)) ?? null;
+      return { caller: callerOf(request.headers, entered?.exchanged), watch: entered?.watch };
+    },
+    async holderOf(authorization) {
+      const name = (await issued?.holderOf(authorization)) ?? null;
+      if (name !== null) return { name, isUnproven: false };
+      const { tenant, flow } = callerOf({ authorization });
+      return { name: tenant.digest, isUnproven: flow === UNPROVEN };
+    },
+  };
 }
 
 /** Tells operations that are over to those who count them by issued keys as well. */

@@ -56,6 +56,8 @@ const SHARES = {
   /** Operations that are kept ready. */
   operations: 0.08,
   names: 0.025,
+  /** Pictures by address that are kept as they were drawn. */
+  drawings: 0.02,
   askedLately: 0.03,
   /** Answers on their way to slow readers. */
   waiting: 0.16,
@@ -70,12 +72,13 @@ const ANSWERS_WAITING = 4;
 const MOST = {
   answer: 67_108_864,
   operations: 64 * MB,
+  drawings: 16 * MB,
   names: 60_000,
   askedLately: 40_000,
 };
 /** Bytes that one of the counted things takes. */
 const ITEM_BYTES = { name: 150, askedLately: 250 };
-const LEAST = { cache: 4 * MB, answers: MB, operations: 2 * MB, answer: 4 * MB };
+const LEAST = { cache: 4 * MB, answers: MB, drawings: MB, operations: 2 * MB, answer: 4 * MB };
 
 const LARGEST_SEMI_MB = 32;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
@@ -126,6 +129,7 @@ export function heldBounds(division: Division) {
     names: Math.round(Math.min(MOST.names, (each * SHARES.names) / ITEM_BYTES.name)),
     /** Figures of all keys that are remembered as asked for lately. */
     askedLately: Math.round(Math.min(MOST.askedLately, (each * SHARES.askedLately) / ITEM_BYTES.askedLately)),
+    drawingBytes: Math.round(Math.min(MOST.drawings, Math.max(LEAST.drawings, each * SHARES.drawings))),
     operationBytes: Math.round(
       Math.min(MOST.operations, Math.max(LEAST.operations, each * SHARES.operations)),
     ),

@@ -313,3 +313,14 @@ export function untilAborted<T>(
     );
   });
 }
+
+/** Handles rejections in a list that has to wait for others: handled only later, they count as unhandled. */
+export function handleRejections(value: unknown): void {
+  if (!Array.isArray(value)) return;
+  for (const item of value) {
+    if (typeof item?.then === 'function') item.then(handleRejections, ignore);
+    else handleRejections(item);
+  }
+}
+
+const ignore = () => {};

@@ -7,6 +7,7 @@ import {
   type ResponsePath,
   responsePathAsArray,
 } from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
 import type { Steps } from '../async/turns.ts';
 import {
   type AbstractShape,
@@ -133,10 +134,13 @@ export class ObjectColumn extends Column {
     this.#built = built;
   }
 
-  /** Loses the objects that lack a property which may not be null. Properties are read when the answer is made. */
+  /**
+   * Loses the objects that lack a property which may not be null. Properties are read when the answer is made; if errors
+   * stay where they are, that is soon enough.
+   */
   check(errors: FieldErrors): void {
     const { plan, objects } = this;
-    if (!objects.some((object) => object !== null)) return;
+    if (errors.behavior === 'NULL' || !objects.some((object) => object !== null)) return;
     const { isPlain } = plan.builder ?? compiled(plan);
     for (let slot = 0; slot < objects.length; slot += 1) {
       const object = objects[slot] as object | null;
@@ -159,9 +163,10 @@ export class ObjectColumn extends Column {
 
   /** The outcome of a property that doesn't go into the answer as it is. */
   #odd(errors: FieldErrors, index: number, slot: number, value: unknown): unknown {
-    if (value == null) return null;
     const field = this.plan.fields[index] as FieldPlan;
+    if (value == null && !field.shape.isNonNull) return null;
     try {
+      if (value == null) throw missing(field);
       return serialized(field, value);
     } catch (error) {
       errors.add(field, error, new FieldHolder(this, field), slot);
@@ -307,16 +312,34 @@ export class AbstractColumn extends Column<AbstractShape> implements Holder {
   }
 }
 
+/**
+ * The treatments of an error, by the draft of the specification (`onError` of a request). `PROPAGATE`: a value that may
+ * not be null takes those around it with it. `NULL`: it is null all the same. `HALT`: the first error ends the operation.
+ */
+export const ERROR_BEHAVIORS = ['PROPAGATE', 'NULL', 'HALT'] as const;
+export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
+
 /** The errors of one run, and the values lost to them. */
 export class FieldErrors {
   readonly all: GraphQLError[] = [];
   /** Set once nothing is left of the whole, which may not be null. */
   isAllLost = false;
+  readonly behavior: ErrorBehavior;
   readonly #onError: (() => void) | undefined;
+  readonly #onHalt: (error: GraphQLError) => void;
 
-  /** @param onError called before each error; throws if there are too many */
-  constructor(onError?: () => void) {
+  /**
+   * @param onError called before each error; throws if there are too many
+   * @param onHalt called with the error that ends the operation, if one does
+   */
+  constructor(
+    behavior: ErrorBehavior = 'PROPAGATE',
+    onError?: () => void,
+    onHalt: (error: GraphQLError) => void = () => {},
+  ) {
+    this.behavior = behavior;
     this.#onError = onError;
+    this.#onHalt = onHalt;
   }
 
   /**
@@ -324,6 +347,11 @@ export class FieldErrors {
    * @param column the column of the value; null for a property
    */
   fail(field: FieldPlan, error: unknown, holder: Holder, slot: number, column: Column | null): void {
+    if (this.behavior !== 'PROPAGATE') {
+      column?.setNull(slot);
+      this.add(field, error, holder, slot);
+      return;
+    }
     let position: Position | null = column === null ? holder.above(slot) : { column, slot };
     while (position?.column.shape.isNonNull) position = position.column.holder.above(position.slot);
     // A value is lost once, for any number of its fields that are missing.
@@ -336,8 +364,11 @@ export class FieldErrors {
   }
 
   add(field: FieldPlan, error: unknown, holder: Holder, slot: number): void {
+    if (this.behavior === 'HALT' && this.all.length > 0) return;
     this.#onError?.();
-    this.all.push(locatedError(error, field.nodes, responsePathAsArray(holder.path(slot))));
+    const located = locatedError(error, field.nodes, responsePathAsArray(holder.path(slot)));
+    this.all.push(located);
+    if (this.behavior === 'HALT') this.#onHalt(located);
   }
 }
 
@@ -387,6 +418,18 @@ export class FieldInfo implements OwnInfo {
   }
 }
 
+/** Objects of one run that a field is to be resolved for. */
+export interface TogetherCall {
+  readonly field: FieldPlan;
+  readonly objects: readonly object[];
+  readonly args: Record<string, unknown>;
+  readonly context: unknown;
+  readonly info: TogetherInfo;
+}
+
+/** Resolves a field for many objects. */
+export type ResolveTogether = (call: TogetherCall) => readonly unknown[] | PromiseLike<readonly unknown[]>;
+
 /** The `info` of a batch resolver: with the path of its first parent, and at any time that of each other. */
 export class TogetherInfo extends FieldInfo {
   /** The arguments that it was made of. */
@@ -424,6 +467,23 @@ export class TogetherInfo extends FieldInfo {
 
 export function missing({ parentType, name }: FieldPlan): Error {
   return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
+}
+
+export function notIterable({ parentType, name }: FieldPlan): Error {
+  return new Error(`Expected Iterable, but did not find one for field "${parentType.name}.${name}".`);
+}
+
+export function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): Error {
+  return new Error(
+    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
+      `"${parentType.name}.${name}", received ${inspect(given)}.`,
+  );
+}
+
+export function isIterable(value: unknown): value is Iterable<unknown> {
+  return (
+    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
+  );
 }
 
 /**

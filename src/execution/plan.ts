@@ -339,7 +339,7 @@ export interface CollectedSelection {
 }
 
 /**
- * Plans a query that has been found valid. The types of its schema don't tell by themselves of which type an object is.
+ * Plans an operation that has been found valid. The types of its schema don't tell by themselves of which type an object is.
  *
  * The variables decide which fields `@skip` and `@include` leave, so a plan holds for runs in which those are the same
  * (see {@link conditionsOf}).
@@ -352,7 +352,7 @@ export function planOperation(
   variables: Readonly<Record<string, unknown>>,
   collector?: FieldCollector,
 ): Plan {
-  const rootType = schema.getQueryType() as GraphQLObjectType;
+  const rootType = schema.getRootType(operation.operation) as GraphQLObjectType;
   const fragments = fragmentsIn(document);
   const planner = new Planner(rootType, {
     select: (type, nodes) => ({

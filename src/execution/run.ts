@@ -6,20 +6,32 @@ import {
   getArgumentValues,
   isObjectType,
 } from 'graphql';
-import { inspect } from 'graphql/jsutils/inspect.js';
 import { toError } from 'graphql/jsutils/toError.js';
-import { Flow, inSlice, type Job, type Steps, TURN_MS, timeSliced } from '../async/turns.ts';
+import {
+  Flow,
+  handleRejections,
+  inSlice,
+  type Job,
+  type Steps,
+  TURN_MS,
+  timeSliced,
+} from '../async/turns.ts';
 import {
   AbstractColumn,
   type Column,
+  type ErrorBehavior,
   FieldErrors,
   FieldHolder,
   FieldInfo,
   type Holder,
+  isIterable,
   LeafColumn,
   ListColumn,
   missing,
+  notIterable,
+  notPossible,
   ObjectColumn,
+  type ResolveTogether,
   type TextPieces,
   TogetherInfo,
   written,
@@ -37,18 +49,6 @@ import {
   type Plan,
   type Shape,
 } from './plan.ts';
-
-/** Objects of one run that a field is to be resolved for. */
-export interface TogetherCall {
-  readonly field: FieldPlan;
-  readonly objects: readonly object[];
-  readonly args: Record<string, unknown>;
-  readonly context: unknown;
-  readonly info: TogetherInfo;
-}
-
-/** Resolves a field for many objects. */
-export type ResolveTogether = (call: TogetherCall) => readonly unknown[] | PromiseLike<readonly unknown[]>;
 
 /** Resolves a field as soon as it is asked to. */
 export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
@@ -80,6 +80,11 @@ export interface RunParts {
    * @throws as above
    */
   readonly onError?: () => void;
+  readonly errorBehavior?: ErrorBehavior;
+  /** Called with the error that has ended the run before its time. */
+  readonly onHalt?: (error: GraphQLError) => void;
+  /** The object that the operation asks; left out if its resolvers need none. */
+  readonly rootValue?: object;
   /** True if everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
   /** Sees the resolved values; left out if nobody observes the run. */
@@ -152,7 +157,7 @@ const LONG_LIST = 1_000;
 export async function runPlan(parts: RunParts): Promise<Executed> {
   const { fault } = parts.plan.root;
   if (fault !== undefined) return { data: ['null'], errors: [fault] };
-  const root = { plan: parts.plan.root, object: {} };
+  const root = { plan: parts.plan.root, object: parts.rootValue ?? {} };
   return new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce }).answer();
 }
 
@@ -178,13 +183,17 @@ export class Run {
   readonly #scope: RunScope;
   readonly #later: Later | undefined;
   #root: Column | undefined;
+  #halted: GraphQLError | null = null;
 
   constructor(parts: RunParts, scope: RunScope) {
     this.#parts = parts;
     this.#scope = scope;
     this.#job = parts.job ?? { flow: new Flow() };
     this.#scheduler = new Scheduler(this.#job, parts.onPause);
-    this.#errors = new FieldErrors(parts.onError);
+    this.#errors = new FieldErrors(parts.errorBehavior, parts.onError, (error) => {
+      this.halt(error);
+      parts.onHalt?.(error);
+    });
     this.#later = scope.later(this);
   }
 
@@ -203,8 +212,16 @@ export class Run {
     }
     const working = this.#scheduler.work();
     if (working !== undefined) await working;
-    const data = this.#parts.isDry ? ['null'] : await timeSliced(this.#job, this.#make());
+    const isNull = this.#parts.isDry || this.#halted !== null;
+    const data = isNull ? ['null'] : await timeSliced(this.#job, this.#make());
+    if (this.#halted !== null) return { data: ['null'], errors: [this.#halted] };
     return { data, errors: this.#errors.all };
+  }
+
+  /** Ends it before its time: nothing comes of it but an error. */
+  halt(error: GraphQLError): void {
+    this.#halted ??= error;
+    this.#scheduler.end();
   }
 
   /** Begins something else in a turn of this run, which isn't over before. */
@@ -214,7 +231,8 @@ export class Run {
 
   /** True if nothing has come of it: a value is missing that may not be null. */
   get isLost(): boolean {
-    return this.#errors.isAllLost || ('plan' in this.#scope.root && this.#root?.isNull(0) === true);
+    if (this.#errors.isAllLost || this.#halted !== null) return true;
+    return 'plan' in this.#scope.root && this.#root?.isNull(0) === true;
   }
 
   #resolve(objects: ObjectColumn, index: number, field: FieldPlan): void {
@@ -495,23 +513,6 @@ function spreadOver(
   return asked.map((object) => (object === null ? ABSENT : given[next++]));
 }
 
-function notIterable({ parentType, name }: FieldPlan): Error {
-  return new Error(`Expected Iterable, but did not find one for field "${parentType.name}.${name}".`);
-}
-
-function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): Error {
-  return new Error(
-    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
-      `"${parentType.name}.${name}", received ${inspect(given)}.`,
-  );
-}
-
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return (
-    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
-  );
-}
-
 /**
  * Works off the tasks of one run: those that are there one after the other, with pauses in which others have their
  * turns, and those that wait for promises once they are settled.
@@ -525,10 +526,7 @@ export class Scheduler {
   #isPaused = false;
   /** Instant at which others are to have their turns, on the clock of `performance.now`. */
   #pausesAtMs = 0;
-  /**
-   * Set once a fault has ended it before its time: nobody takes results that are still to come, and nothing more is
-   * begun.
-   */
+  /** Set once it has ended before its time: nobody takes results that are still to come, and nothing more is begun. */
   #isEnded = false;
   #over = () => {};
   #broken = (_fault: unknown) => {};
@@ -561,6 +559,12 @@ export class Scheduler {
     });
   }
 
+  /** Ends the work before its time. */
+  end(): void {
+    this.#isEnded = true;
+    this.#over();
+  }
+
   /** True if others are to have their turns before this goes on. */
   isTimeUp(): boolean {
     return performance.now() >= this.#pausesAtMs;
@@ -578,7 +582,10 @@ export class Scheduler {
   /** Goes on with a promise's value, or the error that it was rejected with. */
   wait<Value>(promise: PromiseLike<Value>, goOn: (value: Value | Error) => void): void {
     this.#waiting += 1;
-    const settled = (value: Value | Error) => this.#goOn(() => goOn(value));
+    const settled = (value: Value | Error) => {
+      if (this.#isEnded) handleRejections(value);
+      else this.#goOn(() => goOn(value));
+    };
     promise.then(settled, (error) => settled(toError(error)));
   }
 
@@ -626,7 +633,7 @@ export class Scheduler {
   }
 
   #isOver(): boolean {
-    return this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused;
+    return this.#isEnded || (this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused);
   }
 
   /** Works off the tasks that can be done now. */
@@ -638,6 +645,7 @@ export class Scheduler {
       this.#tasks = [];
       for (const [done, task] of tasks.entries()) {
         task();
+        if (this.#isEnded) return;
         const isLast = done === tasks.length - 1;
         if (!this.#isPaused && (isLast || performance.now() < this.#pausesAtMs)) continue;
         this.#tasks.unshift(...tasks.slice(done + 1));
@@ -679,19 +687,8 @@ export class Scheduler {
   }
 }
 
-/** Handles rejections in a list that has to wait for others: handled only later, they count as unhandled. */
-export function handleRejections(value: unknown): void {
-  if (!Array.isArray(value)) return;
-  for (const item of value) {
-    if (isPromise(item)) item.then(handleRejections, ignore);
-    else handleRejections(item);
-  }
-}
-
 export function isPromise(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
   );
 }
-
-const ignore = () => {};

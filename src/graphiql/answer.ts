@@ -62,3 +62,8 @@ export interface Arrival {
   /** Characters of the whole; null where it comes in parts. */
   readonly length: number | null;
 }
+
+/** Characters of an answer that are put into the editor whole: with more of them the page stands still. */
+const MAX_SHOWN = 200_000;
+
+export const isLong = (length: number | null): boolean => length !== null && length > MAX_SHOWN;

@@ -1,13 +1,14 @@
 import { useGraphiQL } from '@graphiql/react';
-import { useEffect, useState } from 'react';
+import { Fragment, useEffect, useState } from 'react';
 import type { Explained, Upstream } from './answer.ts';
 import { apiKey } from './api-key.ts';
+import { fullNumber } from './chart/numbers.ts';
 import { type Exchange, lastExchange, nameIn } from './exchange.ts';
 import { refusal } from './refusal.ts';
 import { send } from './send.ts';
 import { useStore } from './store.ts';
 import { variablesIn } from './variables.ts';
-import { localTime, Words } from './words.tsx';
+import { Words } from './words.tsx';
 
 interface Quota {
   readonly plan: string | null;
@@ -167,14 +168,18 @@ function Explain() {
         {explained !== null && (
           <>
             <p data-explained={explained.calls}>
-              <strong>{explained.calls}</strong> {explained.calls === 1 ? 'call' : 'calls'} would be sent (at
-              least {explained.least}, at most {explained.most}; the gateway allows {explained.limit});{' '}
-              {explained.cached} answers are in the cache.
+              <strong>{explained.calls}</strong> {explained.calls === 1 ? 'call' : 'calls'} would be sent
+              {explained.least < explained.most &&
+                ` (at least ${explained.least}, at most ${explained.most})`}
+              ; the gateway allows {explained.limit}. {fullNumber(explained.cached)}{' '}
+              {explained.cached === 1 ? 'answer is' : 'answers are'} in the cache.
             </p>
             <ol className="plan">
               {explained.plan.map(({ target, cached }) => (
                 <li key={`${target} ${cached}`}>
-                  <code>{target}</code>
+                  <code>
+                    <Target text={target} />
+                  </code>
                   {cached && ' (cached)'}
                 </li>
               ))}
@@ -183,6 +188,23 @@ function Explain() {
         )}
       </div>
     </section>
+  );
+}
+
+/** The address of a call, with places between its items at which a line may end. */
+function Target({ text }: { readonly text: string }) {
+  const [first = '', ...rest] = text.split(/(?<=[,&?])/);
+  return (
+    <>
+      {first}
+      {rest.map((part, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+        <Fragment key={i}>
+          <wbr />
+          {part}
+        </Fragment>
+      ))}
+    </>
   );
 }
 
@@ -261,12 +283,12 @@ function Spent({ quota }: { readonly quota: Quota }) {
       <dt>calls this minute</dt>
       <dd>
         {spentWords(callsThisMinute, requestsPerMinute, state === 'MINUTE_SPENT')}, until{' '}
-        {localTime(quota.minuteResetsAt)}
+        {new Date(quota.minuteResetsAt).toLocaleTimeString()}
       </dd>
       <dt>calls this month</dt>
       <dd>
         {spentWords(callsThisMonth, monthlyRequests, state === 'MONTH_SPENT')}, until{' '}
-        {localTime(quota.monthResetsAt)}
+        {new Date(quota.monthResetsAt).toLocaleDateString(undefined, { dateStyle: 'long' })}
       </dd>
     </>
   );

@@ -46,7 +46,12 @@ export function ErrorsPane() {
       <ul>
         {all.map(({ message, path }) => (
           <li key={`${path?.join('.')} ${message}`}>
-            {path !== undefined && <code>{path.join('.')}</code>} <Words text={message} />
+            {path !== undefined && (
+              <>
+                <code>{path.join('.')}</code>:{' '}
+              </>
+            )}
+            <Words text={message} />
           </li>
         ))}
       </ul>

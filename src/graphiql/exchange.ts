@@ -1,11 +1,11 @@
 import type { Fetcher } from '@graphiql/toolkit';
-import type { Answer, Arrival } from './answer.ts';
+import { type Answer, type Arrival, isLong } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { operationTypeIn } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
 import { forgetAnswer, keepAnswer, keptAnswer } from './kept-answers.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
-import { isLong, shownOf } from './long-answer.tsx';
+import { shownOf } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
 import { loadSchema } from './schema.ts';
 import { send, sendInParts } from './send.ts';

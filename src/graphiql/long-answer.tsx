@@ -1,15 +1,10 @@
 import { useState } from 'react';
-import type { Answer } from './answer.ts';
+import { type Answer, isLong } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { copied } from './share/clipboard.ts';
 
-/** Characters of an answer that are put into the editor whole: with more of them the page stands still. */
-const MAX_SHOWN = 200_000;
-
 /** Values of a long answer that are shown. */
 const MAX_VALUES = 1_500;
-
-export const isLong = (length: number | null): boolean => length !== null && length > MAX_SHOWN;
 
 /** An answer as the editor shows it: of a long one, the beginning of its lists. */
 export function shownOf(answer: Answer, length: number | null): Answer {

@@ -1,37 +1,9 @@
-import type { Scope } from './chart/operation-edit.ts';
+import { type Look, PLAIN } from './chart/plain-look.ts';
 import { shownTab } from './exchange.ts';
 import { kept } from './kept.ts';
 import { createStore, useStore } from './store.ts';
 
-/** Choices of somebody for one picture. */
-export interface Look {
-  /** Names of lines that have a colour before all others, the last one chosen first. */
-  readonly highlight: readonly string[];
-  /** Codes of countries, or keys of indicators, that are taken out. */
-  readonly removed: readonly string[];
-  /** The form that it is drawn in; null for the one that it has by itself. */
-  readonly kind: string | null;
-  readonly isLog: boolean;
-  /** The way that values are set against that of `base`; `value` for none. */
-  readonly measure: 'value' | 'index' | 'difference' | 'percent';
-  /** The year of reference; null for the first that there is. */
-  readonly base: number | null;
-  /** The year of a ranking or a map; null for the latest figures. */
-  readonly year: number | null;
-  /** The figures of whole countries, of places within them, or both. */
-  readonly scope: Scope;
-}
-
-export const PLAIN: Look = {
-  highlight: [],
-  removed: [],
-  kind: null,
-  isLog: false,
-  measure: 'value',
-  base: null,
-  year: null,
-  scope: 'ALL',
-};
+export type { Look };
 
 /** Choices for the answer of a tab: its pictures by their keys. */
 export interface TabLook {

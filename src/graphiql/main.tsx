@@ -9,16 +9,17 @@ import './style.css';
 import './layout.css';
 import './media.css';
 import { useGraphiQL, useMonaco } from '@graphiql/react';
-import { apiKey, keepKey } from './api-key.ts';
 import { useCompletion } from './catalogue/completion.ts';
 import { useStrongColours } from './editor-colours.ts';
 import { loadCharts, useEditorInTime, useLateEditor } from './editor-loading.ts';
 import { fetcher } from './exchange.ts';
 import { KeyBar } from './key-bar.tsx';
 import { mendMarkup } from './mended-markup.ts';
+import { early } from './opening/early.ts';
+import { useOpening } from './opening/use-opening.ts';
 import { pluginsFor } from './plugins.tsx';
 import { ResultSide } from './result-side.tsx';
-import { loadSettings, type Settings, starterKey } from './settings.ts';
+import { beginWithKey, loadSettings, type Settings } from './settings.ts';
 import { copyWithoutClipboard } from './share/clipboard.ts';
 import { ShareMenu } from './share/share-menu.tsx';
 import { useSharedTab } from './share/shared-tab.ts';
@@ -88,6 +89,7 @@ function EarlyText() {
 function Writing() {
   useCompletion();
   useSharedTab();
+  useOpening();
   return null;
 }
 
@@ -109,9 +111,9 @@ const page = document.getElementById('root') as HTMLElement;
 mendMarkup(page);
 const root = createRoot(page);
 loadSettings().then(
-  (settings) => {
-    const key = starterKey(settings);
-    if (apiKey.get() === '' && key !== undefined) keepKey(key, false);
+  async (settings) => {
+    beginWithKey(settings);
+    await early.get()?.drawn;
     root.render(
       <StrictMode>
         <App settings={settings} />

@@ -32,6 +32,7 @@ import type { Figure } from './chart/figures.ts';
 import { figuresIn } from './chart/figures.ts';
 import { figuresOf, notesOf, originOf, sourcesOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
 import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
+import { PLAIN } from './chart/plain-look.ts';
 import { framed, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
 import type { Look } from './looks.ts';
@@ -79,7 +80,7 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       words: inWords(picture, shown),
       notes: notesOf(picture, shown, isSynthetic),
     },
-    draw: (at) => posterOf(picture, shown, highlight, isSynthetic, isLog, at),
+    draw: (at) => posterOf(picture, shown, highlight, isSynthetic, { isLog }, at),
   };
 }
 
@@ -105,7 +106,7 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
 }
 
 function lookOf({ kind = null, isLog = false, measure = 'value', base = null, year = null }: NullLook): Look {
-  return { kind, isLog, measure, base, year, highlight: [], removed: [], scope: 'ALL' };
+  return { ...PLAIN, kind, isLog, measure, base, year };
 }
 
 type NullLook = Omit<PictureLook, 'kind' | 'base' | 'year'> & {

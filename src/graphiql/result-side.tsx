@@ -88,8 +88,14 @@ function useFollowedTab(): Exchange | null {
   const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
   useEffect(() => {
     showTab(id, ids.split(' '));
-    document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    showActiveTab();
   }, [id, ids]);
+  useEffect(() => {
+    const tabs = document.querySelector('.graphiql-tabs');
+    const resized = new ResizeObserver(showActiveTab);
+    if (tabs !== null) resized.observe(tabs);
+    return () => resized.disconnect();
+  }, []);
   const exchange = useStore(lastExchange);
   useRunWhenOpen(id);
   usePictureFirst(exchange);
@@ -113,6 +119,11 @@ function useFollowedTab(): Exchange | null {
     if (isMedium()) setVisiblePlugin(null);
   }, [isFetching, setVisiblePlugin]);
   return exchange;
+}
+
+/** Scrolls the tab that is shown into view, among others for which there may be no room. */
+function showActiveTab(): void {
+  document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
 /** Runs what was opened to be run, once its tab is shown. */

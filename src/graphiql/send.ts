@@ -1,6 +1,5 @@
-import type { Answer, Arrival } from './answer.ts';
+import { type Answer, type Arrival, isLong } from './answer.ts';
 import { apiKey } from './api-key.ts';
-import { isLong } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
 import { noteRefusal } from './refusal.ts';
 import { ENDPOINT } from './settings.ts';
@@ -32,7 +31,7 @@ export async function* sendInParts(
   signal: AbortSignal,
 ): AsyncGenerator<Arrival> {
   const key = keyOf(headers);
-  const response = await responseTo(operation, IN_PARTS, headers, signal);
+  const response = await (sentAhead(operation, headers) ?? responseTo(operation, IN_PARTS, headers, signal));
   if (response !== null && /^multipart\/mixed/i.test(response.headers.get('content-type') ?? '')) {
     const { arrivalsIn } = await import('./parts.ts');
     for await (const arrival of arrivalsIn(response, signal)) {
@@ -48,6 +47,35 @@ export async function* sendInParts(
 
 /** The key of the key field; null where the headers have another. */
 const keyOf = (headers: Headers) => ('authorization' in headers ? null : apiKey.get());
+
+/** An operation that was sent before the page could show its answer: by its text and its key. */
+let ahead: {
+  readonly query: string;
+  readonly key: string;
+  readonly response: Promise<Response | null>;
+} | null = null;
+
+/**
+ * Sends an operation whose answer is asked for later, by the same text and key.
+ * @returns its answer, for somebody else to read
+ */
+export async function sendAhead(query: string): Promise<Answer> {
+  const response = responseTo({ query }, IN_PARTS, {});
+  ahead = { query, key: apiKey.get(), response: response.then((there) => there?.clone() ?? null) };
+  return (await read(await response)).answer;
+}
+
+/** Returns, once, the response to an operation that is on its way already; undefined where there is none. */
+function sentAhead(
+  { query, variables = {} }: Operation,
+  headers: Headers,
+): Promise<Response | null> | undefined {
+  const isSame = ahead?.query === query && ahead.key === apiKey.get();
+  if (!isSame || Object.keys({ ...variables, ...headers }).length > 0) return undefined;
+  const response = ahead?.response;
+  ahead = null;
+  return response;
+}
 
 /** Null where nothing answers. */
 async function responseTo(

@@ -1,4 +1,5 @@
 import { GATEWAY } from './addresses.ts';
+import { apiKey, keepKey } from './api-key.ts';
 import { offerLive } from './live-status.ts';
 import { type SourceNames, setSourceNames } from './source-names.ts';
 import { setTrusted, type TrustedDocument } from './trusted.ts';
@@ -42,7 +43,8 @@ async function load(name: string): Promise<unknown> {
   return response.json();
 }
 
-/** The key to begin with: one that the lessons don't spend. That of the free plan has five calls a minute. */
-export function starterKey({ demoKeys }: Settings): string | undefined {
-  return demoKeys?.team ?? Object.values(demoKeys ?? {})[0];
+/** Begins with a key, where nobody has given one: with one that the lessons don't spend. That of the free plan has five calls a minute. */
+export function beginWithKey({ demoKeys }: Settings): void {
+  const key = demoKeys?.team ?? Object.values(demoKeys ?? {})[0];
+  if (apiKey.get() === '' && key !== undefined) keepKey(key, false);
 }

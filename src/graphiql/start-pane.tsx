@@ -2,31 +2,18 @@ import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useState } from 'react';
 import { apiKey } from './api-key.ts';
 import { nameIn } from './exchange.ts';
+import { ABOUT, OF_SANDBOX, QUESTIONS } from './opening/questions.ts';
 import type { Operation } from './operation.ts';
 import { callsOf, explained } from './price.ts';
 import type { Settings } from './settings.ts';
 import { followed } from './share/followed.ts';
 import { useStore } from './store.ts';
-import { LESSONS } from './tabs.ts';
 import { useAsk } from './tools.ts';
 import { variablesIn } from './variables.ts';
 import { side } from './view.ts';
 
 /** How long an operation stays as it is before it is priced. */
 const SETTLED_MS = 600;
-
-/** Of the tour, what people come for. */
-const QUESTIONS: readonly { readonly lesson: string; readonly question: string }[] = [
-  { lesson: 'Map', question: 'How long do people live, country by country?' },
-  { lesson: 'Over time', question: 'How have three countries fared since 1990?' },
-  { lesson: 'Provenance', question: 'Where does a figure come from, and how sure is it?' },
-  { lesson: 'Markets', question: 'What is listed on an exchange, and at what price?' },
-];
-
-const ASKED = QUESTIONS.map((one) => ({
-  ...one,
-  query: LESSONS.find(({ name }) => name === one.lesson)?.query ?? '',
-}));
 
 /** What this is, what one may ask, and what it will cost, before the first operation of a tab is run. */
 export function StartPane({ settings: { demoKeys, trusted } }: { readonly settings: Settings }) {
@@ -38,10 +25,8 @@ export function StartPane({ settings: { demoKeys, trusted } }: { readonly settin
     <>
       <h2>What is this?</h2>
       <p>
-        Country Graph answers questions about 54 African countries: figures over time, markets, governments,
-        and the sources of it all. Choose a question, or write one in GraphQL; the answer comes here, with a
-        picture of it, its cost and its errors.
-        {demoKeys !== null && ' This is a sandbox: its figures are made up.'}
+        {ABOUT}
+        {demoKeys !== null && ` ${OF_SANDBOX}`}
       </p>
       {trusted === null ? (
         <>
@@ -85,7 +70,7 @@ function Questions() {
     const leaving = new AbortController();
     // One by one: a browser has six connections, and a question that is clicked waits for none of these.
     const ask = async () => {
-      for (const { query, lesson } of ASKED) {
+      for (const { query, lesson } of QUESTIONS) {
         const plan = await explained({ query }, leaving.signal).catch(() => null);
         if (leaving.signal.aborted) return;
         if (plan !== null) setPrices((known) => ({ ...known, [lesson]: callsOf(plan) }));
@@ -96,7 +81,7 @@ function Questions() {
   }, [key]);
   return (
     <ul className="choices questions">
-      {ASKED.map(({ lesson, question, query }) => (
+      {QUESTIONS.map(({ lesson, question, query }) => (
         <li key={lesson}>
           <button type="button" onClick={() => ask({ query })}>
             {question} {prices[lesson] !== undefined && <span className="cost">{prices[lesson]}</span>}

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
+import { openingMarkup } from './opening/markup.ts';
 import { outlines } from './outlines.ts';
 
 const ROOT = fileURLToPath(new URL('./', import.meta.url));
@@ -47,30 +48,60 @@ function inOrder(): Plugin {
 }
 
 /**
- * Has the page ask at once for what draws pictures. Its own script would ask for them after it has come and run: a round trip
- * later.
+ * Serves the first screen with the page, and has the page ask at once for what answers its questions and draws: its own script
+ * would ask for them after it has come and run, a round trip later. Sheets come after the first screen, which waits for none.
  */
-function chartsAtOnce(): Plugin {
+function opening(): Plugin {
+  const style = readFileSync(join(ROOT, 'opening/opening.css'), 'utf8')
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s+/g, ' ');
   return {
-    name: 'charts-at-once',
+    name: 'opening',
     transformIndexHtml: {
       order: 'post',
-      handler(_, { bundle = {} }) {
-        const chunk = Object.values(bundle).find(
-          (one) => one.type === 'chunk' && one.facadeModuleId?.endsWith('chart/chart-pane.tsx'),
+      handler(html, { bundle = {} }) {
+        const chunkOf = (name: string) => {
+          const chunk = Object.values(bundle).find(
+            (one) => one.type === 'chunk' && one.facadeModuleId?.endsWith(name),
+          );
+          if (chunk?.type !== 'chunk') throw new Error(`There is no chunk of ${name}.`);
+          return chunk;
+        };
+        const chunks = ['opening/first-picture.ts', 'main.tsx', 'chart/chart-pane.tsx'].map(chunkOf);
+        const files = new Set(chunks.flatMap(({ imports, fileName }) => [...imports, fileName]));
+        const picture = chunkOf('opening/first-picture.ts');
+        // What a picture doesn't need leaves it the line.
+        const isForPicture = (file: string) => [picture.fileName, ...picture.imports].includes(file);
+        const isNeeded = (fileName: string) => files.has(fileName);
+        const sheets = Object.values(bundle).flatMap((one) =>
+          one.type === 'chunk' && isNeeded(one.fileName) ? [...(one.viteMetadata?.importedCss ?? [])] : [],
         );
-        if (chunk?.type !== 'chunk') throw new Error('Nothing draws pictures.');
-        const sheets = [...(chunk.viteMetadata?.importedCss ?? [])];
-        return [tag('modulepreload', chunk.fileName), ...sheets.map((sheet) => tag('stylesheet', sheet))];
+        return {
+          html: html.replace('<!--opening-->', () => openingMarkup()),
+          tags: [
+            { tag: 'style', children: style, injectTo: 'head' },
+            ...[...files]
+              .filter((file) => !html.includes(file))
+              .map((file) =>
+                tag('modulepreload', file, 'head', isForPicture(file) ? {} : { fetchpriority: 'low' }),
+              ),
+            ...[...new Set(sheets)].map((sheet) => tag('stylesheet', sheet, 'body')),
+          ],
+        };
       },
     },
   };
 }
 
-const tag = (rel: string, file: string): HtmlTagDescriptor => ({
+const tag = (
+  rel: string,
+  file: string,
+  injectTo: 'head' | 'body',
+  further: Readonly<Record<string, string>> = {},
+): HtmlTagDescriptor => ({
   tag: 'link',
-  attrs: { rel, crossorigin: true, href: `./${file}` },
-  injectTo: 'head',
+  attrs: { rel, crossorigin: true, href: `./${file}`, ...further },
+  injectTo,
 });
 
 /** Writes each file compressed beside itself, so that nothing is compressed while somebody waits. */
@@ -94,7 +125,7 @@ export default defineConfig({
   base: './',
   // Its libraries' directives, which mean nothing in a bundle, fill pages of warnings.
   logLevel: 'error',
-  plugins: [africa(), withoutFonts(), inOrder(), chartsAtOnce(), compressed()],
+  plugins: [africa(), withoutFonts(), inOrder(), opening(), compressed()],
   worker: { format: 'es', plugins: () => [inOrder()] },
   build: {
     outDir: OUT,

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PromiseOrValue } from '../async/turns.ts';
-import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
+import { byteLengthOf, type ErrorBehavior, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
 import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
@@ -73,18 +73,20 @@ class StoredAnswer {
   readonly encoded = new Map<string, Promise<Buffer>>();
   readonly event: OperationOutcome;
   readonly #dataBytes: number;
+  readonly #onError: ErrorBehavior;
   #tag: string | undefined;
 
   /** @param data as it stands in the body */
-  constructor(body: string | Buffer, data: TextPieces, event: StoredAnswer['event']) {
+  constructor(body: string | Buffer, data: TextPieces, event: StoredAnswer['event'], onError: ErrorBehavior) {
     this.body = typeof body === 'string' ? Buffer.from(body) : body;
     this.event = event;
+    this.#onError = onError;
     this.#dataBytes = byteLengthOf(data);
   }
 
   /** See {@link entityTag}. */
   readonly tag = (): string => {
-    this.#tag ??= entityTag(dataIn(this.body, this.#dataBytes));
+    this.#tag ??= entityTag(dataIn(this.body, this.#dataBytes), this.#onError);
     return this.#tag;
   };
 }
@@ -185,7 +187,7 @@ export class AnswersTable implements Shrinkable {
     if (mayReadSchema && readsSchemaAlone(operation)) {
       if (errors?.length !== 0 || fieldTrace !== null) return;
       const event = { ...eventOf(bill, operation, []), name: null, repeated: true };
-      const answer = new StoredAnswer(body, data, event);
+      const answer = new StoredAnswer(body, data, event, run.onError);
       this.#ofSchema.set(question, {
         answer,
         untilMs: Number.POSITIVE_INFINITY,
@@ -200,7 +202,7 @@ export class AnswersTable implements Shrinkable {
     const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
     const isWhole = extensions.warnings === undefined;
     this.#kept.set(`${tenant.digest}\n${question}`, {
-      answer: new StoredAnswer(body, data, event),
+      answer: new StoredAnswer(body, data, event, run.onError),
       untilMs: freshUntilMs,
       freshUntilMs: isWhole ? freshUntilMs : 0,
       generation,
@@ -397,7 +399,8 @@ function sharedAnswer(run: OperationRun): SharedAnswer | null {
   const extensions = { ...written.extensions, upstream: sharedBill(run.bill) };
   const { data, operation } = written;
   const event = { ...eventOf(extensions.upstream, operation, errors), ...provenBy(run.context.caller) };
-  const stored = errors.length > 0 ? null : new StoredAnswer(writeBody(data, [], extensions), data, event);
+  const body = () => writeBody(data, [], extensions);
+  const stored = errors.length > 0 ? null : new StoredAnswer(body(), data, event, run.onError);
   return { ...written, errors, extensions, event, stored };
 }
 

@@ -33,12 +33,14 @@ import {
   type PlannedOperation,
   type PreparedOperations,
   readsSchemaAlone,
+  unknownOnError,
   unlisted,
   type ValidOperation,
 } from './documents.ts';
 import {
   bringsUnlisted,
   entityTag,
+  errorBehaviorIn,
   forApollo,
   type GatewayRequest,
   type GatewayResponse,
@@ -143,6 +145,9 @@ export async function openRunning(
     if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
+    const onError = errorBehaviorIn(request);
+    if (onError === undefined) return refused(unknownOnError(), 400, run, parts);
+    run.onError = onError;
     const { method, headers: given, search, body: content } = forApollo(request);
     const passed: ApolloContext['passed'] = {
       run,
@@ -180,7 +185,7 @@ export async function openRunning(
         answers.keep(plain, written, run);
     }
     return tagged(request, !hasText(request), response, run.errors, () =>
-      entityTag(written?.data ?? ['null']),
+      entityTag(written?.data ?? ['null'], run.onError),
     );
   }
 
@@ -461,10 +466,13 @@ async function answerByPlan(
   const planned = known.with(params.variables);
   if (planned === null) return null;
   if ((await execution.refusalOf(planned, run)) !== null) return null;
+  run.onError = params.onError;
   const executed = await execution.answer(planned, run);
   const { status, data, body } = executed;
   const headers = new Map([['content-type', contentType]]);
   setRunHeaders(headers, status, run, parts);
   answers.keep(plain, executed, run);
-  return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
+  return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () =>
+    entityTag(data, run.onError),
+  );
 }

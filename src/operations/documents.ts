@@ -18,6 +18,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 import { Failure } from '../errors.ts';
+import { ERROR_BEHAVIORS } from '../execution/columns.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
@@ -54,6 +55,14 @@ export function unlisted(): Failure {
   return new Failure(
     'DOCUMENT_NOT_ALLOWED',
     'This document is not among those that may run here (TRUSTED_DOCUMENTS); it has to be listed as it is, to the last blank.',
+  );
+}
+
+/** Makes the failure of a request whose `onError` nobody knows. */
+export function unknownOnError(): Failure {
+  return new Failure(
+    'BAD_USER_INPUT',
+    `onError must be ${ERROR_BEHAVIORS.join(', ')} or left out. Nothing was run.`,
   );
 }
 

@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import { Flow, type PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING } from '../exact-json.ts';
-import { lengthOf, type TextPieces } from '../execution/columns.ts';
+import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill, Caller, Purse, Trace } from '../service/call.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 import type { Warning } from '../warnings.ts';
@@ -155,8 +155,24 @@ export const METHODS: ReadonlyMap<string, Method> = new Map([
 /** The operation that a request asks for. */
 interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
+  readonly onError: ErrorBehavior;
   /** True if the client named the operation instead of sending its text. */
   readonly isPersisted: boolean;
+}
+
+/** Reads `onError` of a request; undefined if nobody knows its value. */
+export function errorBehaviorIn({
+  body,
+  search,
+}: Pick<GatewayRequest, 'body' | 'search'>): ErrorBehavior | undefined {
+  if (isObject(body)) return errorBehaviorOf(body.onError);
+  const [given, ...others] = search === '' ? [] : new URLSearchParams(search).getAll('onError');
+  return others.length === 0 ? errorBehaviorOf(given) : undefined;
+}
+
+/** Reads a value of `onError`; undefined if nobody knows it. */
+export function errorBehaviorOf(given: unknown): ErrorBehavior | undefined {
+  return given == null ? 'PROPAGATE' : ERROR_BEHAVIORS.find((known) => known === given);
 }
 
 /**
@@ -195,8 +211,9 @@ function paramsIn(
     const text = params.get('query') ?? undefined;
     const operationName = params.get('operationName') ?? undefined;
     const [variables, extensions] = [json('variables'), json('extensions')];
-    const ids = documentIdsIn(params);
-    return paramsOf({ query: text, operationName, variables, extensions, ...ids }, persisted, isProven);
+    const onError = params.get('onError');
+    const given = { query: text, operationName, variables, extensions, onError, ...documentIdsIn(params) };
+    return paramsOf(given, persisted, isProven);
   } catch {
     return null;
   }
@@ -304,7 +321,9 @@ function paramsOf(
   if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName)))
     return null;
   if (variables != null && (!isObject(variables) || isDeep(variables))) return null;
-  const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES };
+  const onError = errorBehaviorOf(params.onError);
+  if (onError === undefined) return null;
+  const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES, onError };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
     // A text that comes with its hash has to be checked, and kept.
@@ -407,8 +426,8 @@ export class PlainRequests {
     if (contentType === undefined || isExplained(request)) return null;
     const params = paramsIn(request, this.#persisted, flow !== UNPROVEN);
     if (params === null) return null;
-    const { text, operationName = '', variables } = params;
-    const question = `${operationName}\n${JSON.stringify(variables)}\n${text}`;
+    const { text, operationName = '', variables, onError } = params;
+    const question = `${onError} ${operationName}\n${JSON.stringify(variables)}\n${text}`;
     return { params, question, mayReadSchema: mayReadSchema(text), contentType };
   }
 
@@ -523,8 +542,9 @@ export async function wholeBody(body: GatewayResponse['body']): Promise<string> 
  * Names an answer by its data, not by its cost. The tag is weak, since bodies of one name differ in
  * `extensions.upstream`.
  */
-export function entityTag(data: TextPieces | Buffer): string {
+export function entityTag(data: TextPieces | Buffer, onError: ErrorBehavior = 'PROPAGATE'): string {
   const hash = createHash('sha256');
+  if (onError !== 'PROPAGATE') hash.update(onError);
   for (const piece of Buffer.isBuffer(data) ? [data] : data) hash.update(piece);
   return `W/"${hash.digest('base64url').slice(0, 27)}"`;
 }

@@ -6,7 +6,7 @@ import {
 } from 'graphql';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
-import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
+import { byteLengthOf, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
 import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
@@ -113,6 +113,8 @@ export interface OperationRun {
   readonly delivery: Delivery | null;
   /** Generation of the entries that were held for the key when the request came. */
   readonly generation: number;
+  /** Set once it has been read. */
+  onError: ErrorBehavior;
   /** Set once there is a response to an operation: before that, a request has cost nothing. */
   errors: readonly GraphQLFormattedError[] | null;
   /** The answer that its plan has written; null before, and if it has no plan. */
@@ -382,6 +384,7 @@ export function createOpenRun(
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
       delivery,
+      onError: 'PROPAGATE',
       errors: null,
       written: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
@@ -543,7 +546,7 @@ export class Execution {
 /** Runs an operation by its plan. */
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
-  { context, participant, fieldTrace }: OperationRun,
+  { context, participant, payer, fieldTrace, onError }: OperationRun,
   execute: typeof runPlan,
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
@@ -557,6 +560,8 @@ async function runBounded(
       onPause: batchGate.closeDuring,
       onList: (items: number) => effort.list(items),
       onError: () => effort.fail(1),
+      errorBehavior: onError,
+      onHalt: payer.close,
       job: caller,
       observer: fieldTrace ?? undefined,
     });

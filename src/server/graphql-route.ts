@@ -23,7 +23,7 @@ import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
 import { isModern, WrittenBody } from '../operations/messages.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
-import { hijacked, keyFault } from './http.ts';
+import { flat, hijacked, keyFault } from './http.ts';
 import type { Outgoing } from './outgoing.ts';
 
 /** The means by which answers are sent. */
@@ -284,14 +284,6 @@ export function refuse(
 function withVary(reply: FastifyReply, value: string): string {
   const before = reply.getHeader('vary');
   return before === undefined ? value : `${before}, ${value}`;
-}
-
-function flat(headers: FastifyRequest['headers']): Record<string, string> {
-  const one: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) one[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return one;
 }
 
 /** Bytes below which a body travels in one packet as it is. */

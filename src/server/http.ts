@@ -8,6 +8,15 @@ const AUTHORIZATION = 'authorization';
 const MAX_KEY_LENGTH = 4_096;
 const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
+/** Returns headers with one value each. */
+export function flat(headers: IncomingMessage['headers']): Record<string, string> {
+  const one: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) one[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return one;
+}
+
 /**
  * Returns the fault of a request's key, and its status; null if it may be a key, or there is none. Node keeps the first of
  * several, and others on the way of a request may take the last.

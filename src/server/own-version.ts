@@ -22,11 +22,11 @@ export function packageFile(path: string): string {
 
 let build: Build | undefined;
 
-/** Returns the build. A checkout runs as it stands, so git is asked; a build has its own stamp. */
+/** Returns the build. What was built has its stamp; for sources that run as they stand, git is asked. */
 export function ownBuild(): Build {
   build ??= {
     version: JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).version,
-    commit: commitHere() ?? stampedCommit(),
+    commit: (import.meta.url.endsWith('.js') ? stampedCommit() : null) ?? commitHere(),
   };
   return build;
 }

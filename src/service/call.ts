@@ -111,8 +111,36 @@ export interface Purse {
    */
   take(): () => void;
   /** Left out if the caller is told of its key's plan instead. */
-  readonly quota?: () => Promise<QuotaRecord>;
-  readonly limits?: () => readonly RateLimit[];
+  readonly quota?: (() => Promise<QuotaRecord>) | undefined;
+  readonly limits?: (() => readonly RateLimit[]) | undefined;
+}
+
+/**
+ * Joins two budgets: a call is taken out of both, or out of none.
+ * @param name as of any budget
+ * @param takeFirst takes a call out of the first one
+ * @param other tells its caller of itself
+ */
+export function joinedPurse(name: string, takeFirst: Purse['take'], other: Purse): Purse {
+  return {
+    name,
+    flow: other.flow,
+    quota: other.quota?.bind(other),
+    limits: other.limits?.bind(other),
+    take() {
+      const putBack = takeFirst();
+      try {
+        const putBackOther = other.take();
+        return () => {
+          putBack();
+          putBackOther();
+        };
+      } catch (error) {
+        putBack();
+        throw error;
+      }
+    },
+  };
 }
 
 /** The part of an operation that is over which those who count are told. */
@@ -122,6 +150,8 @@ export interface NotedOperation {
   readonly shared: number;
   readonly cached: number;
   readonly errorCodes: readonly string[];
+  /** Set for calls of an operation that goes on. */
+  readonly isPart?: true;
 }
 
 /** The reason to wait, and then to reserve again: it isn't known as yet if the budget has room. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
@@ -13,21 +14,28 @@ const PAGE = `${BUILT}index.html`;
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * Content security policy of the page: nothing from elsewhere, and no script in the page. Styles are the exception: the
- * editor makes them as it goes, and nobody else's text ever becomes part of the page.
+ * Content security policy of the page: nothing from elsewhere, and no script in the page but its own, each named by its digest.
+ * Styles are the exception: the editor makes them as it goes, and nobody else's text ever becomes part of the page.
  */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policyOf = (page: string) =>
+  [
+    "default-src 'none'",
+    ["script-src 'self'", ...digestsOfScripts(page)].join(' '),
+    "worker-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const digestsOfScripts = (page: string) =>
+  Array.from(
+    page.matchAll(/<script>(.*?)<\/script>/gs),
+    ([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`,
+  );
 
 interface IdeRouteOptions {
   /** True if subscriptions are taken. */
@@ -57,7 +65,6 @@ export async function graphiqlRoute(
       index: false,
       preCompressed: true,
       cacheControl: false,
-      wildcard: false,
       setHeaders(reply) {
         // Their names change with their contents.
         reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
@@ -69,7 +76,8 @@ export async function graphiqlRoute(
       if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
     });
   }
-  const page = isBuilt ? readFileSync(PAGE, 'utf8') : null;
+  const built = isBuilt ? readFileSync(PAGE, 'utf8') : null;
+  const page = built && opened(built, demoKeys !== null, trusted() !== null);
   app.get('/graphiql/', pageHandler(page));
   app.get('/graphiql', pageHandler(page && besideAssets(page)));
   app.get('/graphiql/settings.json', async (_request, reply) => {
@@ -91,16 +99,23 @@ export async function graphiqlRoute(
 /** @param page null if it is not built */
 function pageHandler(page: string | null) {
   if (page === null) return async (_request: FastifyRequest, reply: FastifyReply) => notBuilt(reply);
+  const policy = policyOf(page);
   const text = taggedText(() => page);
   return async (request: FastifyRequest, reply: FastifyReply) => {
     reply
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', CONTENT_SECURITY_POLICY)
+      .header('content-security-policy', policy)
       .header('referrer-policy', 'no-referrer')
       .header('x-content-type-options', 'nosniff')
       .header('x-frame-options', 'DENY');
     return text(request, reply);
   };
+}
+
+/** Returns the page with a first screen that says nothing of a sandbox where there is none, and asks nothing that may not run. */
+function opened(page: string, isSandbox: boolean, isTrustedOnly: boolean): string {
+  if (isTrustedOnly) return page.replace(/<section class="opening".*?<\/section>/s, '');
+  return isSandbox ? page : page.replace(/<span class="of-sandbox">.*?<\/span>/s, '');
 }
 
 /** Returns the page of `/graphiql/` with its addresses as they are from `/graphiql`. */

@@ -40,31 +40,62 @@ export async function openTrusted(
   own: readonly string[] = [],
 ): Promise<PersistedTexts> {
   const ownTexts = new Map(own.map((text) => [sha256Of(text), text]));
+  const file = await watched(path, () => readAll(path), onProblem, lookMs);
+  const isListed = (text: string) => file.held.allowed.has(text) || own.includes(text);
+  return {
+    get: (name) => file.held.texts.get(bareHash(name)) ?? ownTexts.get(name),
+    set() {},
+    allows: isListed,
+    lists: isListed,
+    get trusted() {
+      return file.held.trusted;
+    },
+    get listed() {
+      return file.held.trusted;
+    },
+    stop: file.stop,
+  };
+}
+
+/**
+ * Reads a file, or the `.json` files of a folder, and again each time that they have changed.
+ * @param onProblem told why changed files can't be read: what was read before holds until they can
+ * @throws the error of the first read
+ */
+export async function watched<Content>(
+  path: string,
+  read: () => Promise<Content>,
+  onProblem: (problem: unknown) => void,
+  lookMs = LOOK_MS,
+): Promise<{ readonly held: Content; stop(): void }> {
   let seen = await stateOf(path);
-  let held = await readAll(path);
+  let held: Content = await read();
   let isLooking = false;
+  // Files that go together may be seen one after the other.
+  let isAtFault = false;
   const timer = setInterval(async () => {
     if (isLooking) return;
     isLooking = true;
     const state = await stateOf(path);
-    if (state !== seen) {
-      seen = state;
-      await readAll(path).then((read) => {
-        held = read;
-      }, onProblem);
+    const isNew = state !== seen;
+    seen = state;
+    if (isNew || isAtFault) {
+      await read().then(
+        (content) => {
+          held = content;
+          isAtFault = false;
+        },
+        (problem) => {
+          isAtFault = true;
+          if (isNew) onProblem(problem);
+        },
+      );
     }
     isLooking = false;
   }, lookMs).unref();
   return {
-    get: (name) => held.texts.get(bareHash(name)) ?? ownTexts.get(name),
-    set() {},
-    allows: (text) => held.allowed.has(text) || own.includes(text),
-    lists: (text) => held.allowed.has(text) || own.includes(text),
-    get trusted() {
-      return held.trusted;
-    },
-    get listed() {
-      return held.trusted;
+    get held() {
+      return held;
     },
     stop: () => clearInterval(timer),
   };

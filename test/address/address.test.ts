@@ -402,7 +402,12 @@ describe('a file of public documents', () => {
     const path = join(folder.path, 'public.json');
     writeFileSync(path, JSON.stringify(published));
     const listed = Object.values(documents).map((text) => ({ id: sha256Of(text), text }));
-    const opening = openPublicDocuments(path, schema, listed);
+    const opening = openPublicDocuments(
+      path,
+      schema,
+      () => listed,
+      () => {},
+    );
     await expect(opening).rejects.toThrow(words);
     await expect(opening).rejects.toBeInstanceOf(ConfigError);
   });
@@ -411,10 +416,38 @@ describe('a file of public documents', () => {
     const { schema } = await openSchema([]);
     const listed = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
     const given = new Map([['card', { document: 'Card', key: 'page', picture: {} }]]);
-    const documents = new PublicDocuments(given, schema, listed);
+    const documents = new PublicDocuments({ held: given }, schema, listed);
     expect([...documents.of(listed).keys()]).toEqual(['card']);
     expect(parse(documents.of(listed).get('card')?.text ?? '').definitions).toHaveLength(1);
     expect(documents.of([]).size).toBe(0);
     expect(documents.of(listed).size).toBe(1);
+  });
+
+  it('is read again when the file changes, and not taken over while it is at fault', async () => {
+    const { schema } = await openSchema([]);
+    let listed = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
+    using folder = openFolder();
+    const path = join(folder.path, 'public.json');
+    const write = (published: object) => writeFileSync(path, JSON.stringify(published));
+    write({ card: { document: 'Card', key: 'page' } });
+    const problems: unknown[] = [];
+    const opened = await openPublicDocuments(
+      path,
+      schema,
+      () => listed,
+      (problem) => problems.push(problem),
+      10,
+    );
+    const names = () => [...opened.documents.of(listed).keys()];
+    write({ card: { document: 'Card', key: 'page' }, second: { document: 'Card', key: 'page' } });
+    await expect.poll(names).toEqual(['card', 'second']);
+    write({ card: { document: 'Card', key: 'page' }, kept: { document: 'Kept', key: 'page' } });
+    await expect.poll(() => problems.map(String)).toEqual([expect.stringContaining('no document Kept')]);
+    expect(names()).toEqual(['card', 'second']);
+    // The document comes to be trusted a moment later.
+    listed = [...listed, { id: sha256Of(DOCUMENTS.kept), text: DOCUMENTS.kept }];
+    await expect.poll(names).toEqual(['card', 'kept']);
+    expect(problems).toHaveLength(1);
+    opened.stop();
   });
 });

@@ -74,7 +74,7 @@ describe('a drawer', () => {
 describe('drawings', () => {
   it('are made once, kept by their names, and bounded', async () => {
     await using opened = open();
-    const drawings = new Drawings(opened.drawer);
+    const drawings = new Drawings(opened.drawer, 1_000_000);
     const [one, same] = await Promise.all([drawings.get('a', order('1')), drawings.get('a', order('1'))]);
     expect(same).toBe(one);
     expect(await drawings.get('a', order('1'))).toBe(one);

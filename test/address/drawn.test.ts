@@ -38,7 +38,7 @@ const ENTRY = `
   function poster(pictures, look, at) {
     const picture = pictures.find(({ figures }) => look.indicator === undefined || figures.some(({ indicator }) => indicator === look.indicator));
     const shown = shownAs(picture, look, canMap(picture));
-    return posterOf(drawnOf(picture, shown, look), shown, look.highlight, true, look.isLog, at);
+    return posterOf(drawnOf(picture, shown, look), shown, look.highlight, true, { isLog: look.isLog }, at);
   }
 
   function scatter(pictures, look, at) {

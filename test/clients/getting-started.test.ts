@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
-import { type Recipe, recipesIn } from '../support/markdown.ts';
+import { recipesIn, type Step } from '../support/markdown.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,8 +18,16 @@ const recipes = recipesIn(await readFile(join(ROOT, 'docs/getting-started.md'), 
 
 /** A figure, as the page of each recipe draws it. */
 const FIGURE = /Kenya: [\d.]+ years \(\d{4}\)/;
+const isCommand = ({ file }: Step) => file === null;
+
+/** Steps that several recipes begin with. */
+const sharedSteps = recipes.flatMap(({ steps }, i) =>
+  steps.filter((step) => recipes.some((other, j) => j > i && other.steps.includes(step))),
+);
+
 const SERVING = 'npx vite';
 const RECIPE_MS = 300_000;
+const LANES = 2;
 
 /** Installs from what lies on the machine, where it does. */
 const QUIET = { npm_config_prefer_offline: 'true', npm_config_fund: 'false', npm_config_audit: 'false' };
@@ -28,7 +36,10 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
   let folder = '';
   let browser: Browser;
   let program: Program;
-  let port = 0;
+  let ports: readonly number[] = [];
+  let beginning: Promise<string> | undefined;
+  const lanes: Promise<unknown>[] = [];
+  const env = { ...process.env, ...QUIET };
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'country-graph-recipes-'));
@@ -39,8 +50,9 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
       cwd: join(ROOT, 'clients/client'),
     });
     browser = await openBrowser();
-    port = await freePort();
-    program = await openProgram({ env: { CORS_ORIGINS: `http://localhost:${port}` } });
+    ports = await Promise.all(recipes.map(freePort));
+    const origins = ports.map((port) => `http://localhost:${port}`);
+    program = await openProgram({ env: { CORS_ORIGINS: origins.join(',') } });
   }, RECIPE_MS);
   afterAll(async () => {
     await browser.close();
@@ -58,39 +70,71 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
     ]);
   });
 
-  it.for(recipes)('$name', { timeout: RECIPE_MS }, async ({ name, steps }: Recipe) => {
-    const cwd = join(folder, name.replaceAll(/\W+/g, '-'));
-    await mkdir(cwd);
+  it.concurrent.for(recipes.map((recipe, i) => ({ ...recipe, i })))(
+    '$name',
+    { timeout: RECIPE_MS },
+    async ({ name, steps, i }, { expect }) => {
+      const cwd = join(folder, name.replaceAll(/\W+/g, '-'));
+      const port = ports[i] as number;
+      const commands = steps.filter(isCommand).flatMap(({ text }) => text.trim().split('\n'));
+      expect(commands.at(-1)).toBe(SERVING);
+      const stdout = await inLane(i, () => follow(steps, cwd, port));
+      if (commands.some((command) => command.startsWith('node '))) expect(stdout).toMatch(FIGURE);
+      const serving = spawn(join(cwd, 'node_modules/.bin/vite'), ['--port', String(port), '--strictPort'], {
+        cwd,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      try {
+        await new Promise((resolve) => {
+          serving.stdout.on('data', (chunk) => {
+            if (String(chunk).includes(String(port))) resolve(null);
+          });
+        });
+        const page = await browser.newPage();
+        await page.goto(`http://localhost:${port}/`, { timeout: RECIPE_MS });
+        await page.getByText(FIGURE).first().waitFor({ timeout: 60_000 });
+        await page.close();
+      } finally {
+        serving.kill();
+        if (serving.exitCode === null) await once(serving, 'exit');
+      }
+    },
+  );
+
+  /** Has two recipes at once, as many as there are processors. */
+  function inLane<T>(i: number, work: () => Promise<T>): Promise<T> {
+    const done = (lanes[i % LANES] ?? Promise.resolve()).then(work);
+    lanes[i % LANES] = done.catch(() => {});
+    return done;
+  }
+
+  /** Takes the steps of a recipe in an empty folder, but for the last, which serves the page. @returns output of its commands */
+  async function follow(steps: readonly Step[], cwd: string, port: number): Promise<string> {
     // The gateway and the page stand at ports of their own.
     const here = (text: string) =>
       text.replaceAll(':4000/', `:${new URL(program.url).port}/`).replaceAll(':5173', `:${port}`);
-    for (const { file, text } of steps.filter((step) => step.file !== null))
-      await writeFile(join(cwd, file ?? ''), here(text));
-    const commands = steps.filter(({ file }) => file === null).flatMap(({ text }) => text.trim().split('\n'));
-    expect(commands.pop()).toBe(SERVING);
-    const env = { ...process.env, ...QUIET };
-    for (const command of commands) {
-      const { stdout } = await run('bash', ['-c', here(command)], { cwd, env });
-      if (command.startsWith('node ')) expect(stdout).toMatch(FIGURE);
-    }
-    const serving = spawn(join(cwd, 'node_modules/.bin/vite'), ['--port', String(port), '--strictPort'], {
-      cwd,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    try {
-      await new Promise((resolve) => {
-        serving.stdout.on('data', (chunk) => {
-          if (String(chunk).includes(String(port))) resolve(null);
-        });
-      });
-      const page = await browser.newPage();
-      await page.goto(`http://localhost:${port}/`);
-      await page.getByText(FIGURE).first().waitFor({ timeout: 60_000 });
-      await page.close();
-    } finally {
-      serving.kill();
-      if (serving.exitCode === null) await once(serving, 'exit');
-    }
-  });
+    const first = steps.findLastIndex((step) => sharedSteps.includes(step)) + 1;
+    let stdout = '';
+    // What several recipes begin with is done once, in a folder that each of them copies.
+    if (first > 0)
+      await cp(await begun(steps.slice(0, first)), cwd, { recursive: true, verbatimSymlinks: true });
+    else await mkdir(cwd);
+    const own = steps.slice(first);
+    for (const { file, text } of own) if (file !== null) await writeFile(join(cwd, file), here(text));
+    for (const command of own.filter(isCommand).flatMap(({ text }) => text.trim().split('\n')))
+      if (command !== SERVING) stdout += (await run('bash', ['-c', here(command)], { cwd, env })).stdout;
+    return stdout;
+  }
+
+  function begun(steps: readonly Step[]): Promise<string> {
+    beginning ??= (async () => {
+      const cwd = join(folder, 'begun');
+      await mkdir(cwd);
+      for (const { file, text } of steps) if (file !== null) await writeFile(join(cwd, file), text);
+      for (const command of steps.filter(isCommand).flatMap(({ text }) => text.trim().split('\n')))
+        await run('bash', ['-c', command], { cwd, env });
+      return cwd;
+    })();
+    return beginning;
+  }
 });

@@ -151,7 +151,9 @@ describe('settings', () => {
       const config = readConfig({ MEMORY_MB: String(mb) }, free);
       const held = config.cacheMaxBytes + config.answersMaxBytes;
       expect(held).toBeGreaterThan(0.05 * mb * 1e6);
-      expect(held + heldBounds(config).operationBytes).toBeLessThan(0.45 * mb * 1e6);
+      const { operationBytes, drawingBytes } = heldBounds(config);
+      expect(held + operationBytes + drawingBytes).toBeLessThan(0.45 * mb * 1e6);
+      expect(drawingBytes).toBeLessThan(0.03 * mb * 1e6);
       expect(waitingBounds(config).maxInAll).toBeLessThan(0.2 * mb * 1e6);
       expect(config.maxAnswerBytes).toBeLessThan(0.1 * mb * 1e6);
     });

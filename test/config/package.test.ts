@@ -160,17 +160,14 @@ describe('the package', () => {
     expect((await runCommand(['doctor'], { bin: installed.bin })).code).toBe(0);
   });
 
-  it.skipIf(!hasRegistry()).for(['17', 'none'])(
-    'answers where npm has installed it beside graphql %s',
-    async (graphql) => {
-      const folder = join(installed.home, '..', `beside-${graphql}`);
-      await adopt(folder, installed.tarball, graphql === 'none' ? null : graphql);
-      expect(await tryAdopted(folder)).toEqual(ANSWERS);
-      const hoisted = join(folder, 'node_modules/graphql/package.json');
-      const version = existsSync(hoisted) ? JSON.parse(readFileSync(hoisted, 'utf8')).version : 'none';
-      expect(version.split('.')[0]).toBe(graphql);
-    },
-  );
+  // `npm run adopters` does so beside every graphql, and beside none.
+  it.skipIf(!hasRegistry())('answers where npm has installed it beside graphql 17', async () => {
+    const folder = join(installed.home, '../beside-17');
+    await adopt(folder, installed.tarball, '17');
+    expect(await tryAdopted(folder)).toEqual(ANSWERS);
+    const { version } = JSON.parse(readFileSync(join(folder, 'node_modules/graphql/package.json'), 'utf8'));
+    expect(version.split('.')[0]).toBe('17');
+  });
 
   it.skipIf(!hasRegistry())('answers where pnpm has installed it beside graphql 16', async () => {
     const tools = join(installed.home, '../tools');

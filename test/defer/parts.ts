@@ -23,6 +23,7 @@ export interface PartsAsking {
   readonly accept?: string;
   readonly key?: string | null;
   readonly variables?: Json;
+  readonly onError?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly onPart?: (part: Part, connection: IncomingMessage) => void;
 }
@@ -31,7 +32,15 @@ export interface PartsAsking {
 export async function askInParts(
   { url, sandbox }: Pick<Program, 'url' | 'sandbox'>,
   query: string,
-  { spec = 'v02', accept, key = sandbox.keys.team, variables, headers = {}, onPart }: PartsAsking = {},
+  {
+    spec = 'v02',
+    accept,
+    key = sandbox.keys.team,
+    variables,
+    onError,
+    headers = {},
+    onPart,
+  }: PartsAsking = {},
 ) {
   const outgoing = request(url, {
     method: 'POST',
@@ -42,7 +51,7 @@ export async function askInParts(
       ...headers,
     },
   });
-  outgoing.end(JSON.stringify({ query, variables }));
+  outgoing.end(JSON.stringify({ query, variables, onError }));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   const type = response.headers['content-type'] ?? '';
   const parts: Part[] = [];

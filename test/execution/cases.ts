@@ -14,7 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { type Plan, planOperation } from '../../src/execution/plan.ts';
-import { runPlan } from '../../src/execution/run.ts';
+import { type RunParts, runPlan } from '../../src/execution/run.ts';
 import { Dice, mix } from './dice.ts';
 import { drawOperation } from './operations.ts';
 import { differenceOf, type Outcome } from './outcomes.ts';
@@ -73,12 +73,12 @@ export function planOf(drawn: Case): Plan {
 export async function runOurs(
   drawn: Case,
   plan = planOf(drawn),
-  onPause = () => {},
+  terms: Pick<RunParts, 'onPause' | 'errorBehavior'> = {},
   onPath?: Draws['onPath'],
 ): Promise<Outcome> {
   const context: Draws = { ...drawn.draws, mayDrop: false, onPath };
   const variables = coercedVariables(drawn);
-  const { data, errors } = await runPlan({ plan, context, variables, onPause });
+  const { data, errors } = await runPlan({ plan, context, variables, ...terms });
   return { data: data.join(''), errors };
 }
 

@@ -77,7 +77,7 @@ describe('a corpus of operations', () => {
       let time = 0;
       const clock =
         number % HASTY === 0 ? vi.spyOn(performance, 'now').mockImplementation(() => (time += 10)) : null;
-      const ours = await runOurs(drawn, plan, onPause).catch(
+      const ours = await runOurs(drawn, plan, { onPause }).catch(
         (fault: unknown): Outcome => ({ data: String(fault), errors: [] }),
       );
       clock?.mockRestore();

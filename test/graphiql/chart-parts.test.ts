@@ -1,8 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { listsIn, shortNames } from '../../src/graphiql/chart/answer-lists.ts';
 import { codeOf, nameOf } from '../../src/graphiql/chart/countries.ts';
+import { placedLabels } from '../../src/graphiql/chart/labels.ts';
 import { fullNumber, shortNumber, timeLabel, timeTicks, yearsOf } from '../../src/graphiql/chart/numbers.ts';
 import { outlines } from '../../src/graphiql/outlines.ts';
+
+describe('labels of dots', () => {
+  const within = { left: 0, right: 200, top: 0, bottom: 200 };
+  const at = (x: number, y: number) => ({ x, y, width: 15 });
+
+  it('stand above their dots, or where there is room, or nowhere', () => {
+    expect(placedLabels([at(100, 100)], within)).toEqual([{ x: 100, y: 88 }]);
+    // At the edge, below.
+    expect(placedLabels([at(100, 4)], within)[0]?.y).toBeGreaterThan(4);
+    const crowd = Array.from({ length: 30 }, (_, i) => at(100 + (i % 6), 100 + Math.floor(i / 6)));
+    const placed = placedLabels([...crowd, at(20, 20)], within);
+    expect(placed.at(-1)).toEqual({ x: 20, y: 8 });
+    expect(placed.filter((place) => place === null).length).toBeGreaterThan(20);
+  });
+
+  it('never lie on another', () => {
+    const spots = Array.from({ length: 60 }, (_, i) => at((i * 37) % 190, (i * 53) % 190));
+    const boxes = placedLabels(spots, within).flatMap((place) => place ?? []);
+    expect(boxes.length).toBeGreaterThan(15);
+    for (const [i, a] of boxes.entries())
+      for (const b of boxes.slice(i + 1))
+        expect(Math.abs(a.x - b.x) >= 15 || Math.abs(a.y - b.y) >= 14).toBe(true);
+  });
+});
 
 describe('numbers', () => {
   it.for([

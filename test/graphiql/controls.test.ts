@@ -114,6 +114,17 @@ describe.skipIf(!hasChromium)('controls', () => {
     await expect.poll(() => page.locator('.frame.multiples g.top path').count()).toBe(54);
     const years = page.locator('.frame.multiples [aria-label="x-axis tick label"] text');
     expect(await years.evaluateAll(overlapping)).toBe(0);
+    // Each line fills its frame, however small its country is; on one scale for all, few do.
+    const full = () =>
+      page
+        .locator('.frame.multiples g.top path')
+        .evaluateAll((paths) => paths.filter((path) => path.getBoundingClientRect().height > 60).length);
+    expect(await full()).toBe(54);
+    const scales = page.locator('.frame.multiples .scales');
+    expect(await scales.textContent()).toContain('Each has a scale of its own');
+    await page.getByLabel('Each').selectOption('shared');
+    await expect.poll(() => scales.textContent()).toContain('One scale for all');
+    expect(await full()).toBeLessThan(20);
     await page.getByLabel('Draw').selectOption('map');
     await expect.poll(() => page.locator('.frame.map g.with-figure path').count()).toBe(54);
     await page.getByLabel('Year', { exact: true }).selectOption('2012');
@@ -133,6 +144,18 @@ describe.skipIf(!hasChromium)('controls', () => {
     const dots = page.locator('.frame.scatter g.points circle');
     await expect.poll(() => dots.count()).toBeGreaterThan(40);
     program.requests();
+    // Names of dots lie on no other, nor on a dot; the arrow keys tell those for which there is no room.
+    const names = page.locator('.frame.scatter g.names text');
+    expect(await names.count()).toBeGreaterThan(20);
+    expect(await names.evaluateAll(overlapping)).toBe(0);
+    await page.locator('.frame.scatter').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    const said = await page.locator('.charts p[role="status"]').textContent();
+    expect(said).toMatch(/^\w.*\n[\d,.]+ .*\n[\d.]+ years/);
+    await expect
+      .poll(() => page.locator('.frame.scatter g[aria-label="tip"]').textContent())
+      .toContain(said?.split('\n')[0] as string);
     // The sandbox is known as such once the page has asked for its health.
     await expect
       .poll(() => page.locator('.picture .under').first().innerText())

@@ -3,7 +3,7 @@ import { createStandIn } from '../../src/graphiql/stand-in.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { scenesOfGraphiql, written } from '../support/graphiql.ts';
 
-const { open } = scenesOfGraphiql();
+const { open, openPage } = scenesOfGraphiql();
 
 /** A line of 9 Mbit/s with a round trip of 170 ms. */
 const LINE = { offline: false, latency: 170, downloadThroughput: 9e6 / 8, uploadThroughput: 9e6 / 8 };
@@ -32,7 +32,7 @@ const AT_ONCE = `
       question.click();
     } else if (document.querySelectorAll('.frame.lines g.top path').length === 3) {
       window.drawnAtMs = performance.now();
-      window.readable = document.querySelector('.graphiql-query-editor').textContent;
+      window.readable = document.querySelector('.opening pre, .graphiql-query-editor').textContent;
       look.disconnect();
     }
   });
@@ -89,6 +89,73 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     }
     expect(overMs).toBeLessThan(0);
   }, 180_000);
+
+  it('needs nothing of GraphiQL, which takes it over without a further call', async () => {
+    await using scene = await open();
+    const { program, origin } = scene;
+    await using opened = await openPage();
+    const { page } = opened;
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/assets\/main-.*\.js$/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    program.requests();
+    await page.goto(`${origin}/graphiql`, { waitUntil: 'commit' });
+    await page.getByRole('button', { name: 'How have three countries fared' }).click();
+    const lines = page.locator('.frame.lines g.top path');
+    await expect.poll(() => lines.count()).toBe(3);
+    const opening = page.locator('.opening');
+    expect(await opening.locator('figcaption').innerText()).toContain('Life expectancy');
+    expect(await opening.locator('.under').innerText()).toContain('none of them is real');
+    expect(await page.locator('#root .graphiql-container').count()).toBe(0);
+    held.resolve();
+    await expect.poll(() => opening.count()).toBe(0);
+    expect(await lines.count()).toBe(3);
+    expect(await page.locator('.of').innerText()).toContain('OverTime');
+    expect(await page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
+    expect(program.requests()).toHaveLength(2);
+    // From there, one click is another country.
+    await page.getByRole('button', { name: 'Add South Africa' }).click();
+    await expect.poll(() => lines.count()).toBe(4);
+    expect(program.requests()).toHaveLength(1);
+    expect(opened.problems).toEqual([]);
+    // Those who come again find what they have left.
+    await page.reload();
+    await page.locator('#root .graphiql-container').waitFor();
+    expect(await opening.count()).toBe(0);
+  }, 60_000);
+
+  it('is clicked for, before a script has come, at any width, and by keyboard', async () => {
+    await using scene = await open();
+    for (const [width, height] of [
+      [390, 844],
+      [320, 256],
+    ] as const) {
+      await using opened = await openPage();
+      const { page } = opened;
+      await page.setViewportSize({ width, height });
+      const held = Promise.withResolvers<void>();
+      await page.route(/\.js$/, async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await page.goto(`${scene.origin}/graphiql`, { waitUntil: 'commit' });
+      const question = page.getByRole('button', { name: 'How long do people live' });
+      await question.focus();
+      await page.keyboard.press('Enter');
+      expect(await question.getAttribute('aria-pressed')).toBe('true');
+      const isAsWide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+      expect([width, await page.evaluate<boolean>(isAsWide)]).toEqual([width, true]);
+      held.resolve();
+      await page.locator('.frame.map path').first().waitFor();
+      await expect.poll(() => page.locator('.opening').count()).toBe(0);
+      expect(await page.locator('.side:focus').innerText()).toBe('Picture');
+      expect([width, opened.problems]).toEqual([width, []]);
+    }
+    // All of them ask the same, under one key.
+    expect(scene.program.requests()).toHaveLength(2);
+  }, 120_000);
 
   it('has the editor come by itself, with the question in it', async () => {
     await using scene = await open();

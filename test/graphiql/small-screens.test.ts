@@ -54,12 +54,16 @@ const overlaps = (page: Page) =>
 /** Tells if a thing can be scrolled to, and is touched where it stands then. */
 async function isReached(what: Locator): Promise<boolean> {
   await what.scrollIntoViewIfNeeded({ timeout: 5_000 });
-  return what.evaluate((element) => {
+  return isHit(what);
+}
+
+/** Tells if a thing is touched where it stands. */
+const isHit = (what: Locator): Promise<boolean> =>
+  what.evaluate((element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
     const hit = document.elementFromPoint(left + width / 2, top + height / 2);
     return hit !== null && (element.contains(hit) || hit.contains(element));
   });
-}
 
 describe.skipIf(!hasChromium)('on small screens', () => {
   const sceneOf = shared({ viewport: { width: 667, height: 375 } });
@@ -72,6 +76,9 @@ describe.skipIf(!hasChromium)('on small screens', () => {
       await page.setViewportSize({ width, height });
       await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
       await expect.poll(() => overlaps(page)).toEqual([]);
+      // What stands above all takes one line.
+      const { height: above = 0 } = (await page.locator('.key-bar').boundingBox()) ?? {};
+      expect(above).toBeLessThan(50);
       for (const one of [
         '.graphiql-execute-button',
         '.graphiql-editor-tools button',
@@ -85,6 +92,7 @@ describe.skipIf(!hasChromium)('on small screens', () => {
   it.for(SIZES)('nor after that, and all of it can be scrolled to: %i by %i', async ([width, height]) => {
     const { page } = sceneOf();
     await page.setViewportSize({ width, height });
+    await expect.poll(() => isHit(page.locator('.graphiql-tab-active'))).toBe(true);
     await tab(page, 'OverTime');
     await side(page, 'Query');
     await run(page);

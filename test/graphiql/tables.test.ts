@@ -22,6 +22,11 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
     await expect
       .poll(async () => (await head.allInnerTexts()).map((name) => name.trim()).slice(0, 3))
       .toEqual(['name', '1990', '1991']);
+    // A name stands above its numbers.
+    const aligned = head
+      .locator('button')
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one).textAlign));
+    expect((await aligned).slice(0, 2)).toEqual(['left', 'right']);
     const rows = page.locator('.picture tbody tr');
     expect(await rows.count()).toBe(3);
     await page.getByRole('button', { name: 'Filter' }).click();

@@ -97,6 +97,7 @@ export interface Told {
 export interface Subscribing {
   readonly query: string;
   readonly variables?: Record<string, unknown>;
+  readonly onError?: string;
 }
 
 interface Client {

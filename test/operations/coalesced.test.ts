@@ -157,7 +157,13 @@ describe('a run that several wait for', () => {
       return end.promise;
     };
     const handle = new AnswersTable(parts, { hits: 0, misses: 0 }).answering(run, (next) => next);
-    const params = { text: '{ a }', operationName: undefined, variables: {}, isPersisted: false };
+    const params = {
+      text: '{ a }',
+      operationName: undefined,
+      variables: {},
+      onError: 'PROPAGATE' as const,
+      isPersisted: false,
+    };
     return {
       runs,
       pass(ms: number) {

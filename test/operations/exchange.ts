@@ -6,7 +6,7 @@ import { openProgram, type Program, type ProgramOptions } from '../support/progr
 
 /** A request as it is put on the wire. */
 export interface Sent {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'QUERY';
   /** The bearer key; null sends none. The team's by default. */
   readonly key?: string | null;
   /** What is asked: the body of a POST, the search parameters of a GET. */

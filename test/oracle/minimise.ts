@@ -42,7 +42,7 @@ class Search {
   async start(): Promise<void> {
     if (!(await this.#try(this.best.scenario.steps))) {
       const nothing = { requests: [], errors: [], expected: null, actual: null } as unknown as Outcome;
-      const detail = `${this.best.finding.detail} (not seen again)`;
+      const detail = `not seen again: ${this.best.finding.detail}`;
       this.best = { ...this.best, finding: { ...this.best.finding, detail }, outcome: nothing };
       this.#trials = MOST_TRIALS;
       this.#isUnseen = true;

@@ -43,6 +43,9 @@ function toolsFor({ seed, service, habits }: Drawn, mode: Mode) {
     MAX_UPSTREAM_CALLS: isTight ? '60' : '400',
     BATCH_WINDOW_MS: dice.chance(0.8) ? '0' : '2',
     UPSTREAM_RETRIES: '0',
+    // However busy the machine is, nothing is late.
+    UPSTREAM_TIMEOUT_MS: '120000',
+    OPERATION_TIMEOUT_MS: '240000',
     // What a service fails to say is an error then, and never an older answer.
     ...(isFaulty(habits) ? { STALE_IF_ERROR_SECONDS: '0' } : {}),
   };

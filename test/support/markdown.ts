@@ -27,7 +27,7 @@ export interface Recipe {
   readonly steps: readonly Step[];
 }
 
-interface Step {
+export interface Step {
   /** The name of a file with this text; null for commands, a line each. */
   readonly file: string | null;
   readonly text: string;

@@ -34,6 +34,7 @@ export interface Asking {
   /** The bearer key; null sends none. The team's by default, which no test spends. */
   readonly key?: string | null;
   readonly variables?: Readonly<Record<string, unknown>>;
+  readonly onError?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -46,6 +47,8 @@ export interface ProgramOptions {
   readonly clock?: Omit<Clock, 'after'> & Partial<Clock>;
   /** Another service than the sandbox. */
   readonly upstreamUrl?: string;
+  /** A schema of the test's own. */
+  readonly opened?: Awaited<Opened>;
 }
 
 type Opened = ReturnType<typeof openSchema>;
@@ -61,7 +64,13 @@ function schemaOf({ extraRoutes }: ReturnType<typeof readConfig>): Opened {
 }
 
 /** The whole program over a sandbox of its own, on free ports. */
-export async function openProgram({ sandbox: options, env = {}, clock, upstreamUrl }: ProgramOptions = {}) {
+export async function openProgram({
+  sandbox: options,
+  env = {},
+  clock,
+  upstreamUrl,
+  opened,
+}: ProgramOptions = {}) {
   const sandbox = createSandbox(options);
   const service = await sandbox.listen();
   const config = readConfig({ PORT: '0', CACHE_URL: 'none', ...env });
@@ -88,7 +97,7 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
     // Those of a subgraph are built of its settings.
     opened: Object.keys(env).some((name) => name.startsWith('SUBGRAPH_'))
       ? undefined
-      : await schemaOf(config),
+      : (opened ?? (await schemaOf(config))),
   });
   const server = createServer({
     config,
@@ -111,7 +120,7 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
     /** Asks over HTTP, as a client of today does. */
     async ask(
       query: string,
-      { key = sandbox.keys.team, variables, headers, signal }: Asking = {},
+      { key = sandbox.keys.team, variables, onError, headers, signal }: Asking = {},
     ): Promise<Reply> {
       const response = await fetch(url, {
         method: 'POST',
@@ -121,7 +130,7 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
           ...(key === null ? {} : { authorization: `Bearer ${key}` }),
           ...headers,
         },
-        body: JSON.stringify({ query, variables }),
+        body: JSON.stringify({ query, variables, onError }),
         ...(signal === undefined ? {} : { signal }),
       });
       // biome-ignore lint/suspicious/noExplicitAny: as above

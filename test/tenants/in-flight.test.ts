@@ -131,8 +131,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     await using redis = await startRedis();
     const env = { ...gathering, CACHE_URL: redis.url, CACHE_TIMEOUT_MS: '2000' };
     const [one, other] = await Promise.all([start(env), start(env)]);
-    await warmUp(one);
-    await warmUp(other);
+    await Promise.all([warmUp(one), warmUp(other)]);
     service.log.clear();
     const replies = await askAll([one.url, other.url], EACH);
     expect(replies.flatMap(({ errors }) => errors).slice(0, 2)).toEqual([]);

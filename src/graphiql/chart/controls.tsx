@@ -89,6 +89,17 @@ export function Controls({ picture, whole, look, shown, canBeMap, change }: Cont
               choose={(scale) => change({ isLog: scale === 'log' })}
             />
           )}
+          {shown === 'multiples' && (
+            <Choice
+              label="Each"
+              value={look.isShared ? 'shared' : 'own'}
+              options={[
+                ['own', 'on its own scale'],
+                ['shared', 'on one scale for all'],
+              ]}
+              choose={(scale) => change({ isShared: scale === 'shared' })}
+            />
+          )}
         </>
       )}
     </div>

@@ -1,9 +1,19 @@
 import * as Plot from '@observablehq/plot';
 import type { Figure } from './figures.ts';
+import { placedLabels } from './labels.ts';
 import { rankingOf, yearsIn } from './measured.ts';
 import { fullNumber, shortNumber } from './numbers.ts';
 import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
-import { CHARACTER, inGroup, type Look, labelOf, type Plotted, plotted, shortened } from './plot.ts';
+import {
+  CHARACTER,
+  inGroup,
+  type Look,
+  labelOf,
+  type Plotted,
+  plotted,
+  shortened,
+  svgElement,
+} from './plot.ts';
 
 /** Countries with a figure of each of two indicators. */
 export interface Pair {
@@ -72,6 +82,9 @@ const reachOf = ({ scaleOf }: Mapped) =>
     ? {}
     : { domain: [scaleOf.reduce((a, b) => Math.min(a, b)), scaleOf.reduce((a, b) => Math.max(a, b))] };
 
+/** Pixels between the dots and the edges of a drawing. */
+const EDGES = { left: 62, right: 20, top: 28, bottom: 40 };
+
 /** Draws a dot a country. */
 export function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: Look): Plotted {
   const { width, colours, isLog = false } = look;
@@ -80,36 +93,24 @@ export function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: 
   const at = { x: (pair: Pair) => pair.x.value, y: (pair: Pair) => pair.y.value };
   const label = ({ title, unit }: Mapped) =>
     shortened(title === unit ? title : `${title}, ${unit}`, width / CHARACTER - 4);
-  return plotted(
+  const svg = plotted(
     {
       height,
-      marginLeft: 62,
-      marginTop: 28,
-      marginBottom: 40,
-      marginRight: 20,
+      marginLeft: EDGES.left,
+      marginTop: EDGES.top,
+      marginBottom: EDGES.bottom,
+      marginRight: EDGES.right,
       x: { type, label: label(x), ...reachOf(x), nice: true, ticks: width / 110, tickFormat: shortNumber },
       y: { type, label: label(y), ...reachOf(y), nice: true, ticks: height / 60, tickFormat: shortNumber },
       marks: [
         Plot.gridX({ stroke: colours.grid, strokeOpacity: 1, ticks: width / 110 }),
         Plot.gridY({ stroke: colours.grid, strokeOpacity: 1, ticks: height / 60 }),
         Plot.dot(pairs, { ...at, r: 4, fill: colours.above, ...inGroup('points') }),
-        Plot.text(pairs, {
-          ...at,
-          text: (pair: Pair) => pair.x.country,
-          dy: -9,
-          fontSize: 10,
-          fill: colours.muted,
-        }),
         Plot.tip(
           pairs,
           Plot.pointer({
             ...at,
-            title: (pair: Pair) =>
-              [
-                labelOf(pair.x),
-                `${fullNumber(pair.x.value)} ${x.unit}, ${pair.x.year ?? ''}`,
-                `${fullNumber(pair.y.value)} ${y.unit}, ${pair.y.year ?? ''}`,
-              ].join('\n'),
+            title: (pair: Pair) => captionOfPair(pair, x, y),
             fill: colours.ground,
             stroke: colours.outline,
             lineHeight: 1.25,
@@ -119,4 +120,44 @@ export function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: 
     },
     look,
   );
+  const within = { left: EDGES.left, right: width, top: 0, bottom: height - EDGES.bottom };
+  labelDots(svg, pairs, within, colours.muted);
+  return svg;
+}
+
+/** Says what a dot stands for, line by line. */
+export function captionOfPair(pair: Pair, x: Mapped, y: Mapped): string {
+  const figure = ({ value, year }: Figure, { unit }: Mapped) => {
+    const said = `${fullNumber(value)} ${unit}`;
+    return year === null ? said : `${said}, ${year}`;
+  };
+  return [labelOf(pair.x), figure(pair.x, x), figure(pair.y, y)].join('\n');
+}
+
+/** Places in a drawing, in pixels, of the dots of pairs. */
+export function placesOf(svg: Plotted, pairs: readonly Pair[]): { readonly x: number; readonly y: number }[] {
+  const [x, y] = [svg.scale('x'), svg.scale('y')];
+  return pairs.map((pair) => ({ x: Number(x?.apply(pair.x.value)), y: Number(y?.apply(pair.y.value)) }));
+}
+
+/** Width of a capital letter of a label in pixels, at the most. */
+const LETTER = 9;
+
+/** Names the dots that there is room to name; the pointer and the arrow keys name the others. */
+function labelDots(
+  svg: Plotted,
+  pairs: readonly Pair[],
+  within: Parameters<typeof placedLabels>[1],
+  fill: string,
+): void {
+  const spots = placesOf(svg, pairs).map((place, i) => ({
+    ...place,
+    width: (pairs[i]?.x.country.length ?? 0) * LETTER,
+  }));
+  const group = svgElement('g', { class: 'names', 'font-size': 10, 'text-anchor': 'middle', fill });
+  for (const [i, place] of placedLabels(spots, within).entries())
+    if (place !== null)
+      group.append(svgElement('text', { ...place, dy: '0.35em' }, pairs[i]?.x.country ?? ''));
+  // What a hover shows lies above.
+  svg.insertBefore(group, svg.lastElementChild);
 }

@@ -1,12 +1,11 @@
 import * as Plot from '@observablehq/plot';
 import { shortNumber } from './numbers.ts';
-import { type LinesPicture, type Point, ranked } from './picture.ts';
-import { captionOf, inGroup, type Look, type Plotted, plotted, shortened } from './plot.ts';
+import { type Line, type LinesPicture, type Point, ranked } from './picture.ts';
+import { captionOf, inGroup, type Look, type Plotted, plotted, shortened, svgElement } from './plot.ts';
 
 /** Size of one picture in pixels; they fill the width. */
 const LEAST_WIDTH = 130;
 const HEIGHT = 84;
-const TITLE = 16;
 
 const yearBelow = (at: number, textAnchor: 'start' | 'end') =>
   Plot.axisX({
@@ -17,11 +16,28 @@ const yearBelow = (at: number, textAnchor: 'start' | 'end') =>
     textAnchor,
   });
 
-/** Draws each line in a frame of its own, all on the same scales, the highest first. */
+/** Lowest and highest value of a line. */
+function reachOf({ points }: Line): readonly [number, number] {
+  const values = points.flatMap(({ value }) => value ?? []);
+  return [Math.min(...values), Math.max(...values)];
+}
+
+/** Draws each line in a frame of its own, the highest first: on a scale of its own, or all on one. */
 export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
-  const { width, colours, isLog = false } = look;
-  const margin = 46;
+  const { width, colours, isLog = false, isShared = false } = look;
+  const margin = isShared ? 46 : 10;
+  const title = isShared ? 16 : 30;
   const lines = ranked(picture.lines);
+  const reaches = new Map(lines.map((line) => [line.name, reachOf(line)]));
+  /** On a scale of its own each line goes from the bottom of its frame to the top. */
+  const height = ({ line, value }: Point) => {
+    if (isShared || value === null) return value;
+    const [low, high] = (reaches.get(line) ?? [0, 0]).map((end) => (isLog ? Math.log(end) : end)) as [
+      number,
+      number,
+    ];
+    return low === high ? 0.5 : ((isLog ? Math.log(value) : value) - low) / (high - low);
+  };
   const columns = Math.max(1, Math.floor((width - margin) / LEAST_WIDTH));
   const place = new Map(lines.map(({ name }, i) => [name, [i % columns, Math.floor(i / columns)] as const]));
   const points = lines.flatMap((line) => line.points);
@@ -31,24 +47,29 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
   const most = Math.floor((width - margin) / columns / 7);
   const moments = points.map(({ at }) => at);
   const [from, to] = [moments.reduce((a, b) => Math.min(a, b)), moments.reduce((a, b) => Math.max(a, b))];
-  return plotted(
+  const svg = plotted(
     {
-      height: Math.ceil(lines.length / columns) * (HEIGHT + TITLE) + 30 + TITLE,
+      height: Math.ceil(lines.length / columns) * (HEIGHT + title) + 48 + title,
       marginLeft: margin,
       marginRight: 10,
-      marginTop: TITLE,
+      marginTop: title,
+      marginBottom: 48,
       fx: { axis: null, padding: 0.08 },
-      fy: { axis: null, padding: 0.26 },
-      y: { ticks: 2, tickFormat: shortNumber, label: null, type: isLog ? 'log' : 'linear', nice: true },
+      fy: { axis: null, padding: (title + 8) / (HEIGHT + title + 8) },
+      y: isShared
+        ? { ticks: 2, tickFormat: shortNumber, label: null, type: isLog ? 'log' : 'linear', nice: true }
+        : { axis: null, domain: [-0.06, 1.06] },
       marks: [
-        Plot.axisY({ anchor: 'left', ticks: 2, tickFormat: shortNumber, label: null, tickSize: 3 }),
+        ...(isShared
+          ? [Plot.axisY({ anchor: 'left', ticks: 2, tickFormat: shortNumber, label: null, tickSize: 3 })]
+          : []),
         // The last year of one picture stands beside the first of the next.
         yearBelow(from, 'start'),
         ...(from < to ? [yearBelow(to, 'end')] : []),
         Plot.frame({ stroke: colours.grid }),
         Plot.lineY(points, {
           x: 'at',
-          y: 'value',
+          y: height,
           z: 'line',
           fx,
           fy,
@@ -61,14 +82,30 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
           fy,
           text: ({ line }: { readonly line: string }) => shortened(line, most),
           frameAnchor: 'top-left',
-          dy: -13,
+          dy: 3 - title,
           fill: colours.text,
         }),
+        ...(isShared
+          ? []
+          : [
+              Plot.text(names, {
+                fx,
+                fy,
+                text: ({ line }: { readonly line: string }) => {
+                  const [low, high] = (reaches.get(line) ?? [0, 0]).map(shortNumber);
+                  return low === high ? low : `${low} to ${high}`;
+                },
+                frameAnchor: 'top-left',
+                dy: -13,
+                fontSize: 11,
+                fill: colours.muted,
+              }),
+            ]),
         Plot.tip(
           points.filter(({ value }) => value !== null),
           Plot.pointer({
             x: 'at',
-            y: 'value',
+            y: height,
             fx,
             fy,
             title: (point: Point) => (point.figure === null ? '' : captionOf(point.figure)),
@@ -81,4 +118,21 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
     },
     look,
   );
+  const words = isShared
+    ? 'One scale for all.'
+    : 'Each has a scale of its own, from its lowest value to its highest, as below its name.';
+  svg.append(
+    svgElement(
+      'text',
+      {
+        class: 'scales',
+        x: margin,
+        y: Number(svg.getAttribute('height')) - 6,
+        'font-size': 12,
+        fill: colours.muted,
+      },
+      shortened(words, Math.floor((width - margin) / 5.6)),
+    ),
+  );
+  return svg;
 }

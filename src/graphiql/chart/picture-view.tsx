@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { PLAIN, useLook } from '../looks.ts';
+import { useLook } from '../looks.ts';
 import { pagesOfSources } from '../source-names.ts';
 import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
@@ -17,7 +17,10 @@ import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
 import { ofScope } from './places.tsx';
+import { PLAIN } from './plain-look.ts';
+import type { Look } from './plot.ts';
 import { othersName, posterOf } from './poster.ts';
+import { roomFor } from './room.ts';
 import { canMap, drawnOf, inWords, shownAs } from './shown.ts';
 import { SortableTable } from './sortable-table.tsx';
 import { useWidth } from './width.ts';
@@ -44,6 +47,8 @@ export function PictureView({
     [left, shown, measure, base, year],
   );
   const isLog = look.isLog && measure !== 'difference' && measure !== 'percent';
+  const { isShared } = look;
+  const scales = useMemo(() => ({ isLog, isShared }), [isLog, isShared]);
   const chosen = look.highlight;
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
@@ -81,7 +86,7 @@ export function PictureView({
       {picture.kind === 'values' ? (
         <Values picture={picture} />
       ) : (
-        <Frame picture={picture} shown={shown} chosen={chosen} isLog={isLog} colours={colours} />
+        <Frame picture={picture} shown={shown} chosen={chosen} scales={scales} colours={colours} />
       )}
       <div className="under">
         {notesOf(picture, shown, isSynthetic).map((note) => (
@@ -101,7 +106,7 @@ export function PictureView({
           series={series}
           shown={shown}
           chosen={chosen}
-          isLog={isLog}
+          scales={scales}
           isSynthetic={isSynthetic}
         />
         <Cite figures={figuresOf(picture, shown)} />
@@ -111,25 +116,20 @@ export function PictureView({
   );
 }
 
-/** Pixels that what stands above a picture takes, in height. */
-const ABOVE = 400;
-const LEAST_ROOM = 380;
-
-/** Height of a picture of which nothing is out of view; all that it may have on paper. */
-const roomFor = () => (paper.matches ? Number.POSITIVE_INFINITY : Math.max(LEAST_ROOM, innerHeight - ABOVE));
+type Scales = Pick<Look, 'isLog' | 'isShared'>;
 
 /** Draws at the width that it is given, once it comes into view. */
 function Frame({
   picture,
   shown,
   chosen,
-  isLog,
+  scales,
   colours,
 }: {
   readonly picture: LinesPicture | BarsPicture;
   readonly shown: Shown;
   readonly chosen: readonly string[];
-  readonly isLog: boolean;
+  readonly scales: Scales;
   readonly colours: Colours;
 }) {
   const frame = useRef<HTMLDivElement>(null);
@@ -157,7 +157,7 @@ function Frame({
     let isCurrent = true;
     const show = () => {
       const drawn = isCurrent
-        ? draw(picture, shown, chosen, { width, room: roomFor(), colours, isLog })
+        ? draw(picture, shown, chosen, { ...scales, width, room: roomFor(), colours })
         : null;
       drawn?.setAttribute('aria-hidden', 'true');
       if (drawn !== null) frame.current?.replaceChildren(drawn);
@@ -168,7 +168,7 @@ function Frame({
     return () => {
       isCurrent = false;
     };
-  }, [picture, shown, chosen, isLog, width, colours, isSeen]);
+  }, [picture, shown, chosen, scales, width, colours, isSeen]);
   return <div ref={frame} className={`frame ${shown}`} role="img" aria-label={inWords(picture, shown)} />;
 }
 
@@ -295,20 +295,20 @@ function Files({
   series,
   shown,
   chosen,
-  isLog,
+  scales,
   isSynthetic,
 }: {
   readonly picture: Picture;
   readonly series: LinesPicture | null;
   readonly shown: Shown;
   readonly chosen: readonly string[];
-  readonly isLog: boolean;
+  readonly scales: Scales;
   readonly isSynthetic: boolean;
 }) {
   const [first] = picture.figures;
   const what = picture.kind === 'values' ? 'figures' : `${first?.indicator ?? 'figures'}-${shown}`;
   const name = what.replace(/[^\w-]+/g, '_');
-  const poster = () => posterOf(picture, shown, chosen, isSynthetic, isLog) as SVGSVGElement;
+  const poster = () => posterOf(picture, shown, chosen, isSynthetic, scales) as SVGSVGElement;
   return (
     <>
       {picture.kind !== 'values' && (

@@ -12,6 +12,8 @@ export interface Look {
   readonly colours: Colours;
   /** True if equal lengths are equal ratios, of values that are all above zero. */
   readonly isLog?: boolean;
+  /** True if small pictures have one scale for all; else each has its own. */
+  readonly isShared?: boolean;
   /** True if no other picture stands beside it: the same picture is the same text then. */
   readonly isAlone?: boolean;
 }

@@ -3,7 +3,7 @@ import { draw } from './drawing.ts';
 import { lineColours } from './lines.ts';
 import { notesOf, type Shown, subtitleOf } from './notes.ts';
 import type { Picture } from './picture.ts';
-import { svgElement } from './plot.ts';
+import { type Look, svgElement } from './plot.ts';
 
 /** A picture that stands for itself, in pixels; files are as wide, whatever the pane is. */
 const WIDTH = 960;
@@ -27,12 +27,12 @@ export function posterOf(
   shown: Shown,
   chosen: readonly string[],
   isSynthetic: boolean,
-  isLog = false,
+  scales: Pick<Look, 'isLog' | 'isShared'> = {},
   look = FILE,
 ): SVGSVGElement | null {
   const { colours } = look;
   const width = look.width - 2 * EDGE;
-  const drawing = draw(picture, shown, chosen, { width, colours, isLog, isAlone: true });
+  const drawing = draw(picture, shown, chosen, { ...scales, width, colours, isAlone: true });
   if (drawing === null) return null;
   const hasLegend = picture.kind === 'lines' && shown !== 'multiples';
   return framed(

@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useLook } from '../looks.ts';
 import { Choice } from './choice.tsx';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import {
+  captionOfPair,
   commonYears,
   drawScatter,
   inYear,
@@ -11,6 +12,7 @@ import {
   mappedIn,
   type Pair,
   pairsOf,
+  placesOf,
   subtitleOf,
   titleOf,
   wordsOf,
@@ -100,11 +102,51 @@ interface DotsProps {
 function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
+  const places = useRef<ReturnType<typeof placesOf>>([]);
+  const [at, setAt] = useState<number | null>(null);
+  const inOrder = useMemo(() => pairs.toSorted((a, b) => a.x.value - b.x.value), [pairs]);
   useEffect(() => {
     if (width === 0) return;
-    const drawn = drawScatter(pairs, x, y, { width, colours, isLog });
+    const drawn = drawScatter(inOrder, x, y, { width, colours, isLog });
+    places.current = placesOf(drawn, inOrder);
     drawn.setAttribute('aria-hidden', 'true');
     frame.current?.replaceChildren(drawn);
-  }, [pairs, x, y, width, colours, isLog]);
-  return <div ref={frame} className="frame scatter" role="img" aria-label={wordsOf(pairs, x, y)} />;
+  }, [inOrder, x, y, width, colours, isLog]);
+  /** Has the drawing show what it shows for a pointer. */
+  const show = (next: number | null) => {
+    setAt(next);
+    const drawn = frame.current?.firstElementChild;
+    const place = next === null ? undefined : places.current[next];
+    if (place === undefined)
+      return drawn?.dispatchEvent(new PointerEvent('pointerleave', { pointerType: 'mouse' }));
+    const { left = 0, top = 0 } = drawn?.getBoundingClientRect() ?? {};
+    const where = { clientX: left + place.x, clientY: top + place.y, pointerType: 'mouse' };
+    return drawn?.dispatchEvent(new PointerEvent('pointermove', where));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (step === undefined && event.key !== 'Escape') return;
+    event.preventDefault();
+    if (step === undefined) show(null);
+    else
+      show(at === null ? (step > 0 ? 0 : inOrder.length - 1) : (at + step + inOrder.length) % inOrder.length);
+  };
+  const pair = at === null ? undefined : inOrder[at];
+  return (
+    <>
+      <div
+        ref={frame}
+        className="frame scatter"
+        role="img"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys go from dot to dot
+        tabIndex={0}
+        aria-label={`${wordsOf(pairs, x, y)} Arrow keys go from country to country.`}
+        onKeyDown={onKeyDown}
+        onBlur={() => show(null)}
+      />
+      <p className="unseen" role="status">
+        {pair === undefined ? '' : captionOfPair(pair, x, y)}
+      </p>
+    </>
+  );
 }

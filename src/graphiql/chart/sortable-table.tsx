@@ -32,6 +32,7 @@ export function SortableTable({
     () => sorted(filtered(table.rows, isFiltering ? wanted : {}), order),
     [table, wanted, isFiltering, order],
   );
+  const areNumbers = useMemo(() => table.columns.map((_, i) => isOfNumbers(table, i)), [table]);
   const columns = names.slice(0, MAX_COLUMNS);
   const perPage = Math.max(5, Math.min(MAX_ROWS, Math.floor(MAX_CELLS / Math.max(1, columns.length))));
   const pages = Math.max(1, Math.ceil(rows.length / perPage));
@@ -69,7 +70,12 @@ export function SortableTable({
           <thead>
             <tr>
               {columns.map((name, i) => (
-                <th key={table.columns[i]} scope="col" aria-sort={sortOf(order, i)}>
+                <th
+                  key={table.columns[i]}
+                  scope="col"
+                  className={areNumbers[i] ? 'number' : ''}
+                  aria-sort={sortOf(order, i)}
+                >
                   <button type="button" onClick={() => sortBy(i)}>
                     {name} <span aria-hidden="true">{arrowOf(order, i)}</span>
                   </button>
@@ -138,6 +144,12 @@ export function SortableTable({
       )}
     </>
   );
+}
+
+/** Tells if a column holds nothing but numbers. */
+function isOfNumbers({ rows }: Table, column: number): boolean {
+  const cells = rows.map((row) => row[column] ?? null).filter((cell) => cell !== null);
+  return cells.length > 0 && cells.every((cell) => typeof cell === 'number');
 }
 
 function sortOf(order: Order | null, column: number): 'ascending' | 'descending' | undefined {

@@ -1,4 +1,5 @@
-import { type Look, looks, PLAIN, setTabLook, type TabLook } from '../looks.ts';
+import { PLAIN } from '../chart/plain-look.ts';
+import { type Look, looks, setTabLook, type TabLook } from '../looks.ts';
 import { isSideChosen, isWide, type Side, side } from '../view.ts';
 
 /** The view that somebody has of an answer, as a link carries it. It has no room for a key. */
@@ -73,7 +74,7 @@ export function seenOf(text: string): Seen | null {
 
 function lookOf(told: unknown): Partial<Look> {
   if (!isRecord(told)) return {};
-  const { highlight, removed, kind, isLog, measure, base, year, scope } = told;
+  const { highlight, removed, kind, isLog, isShared, measure, base, year, scope } = told;
   const isScope = scope === 'NATIONAL' || scope === 'PLACES';
   const known = MEASURES.find((one) => one === measure);
   return {
@@ -81,6 +82,7 @@ function lookOf(told: unknown): Partial<Look> {
     ...(isNames(removed) && { removed }),
     ...(typeof kind === 'string' && { kind }),
     ...(isLog === true && { isLog }),
+    ...(isShared === true && { isShared }),
     ...(known !== undefined && { measure: known }),
     ...(Number.isInteger(base) && { base: base as number }),
     ...(Number.isInteger(year) && { year: year as number }),

@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../../config.ts';
 import { errorBody, excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../gateway.ts';
+import { heldBounds } from '../../memory-budget.ts';
 import { ChangedRequest, isHeld, isNothing, wholeBody } from '../../operations/messages.ts';
 import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import { ownBuild, packageFile } from '../../server/own-version.ts';
@@ -90,11 +91,19 @@ interface PictureRefusal {
  */
 export async function addressRoute(app: FastifyInstance, options: AddressRouteOptions): Promise<void> {
   const { gateway, config, course, problem } = options;
-  const documents = await openPublicDocuments(options.publicDocuments, gateway.schema, gateway.listed);
   if (!existsSync(DRAWING_CODE))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
+  const { documents, stop } = await openPublicDocuments(
+    options.publicDocuments,
+    gateway.schema,
+    () => gateway.listed,
+    (fault) => problem(fault, ''),
+  );
   const address = new PublicAddress(options, documents);
-  app.addHook('onClose', () => address.close());
+  app.addHook('onClose', () => {
+    stop();
+    return address.close();
+  });
 
   app.addHook('onRequest', (request, reply, done) => {
     if (course.isDraining) refuse(request, reply, refusalOf(shuttingDown(), request.id));
@@ -137,7 +146,8 @@ class PublicAddress {
     this.#options = options;
     this.#documents = documents;
     const sourceNames = Object.fromEntries(config.sourceNames ?? []);
-    this.#drawings = new Drawings(new Drawer(DRAWING_CODE, { isSynthetic, sourceNames }));
+    const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames });
+    this.#drawings = new Drawings(drawer, heldBounds(config).drawingBytes);
   }
 
   close(): Promise<void> {

@@ -181,24 +181,23 @@ export class Drawer {
   }
 }
 
-/** Bytes of drawings that are kept. */
-const KEPT_BYTES = 16_000_000;
-
 /** Bytes that facts take, roughly, for each row of their table. */
 const ROW_BYTES = 200;
 
 /** Drawings as they were made, by the names of what they show. One that is asked for twice at once is made once. */
 export class Drawings {
   readonly #drawer: Drawer;
-  readonly #kept = new BoundedCache<Drawing>(
-    KEPT_BYTES,
-    ({ bytes, facts }, name) =>
-      OVERHEAD_BYTES + name.length + (bytes?.length ?? 0) + ROW_BYTES * (facts?.table.rows.length ?? 0),
-  );
+  readonly #kept: BoundedCache<Drawing>;
   readonly #underWay = new Map<string, Promise<Drawing>>();
 
-  constructor(drawer: Drawer) {
+  /** @param maxBytes of the drawings that are kept */
+  constructor(drawer: Drawer, maxBytes: number) {
     this.#drawer = drawer;
+    this.#kept = new BoundedCache(
+      maxBytes,
+      ({ bytes, facts }, name) =>
+        OVERHEAD_BYTES + name.length + (bytes?.length ?? 0) + ROW_BYTES * (facts?.table.rows.length ?? 0),
+    );
   }
 
   async get(name: string, order: DrawingOrder): Promise<Drawing> {

@@ -25,6 +25,7 @@ import { numberOf } from '../../exact-json.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
 import { tablesBySchema } from '../tables/answer-tables.ts';
 import { sampleVariables } from '../tools/input-schema.ts';
+import { watched } from '../trusted.ts';
 import type { PictureLook } from './drawer.ts';
 
 /** Parameters of an address that are about the picture, and so no variables. */
@@ -97,55 +98,95 @@ export interface PublicDocument {
 
 /** The public documents of a gateway, as far as its trusted documents still have them. */
 export class PublicDocuments {
-  readonly #given: ReadonlyMap<string, PublicTerms>;
+  readonly #file: { readonly held: GivenDocuments };
   readonly #schema: GraphQLSchema;
+  #given: GivenDocuments;
   #listed: readonly TrustedDocument[];
   #documents: ReadonlyMap<string, PublicDocument>;
 
-  /** @throws ConfigError if one of them isn't listed, or can't be run by an address */
+  /**
+   * @param file what the operator's file holds by now
+   * @throws ConfigError if one of them isn't listed, or can't be run by an address
+   */
   constructor(
-    given: ReadonlyMap<string, PublicTerms>,
+    file: { readonly held: GivenDocuments },
     schema: GraphQLSchema,
     listed: readonly TrustedDocument[],
   ) {
-    const faults: string[] = [];
-    this.#given = given;
+    this.#file = file;
     this.#schema = schema;
+    this.#given = file.held;
     this.#listed = listed;
-    this.#documents = this.#found((fault) => faults.push(fault));
-    if (faults.length > 0)
-      throw new ConfigError(`PUBLIC_DOCUMENTS:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.#documents = foundAll(file.held, schema, listed);
   }
 
   /** Returns them by name. @param listed the trusted documents at the moment */
   of(listed: readonly TrustedDocument[]): ReadonlyMap<string, PublicDocument> {
-    if (listed !== this.#listed) {
+    const { held } = this.#file;
+    if (listed !== this.#listed || held !== this.#given) {
       this.#listed = listed;
+      this.#given = held;
       // One that is no longer listed is public no longer.
-      this.#documents = this.#found(() => {});
+      this.#documents = found(held, this.#schema, listed, () => {});
     }
     return this.#documents;
   }
-
-  #found(onFault: (fault: string) => void): ReadonlyMap<string, PublicDocument> {
-    const found = new Map<string, PublicDocument>();
-    for (const [name, given] of this.#given) {
-      try {
-        found.set(name, publicDocument(name, given, this.#schema, this.#listed));
-      } catch (error) {
-        onFault(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-    return found;
-  }
 }
 
-/** @throws ConfigError if the file can't be read, or is none of public documents */
+type GivenDocuments = ReadonlyMap<string, PublicTerms>;
+
+/** @throws ConfigError if one of the documents isn't listed, or can't be run by an address */
+function foundAll(
+  given: GivenDocuments,
+  schema: GraphQLSchema,
+  listed: readonly TrustedDocument[],
+): ReadonlyMap<string, PublicDocument> {
+  const faults: string[] = [];
+  const documents = found(given, schema, listed, (fault) => faults.push(fault));
+  if (faults.length === 0) return documents;
+  throw new ConfigError(`PUBLIC_DOCUMENTS:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+}
+
+function found(
+  given: GivenDocuments,
+  schema: GraphQLSchema,
+  listed: readonly TrustedDocument[],
+  onFault: (fault: string) => void,
+): ReadonlyMap<string, PublicDocument> {
+  const documents = new Map<string, PublicDocument>();
+  for (const [name, terms] of given) {
+    try {
+      documents.set(name, publicDocument(name, terms, schema, listed));
+    } catch (error) {
+      onFault(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return documents;
+}
+
+/**
+ * Opens the public documents of a file, which is read again when it changes: one with a fault changes nothing.
+ * @param listed returns the trusted documents at the moment
+ * @param onProblem told the faults of a changed file
+ * @throws ConfigError if the file can't be read, or one of its documents can't be public
+ */
 export async function openPublicDocuments(
   path: string,
   schema: GraphQLSchema,
-  listed: readonly TrustedDocument[],
-): Promise<PublicDocuments> {
+  listed: () => readonly TrustedDocument[],
+  onProblem: (problem: unknown) => void,
+  lookMs?: number,
+): Promise<{ readonly documents: PublicDocuments; stop(): void }> {
+  const read = async () => {
+    const given = await readPublicFile(path);
+    foundAll(given, schema, listed());
+    return given;
+  };
+  const file = await watched(path, read, onProblem, lookMs);
+  return { documents: new PublicDocuments(file, schema, listed()), stop: file.stop };
+}
+
+async function readPublicFile(path: string): Promise<GivenDocuments> {
   const text = await readFile(path, 'utf8').catch((cause: Error) => {
     throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });
   });
@@ -158,7 +199,7 @@ export async function openPublicDocuments(
   const parsed = PublicFile.safeParse(json);
   if (!parsed.success)
     throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no file of them:\n${z.prettifyError(parsed.error)}`);
-  return new PublicDocuments(new Map(Object.entries(parsed.data)), schema, listed);
+  return new Map(Object.entries(parsed.data));
 }
 
 function publicDocument(

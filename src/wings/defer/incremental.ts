@@ -1,24 +1,17 @@
-import { type ResponsePath, responsePathAsArray } from 'graphql';
+import { type GraphQLError, type ResponsePath, responsePathAsArray } from 'graphql';
+import { handleRejections } from '../../async/turns.ts';
 import {
   type Column,
   type Holder,
   type ListColumn,
   type ObjectColumn,
   type Position,
+  type ResolveTogether,
+  type TogetherCall,
   TogetherInfo,
 } from '../../execution/columns.ts';
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
-import {
-  atOnce,
-  type Executed,
-  handleRejections,
-  type Later,
-  type ResolveTogether,
-  Run,
-  type RunParts,
-  type RunScope,
-  type TogetherCall,
-} from '../../execution/run.ts';
+import { atOnce, type Executed, type Later, Run, type RunParts, type RunScope } from '../../execution/run.ts';
 
 type AnswerPath = readonly (string | number)[];
 
@@ -366,6 +359,7 @@ export class IncrementalRun<Told extends ToldPart> {
   readonly #first: RunPart;
   readonly #order = new DeliveryOrder<Told>();
   readonly #pooled: Pooled;
+  readonly #runs = new Set<Run>();
   #running = 0;
   /** Runs that have not begun yet, or that pause. */
   #late = 0;
@@ -401,9 +395,9 @@ export class IncrementalRun<Told extends ToldPart> {
       this.#order.isThere(this.#first, run.isLost);
       this.#order.isTold(this.#first);
       return executed;
-    } catch (error) {
+    } finally {
+      this.#runs.delete(run);
       this.#drop(this.#first);
-      throw error;
     }
   }
 
@@ -434,11 +428,19 @@ export class IncrementalRun<Told extends ToldPart> {
       stream: (field, shape, lists, slot, items) =>
         mayStream && this.#stream(part, run, { field, shape, lists, slot, items }, outer),
     });
-    return new Run(
-      { ...this.#parts, onPause: this.#onPause },
+    const run = new Run(
+      { ...this.#parts, onPause: this.#onPause, onHalt: this.#onHalt },
       { ...scope, later, together: this.#pooled.resolve },
     );
+    this.#runs.add(run);
+    return run;
   }
+
+  /** Ends all that is still being executed with the error that ends one of it. */
+  readonly #onHalt = (error: GraphQLError) => {
+    for (const run of this.#runs) run.halt(error);
+    this.#parts.onHalt?.(error);
+  };
 
   readonly #onPause = (goesOn: Promise<void>) => {
     this.#late += 1;
@@ -571,9 +573,10 @@ export class IncrementalRun<Told extends ToldPart> {
       const executed = await run.answer();
       outcome = this.#tell(executed, run.isLost);
     } catch (error) {
-      this.#drop(part);
       outcome = this.#fault(error);
     }
+    this.#runs.delete(run);
+    this.#drop(part);
     this.#running -= 1;
     part.outcome = outcome;
     this.#order.isThere(part, outcome.isLost);

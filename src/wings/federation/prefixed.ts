@@ -203,10 +203,10 @@ export function prefixedSubscriptions(
   const named = inverted(names.types);
   return {
     ...next,
-    async open(request, caller) {
-      if (!hasPrefixed(request.query, names)) return next.open(request, caller);
+    async open(request, entering) {
+      if (!hasPrefixed(request.query, names)) return next.open(request, entering);
       const query = inOurWords(request.query, names, maxTokens);
-      const opened = await next.open({ ...request, query }, caller);
+      const opened = await next.open({ ...request, query }, entering);
       return 'errors' in opened ? opened : { ...opened, results: withPrefixedEvents(opened.results, named) };
     },
   };

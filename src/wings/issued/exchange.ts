@@ -23,7 +23,7 @@ import {
   isModern,
   textIn,
 } from '../../operations/messages.ts';
-import { openBill, type Purse } from '../../service/call.ts';
+import { joinedPurse, openBill } from '../../service/call.ts';
 import { createLru } from '../../store/lru.ts';
 import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole, TAGS } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
@@ -45,6 +45,9 @@ const MOST = { known: 10_000, absent: 2_000, visitors: 50_000, documents: 1_000 
 
 /** Looks for keys that are not known, at once: those beyond are turned away. */
 const MAX_LOOKS = 16;
+
+/** Milliseconds between looks at the keys of open subscriptions: with those of {@link FRESH_MS}, less than a second. */
+const WATCH_MS = 300;
 
 const MINUTE_MS = 60_000;
 
@@ -81,6 +84,9 @@ interface NamedKey {
   readonly readAtMs: number;
 }
 
+/** Has a listener called once a key works no more. Returns a function that ends that. */
+export type WatchKey = (onEnd: (failure: Failure) => void) => () => void;
+
 /** A way in by the name of a key. */
 interface Entered {
   /** Sites whose pages may use the key; none in the list for any. */
@@ -102,6 +108,9 @@ export class Issued {
   readonly #named = new Map<string, Promise<NamedKey>>();
   readonly #purses = createLru<KeyPurse>(MOST.known);
   readonly #visitors = new Visitors();
+  /** Listeners to the ends of keys, by the names that the keys are kept under. */
+  readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
+  #watching: NodeJS.Timeout | undefined;
   readonly #tags: DocumentTags;
 
   constructor(parts: IssuingMeans, store: KeyStore) {
@@ -124,15 +133,31 @@ export class Issued {
    */
   async enter(name: string, request: GatewayRequest): Promise<Entered> {
     const key = await this.#findNamed(name);
-    const note = this.noting(key, request);
-    try {
-      this.#checkAsked(key, request);
-    } catch (error) {
-      if (error instanceof Failure) note(refusedAs(error));
-      throw error;
-    }
-    const exchanged = this.#exchangedFor(key, request, note);
+    const exchanged = this.#admitted(key, request, () => this.#checkAsked(key, request));
     return { origins: key.origins, request: new ChangedRequest(request, { exchanged }) };
+  }
+
+  /**
+   * Opens the way for a subscription; null if it doesn't bear an issued key.
+   * @throws Failure if there is no such key, or its terms don't allow it
+   */
+  async subscribing(
+    request: GatewayRequest,
+  ): Promise<{ readonly exchanged: Exchanged; readonly watch: WatchKey } | null> {
+    const given = issuedKeyIn(request.headers.authorization);
+    if (given === null) return null;
+    const key = await this.#find(given);
+    const exchanged = this.#admitted(key, request, () => this.#check(key, request));
+    return { exchanged, watch: (onEnd) => this.#watch(key.digest, onEnd) };
+  }
+
+  /**
+   * Names the holder of an issued key; null if a header bears none.
+   * @throws Failure if there is no such key
+   */
+  async holderOf(authorization: string): Promise<string | null> {
+    const given = issuedKeyIn(authorization);
+    return given === null ? null : (await this.#find(given)).digest;
   }
 
   /** Tells if a header bears a key of this gateway's own, be it good or not. */
@@ -141,21 +166,65 @@ export class Issued {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#watching);
     await this.usage.flush();
     await this.#store.close();
   }
 
   async #exchanged(request: GatewayRequest, given: string, answer: HandleRequest): Promise<GatewayResponse> {
-    let note: Exchanged['note'];
     try {
       const key = await this.#find(given);
-      note = this.noting(key, request);
-      this.#check(key, request);
-      return await answer(new ChangedRequest(request, { exchanged: this.#exchangedFor(key, request, note) }));
+      const exchanged = this.#admitted(key, request, () => this.#check(key, request));
+      return await answer(new ChangedRequest(request, { exchanged }));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      note?.(refusedAs(error));
       return refused(error, request);
+    }
+  }
+
+  /**
+   * Makes what a request is run by, once the terms of its key allow it. A refusal is counted.
+   * @throws Failure if they don't
+   */
+  #admitted(key: IssuedKey, request: GatewayRequest, check: () => void): Exchanged {
+    const note = this.noting(key, request);
+    try {
+      check();
+    } catch (error) {
+      if (error instanceof Failure) note(refusedAs(error));
+      throw error;
+    }
+    const own = this.#purseOf(key);
+    const other = request.exchanged?.purse;
+    const purse =
+      other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
+    return { authorization: `Bearer ${this.#parts.config.countryDataKey}`, purse, note };
+  }
+
+  #watch(name: string, onEnd: (failure: Failure) => void): () => void {
+    const listeners = this.#watched.get(name) ?? new Set();
+    this.#watched.set(name, listeners.add(onEnd));
+    this.#watching ??= setInterval(() => {
+      for (const watched of this.#watched.keys()) void this.#lookAt(watched);
+    }, WATCH_MS).unref();
+    return () => {
+      listeners.delete(onEnd);
+      if (listeners.size === 0) this.#watched.delete(name);
+      if (this.#watched.size > 0) return;
+      clearInterval(this.#watching);
+      this.#watching = undefined;
+    };
+  }
+
+  /** Tells the listeners to a key if that works no more. While nobody can know, it does: no call leaves then. */
+  async #lookAt(name: string): Promise<void> {
+    try {
+      const key = await this.#look(name);
+      const failure = key === null || key.revokedAt !== null ? unknownKey() : this.#ended(key);
+      if (failure === null) return;
+      for (const onEnd of this.#watched.get(name) ?? []) onEnd(failure);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
     }
   }
 
@@ -176,8 +245,7 @@ export class Issued {
 
   async #find(given: string): Promise<IssuedKey> {
     const key = isWhole(given) ? await this.#look(digestOf(given)) : null;
-    if (key === null || key.revokedAt !== null)
-      throw new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');
+    if (key === null || key.revokedAt !== null) throw unknownKey();
     return key;
   }
 
@@ -187,7 +255,7 @@ export class Issued {
     this.#named.set(name, known);
     const { digest, readAtMs } = await known;
     const key = digest === null ? null : await this.#look(digest);
-    if (key !== null && key.revokedAt === null && this.#endOf(key) === null) return key;
+    if (key !== null && key.revokedAt === null && this.#ended(key) === null) return key;
     // Another key may have taken its place.
     if (performance.now() - readAtMs >= ABSENT_MS) {
       if (this.#named.get(name) === known) this.#named.delete(name);
@@ -204,12 +272,6 @@ export class Issued {
       this.#named.delete(name);
       throw unreachable();
     }
-  }
-
-  #exchangedFor(key: IssuedKey, { exchanged }: GatewayRequest, note: Exchanged['note']): Exchanged {
-    const own = this.#purseOf(key);
-    const purse = exchanged === undefined ? own : both(exchanged.purse, own);
-    return { authorization: `Bearer ${this.#parts.config.countryDataKey}`, purse, note };
   }
 
   #look(name: string): PromiseOrValue<IssuedKey | null> {
@@ -260,18 +322,19 @@ export class Issued {
 
   /** @throws Failure if the key may not ask this */
   #check(key: IssuedKey, request: GatewayRequest): void {
-    const endsAt = this.#endOf(key);
-    if (endsAt !== null) throw new Failure('KEY_EXPIRED', `The key has worked until ${endsAt}.`);
+    const ended = this.#ended(key);
+    if (ended !== null) throw ended;
     const { origin } = request.headers;
     if (key.origins.length > 0 && !(origin !== undefined && key.origins.includes(origin)))
       throw new Failure('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not ask by this key.');
     this.#checkAsked(key, request);
   }
 
-  /** Returns the instant at which a key has ended; null if it works. */
-  #endOf({ expiresAt, endsAt }: IssuedKey): string | null {
+  /** Returns the failure of a key that has ended; null if it works. */
+  #ended({ expiresAt, endsAt }: IssuedKey): Failure | null {
     const nowMs = this.#parts.now();
-    return [expiresAt, endsAt].find((at) => isPast(at, nowMs)) ?? null;
+    const ended = [expiresAt, endsAt].find((at) => isPast(at, nowMs)) ?? null;
+    return ended === null ? null : new Failure('KEY_EXPIRED', `The key has worked until ${ended}.`);
   }
 
   /** @throws Failure if this visitor asks for too much, or for what the key may not read */
@@ -301,32 +364,13 @@ export class Issued {
   }
 }
 
+function unknownKey(): Failure {
+  return new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');
+}
+
 /** Returns an operation that was refused, as usage counts it. */
 function refusedAs({ code }: Failure) {
   return { name: null, calls: 0, shared: 0, cached: 0, errorCodes: [code] };
-}
-
-/** Makes a budget of two: calls are taken out of both. */
-function both(one: Purse, own: KeyPurse): Purse {
-  return {
-    name: `${one.name} ${own.name}`,
-    flow: own.flow,
-    take() {
-      const putBack = one.take();
-      try {
-        const putBackOwn = own.take();
-        return () => {
-          putBack();
-          putBackOwn();
-        };
-      } catch (error) {
-        putBack();
-        throw error;
-      }
-    },
-    quota: () => own.quota(),
-    limits: () => own.limits(),
-  };
 }
 
 /** Opens the keys that this gateway has issued. */

@@ -1,4 +1,3 @@
-import { closeSync, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { msOf } from './key.ts';
 
@@ -192,15 +191,12 @@ const BUSY_TIMEOUT_MS = 1_000;
 
 /**
  * Opens keys in a file of their own beside that of the figures, which may be deleted, or set aside once it is damaged.
- * The owner alone can read it.
  */
 async function openFile(path: string): Promise<KeyStore> {
-  const { DatabaseSync } = await import('node:sqlite');
-  closeSync(openSync(path, 'a', 0o600));
-  const db = new DatabaseSync(path);
+  const { inTransaction, loadSqlite } = await import('../stores/sqlite.ts');
+  const openDatabase = await loadSqlite();
+  const db = openDatabase(path, BUSY_TIMEOUT_MS);
   db.exec(`
-    PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
-    PRAGMA journal_mode = WAL;
     CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
@@ -217,18 +213,7 @@ async function openFile(path: string): Promise<KeyStore> {
   sweep.run(Date.now());
   let takes = 0;
   const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
-  /** Does all of some work, or none of it: nothing comes between. */
-  const atOnce = <T>(work: () => T): T => {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      const outcome = work();
-      db.exec('COMMIT');
-      return outcome;
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-  };
+  const atOnce = <T>(work: () => T): T => inTransaction(db, work);
   return {
     get: async (name) => (getKey.get(name)?.text as string | undefined) ?? null,
     all: async () => allKeys.all().map(({ text }) => String(text)),
@@ -330,26 +315,13 @@ for i, day in ipairs(KEYS) do
 end
 `;
 
-const CONNECT_TIMEOUT_MS = 2_000;
-const MAX_PAUSE_MS = 1_000;
-
 /** The braces keep all keys and counts together in a cluster. */
 const NAMESPACE = 'country-graph:{issued}:';
 const KEYS = `${NAMESPACE}keys`;
 
 async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
-  const { createClient } = await import('@redis/client');
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    socket: {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (attempts) => Math.min(2 ** attempts * 50, MAX_PAUSE_MS),
-    },
-  });
-  // Each command that fails for it says so; without a listener the client would end the process.
-  client.on('error', () => {});
-  await Promise.race([client.connect().catch(() => {}), late(CONNECT_TIMEOUT_MS).catch(() => {})]);
+  const { connectedTo } = await import('../stores/redis.ts');
+  const [client] = await connectedTo(url);
   const inTime = <T>(reply: Promise<T>) => Promise.race([reply, late(timeoutMs)]) as Promise<T>;
   const named = (names: readonly string[]) => names.map((name) => NAMESPACE + name);
   return {

@@ -46,8 +46,8 @@ export class Usage {
   }
 
   note({ name: key }: IssuedKey, client: string, document: string, operation: NotedOperation): void {
-    const { calls, shared, cached, errorCodes } = operation;
-    const counts: Record<string, number> = { operations: 1, calls, shared, cached };
+    const { calls, shared, cached, errorCodes, isPart } = operation;
+    const counts: Record<string, number> = { operations: isPart ? 0 : 1, calls, shared, cached };
     if (errorCodes.length > 0) counts.failed = 1;
     for (const code of errorCodes) counts[code] = (counts[code] ?? 0) + 1;
     const row = { day: dayOf(this.#now()), key, client, document: plainName(document), counts };

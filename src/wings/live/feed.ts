@@ -8,12 +8,20 @@ import { etlStatus, indicators } from '../../service/endpoints.ts';
 import { heldRecords } from '../../service/lists.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
-import type { QuotaRecord } from '../../tenants/ledger.ts';
+import type { QuotaRecord, RateLimit } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import type { LiveWarning } from '../../warnings.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../revalidation.ts';
 import { FigureWatch } from './figures.ts';
-import { type Errand, Inbox, type LiveParts, type Look, mergeBill, type SourceRuns } from './inbox.ts';
+import {
+  type Errand,
+  Inbox,
+  type LiveParts,
+  type Look,
+  mergeBill,
+  noteCalls,
+  type SourceRuns,
+} from './inbox.ts';
 
 /**
  * Shares that feeds may take of the calls that a plan leaves until its month is over: most of it evenly, some of it at
@@ -60,6 +68,28 @@ function paceOf(
     burst: left * BURST_SHARE,
     msPerCall: Math.max(0, (timeIn(monthResetsAt)?.firstMs ?? nowMs) - nowMs) / (left * EVEN_SHARE),
   };
+}
+
+/** Slows a pace down to a tenth of the calls that a budget leaves as well. */
+function within(pace: Pace, limits: readonly RateLimit[]): Pace {
+  return limits
+    .filter(({ name }) => name !== 'minute')
+    .reduce(
+      ({ calls, burst, msPerCall }, { left, resetSeconds }) => ({
+        calls: Math.min(calls, left),
+        burst: Math.min(burst, left * BURST_SHARE),
+        msPerCall: Math.max(msPerCall, (resetSeconds * 1000) / (left * EVEN_SHARE)),
+      }),
+      pace,
+    );
+}
+
+function spentFailure({ name, most, resetSeconds }: RateLimit, nowMs: number): Failure {
+  const resetsAtMs = (Math.floor(nowMs / 1000) + resetSeconds) * 1000;
+  return new Failure('KEY_BUDGET_SPENT', `The ${most} calls a ${name} that this key may send are spent.`, {
+    limit: most,
+    resetsAt: new Date(resetsAtMs).toISOString(),
+  });
 }
 
 /** Counts the calls of one feed against its pace. Instants are in milliseconds since the epoch. */
@@ -331,7 +361,11 @@ class Feed {
     if (quota.state === 'MINUTE_SPENT') return;
     const pace = paceOf(quota, ledger.shareLeft(tenant) !== null, clock.now());
     if (quota.state === 'MONTH_SPENT' || pace.calls < 1) return this.#pauseForMonth(quota);
-    const look = await this.#nextLook(pace, errand);
+    const limits = await this.#budgetLimits();
+    if (limits.some(({ name, left }) => name === 'minute' && left === 0)) return;
+    const spent = limits.find(({ left }) => left === 0);
+    if (spent !== undefined) return this.#fail(spentFailure(spent, clock.now()));
+    const look = await this.#nextLook(within(pace, limits), errand);
     if (look === null) return;
     const runs = runsBetween(this.#look, look);
     this.#look = look;
@@ -345,6 +379,13 @@ class Feed {
     if (failure === null) this.#setPause(null);
     else this.#fail(failure);
     for (const inbox of behind) told.add(inbox);
+  }
+
+  /** Returns the limits of the budget that pays, as they are now; none if it is the key's own. */
+  async #budgetLimits(): Promise<readonly RateLimit[]> {
+    const { purse } = this.#caller;
+    await purse?.quota?.();
+    return purse?.limits?.() ?? [];
   }
 
   /**
@@ -442,7 +483,7 @@ class Feed {
   }
 }
 
-/** The feeds of all keys, one each, as long as anybody subscribes under it. */
+/** The feeds of all keys, one each, and of each budget under a held one, as long as anybody subscribes under it. */
 interface Feeds {
   /** Returns the source of events for a caller's subscriptions. */
   of(caller: Caller): LiveSources;
@@ -450,18 +491,19 @@ interface Feeds {
 }
 
 export function createFeeds(parts: LiveParts, onFault: OnFault): Feeds {
-  const feeds = new Map<Tenant, Feed>();
+  const feeds = new Map<Tenant | string, Feed>();
 
   function feedOf(caller: Caller): Feed {
-    const { tenant } = caller;
-    let feed = feeds.get(tenant);
+    const { tenant, purse } = caller;
+    const whose = purse?.name ?? tenant;
+    let feed = feeds.get(whose);
     if (feed === undefined) {
       const opened: Feed = new Feed(caller, parts, onFault, () => {
-        if (feeds.get(tenant) === opened && feeds.delete(tenant)) tenant.underWay -= 1;
+        if (feeds.get(whose) === opened && feeds.delete(whose)) tenant.underWay -= 1;
       });
       tenant.underWay += 1;
       feed = opened;
-      feeds.set(tenant, feed);
+      feeds.set(whose, feed);
     }
     return feed;
   }
@@ -490,7 +532,7 @@ function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs 
   const sending: Sending = {
     caller: { ...caller, slices: 0 },
     bill,
-    payer: payerOf(bill, maxUpstreamCalls),
+    payer: payerOf(bill, maxUpstreamCalls, caller.purse),
     signal: deadline.signal,
     deadline,
     waitDeadlineMs: parts.clock.now() + waitMs,
@@ -500,6 +542,7 @@ function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs 
     figures,
     bill,
     close() {
+      noteCalls(caller, bill);
       deadline.stop();
       participant.leave();
     },

@@ -4,7 +4,7 @@ import type { ObservationClient } from '../../figures/client.ts';
 import type { Figures, ObservationEntries } from '../../figures/entries.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import type { Planning } from '../../plan/modes.ts';
-import { type Bill, openBill, type Sending } from '../../service/call.ts';
+import { type Bill, type Caller, openBill, type Sending } from '../../service/call.ts';
 import type { Ask } from '../../service/lists.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
@@ -19,6 +19,14 @@ export function mergeBill(into: Bill, { calls, byRoute, shared, cached }: Bill):
   into.cached += cached;
   for (const [route, count] of Object.entries(byRoute))
     into.byRoute[route] = (into.byRoute[route] ?? 0) + count;
+}
+
+/** Notes calls that a caller has sent, if somebody counts; those of the bill before were noted already. */
+export function noteCalls({ note }: Caller, bill: Bill, before = openBill()): void {
+  const calls = bill.calls - before.calls;
+  const [shared, cached] = [bill.shared - before.shared, bill.cached - before.cached];
+  if (calls + shared + cached > 0)
+    note?.({ name: null, calls, shared, cached, errorCodes: [], isPart: true });
 }
 
 /** The parts of the gateway that feeds look, plan and ask with. */

@@ -1,11 +1,12 @@
 import { type Server as HttpServer, type IncomingMessage, STATUS_CODES } from 'node:http';
+import { BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ExecutionArgs } from 'graphql';
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Config } from '../../config.ts';
 import type { Live } from '../../gateway.ts';
-import { isBearer, isWellFormed, keyFault, requestIdOf } from '../../server/http.ts';
+import { flat, isBearer, isWellFormed, keyFault, requestIdOf } from '../../server/http.ts';
 import { beginSubscription, Idleness, type LiveTransport } from './stream.ts';
 import type { LiveResults } from './subscriptions.ts';
 
@@ -32,6 +33,8 @@ interface SocketConnection extends Record<PropertyKey, unknown> {
   readonly requestId: string;
   readonly gone: AbortController;
   readonly idleness: Idleness;
+  /** Address of the client, as far as it is known. */
+  readonly address: string;
   /** The key that its client gives; null until it has. */
   authorization: string | null;
 }
@@ -53,6 +56,7 @@ export function liveSockets(
     maxPayload: config.maxBodyBytes,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
+  const addressOf = addressReader(config.trustedProxies);
   const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -67,6 +71,7 @@ export function liveSockets(
       request,
       socket,
       requestId,
+      address: addressOf(request),
       gone: new AbortController(),
       idleness: new Idleness(IDLE_MS, () => socket.close(CLOSING.goingAway, 'There is no subscription')),
       authorization: null,
@@ -111,6 +116,24 @@ export function liveSockets(
   };
 }
 
+/** Makes the reader of a client's address: that of its connection, or the one that trusted proxies tell of it. */
+function addressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
+  const trusted = new BlockList();
+  const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  for (const range of trustedProxies) {
+    const [address = '', length] = range.split('/');
+    if (length === undefined) trusted.addAddress(address, familyOf(address));
+    else trusted.addSubnet(address, Number(length), familyOf(address));
+  }
+  return ({ socket, headers }) => {
+    const told = [...String(headers['x-forwarded-for'] ?? '').split(',')].map((one) => one.trim());
+    let address = socket.remoteAddress ?? '';
+    while (isIP(address) !== 0 && trusted.check(address, familyOf(address)) && told.length > 0)
+      address = told.pop() || address;
+    return address;
+  };
+}
+
 /** Settles once the text has left, so that the maker of the next one waits for a slow reader. */
 function send(socket: WebSocket, text: string, maxWaitingBytes: number): Promise<void> {
   // Only a client that asks and asks without reading comes to this: events are made one by one.
@@ -147,10 +170,16 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
       extra.socket.close(CLOSING.unauthorized, NO_KEY);
       return false;
     },
-    async onSubscribe({ extra }, id, { query, operationName, variables }) {
+    async onSubscribe({ extra }, id, payload) {
+      const { query, operationName, variables, onError }: typeof payload & { onError?: unknown } = payload;
       const { authorization, idleness, gone, requestId: socketId } = extra;
       const requestId = `${socketId}/${id}`.slice(0, MAX_REQUEST_ID);
-      const request = { query, operationName, variables, requestId, signal: gone.signal, authorization };
+      const asked = { query, operationName, variables, onError };
+      const headers = {
+        ...flat(extra.request.headers),
+        ...(authorization === null ? {} : { authorization }),
+      };
+      const request = { ...asked, requestId, signal: gone.signal, headers, address: extra.address };
       const began = await beginSubscription(live, request, idleness);
       if ('errors' in began) return began.errors;
       return { ...began.args, results: began.results };

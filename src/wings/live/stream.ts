@@ -9,13 +9,10 @@ import {
   type RequestParams,
   type Response as StreamResponse,
 } from 'graphql-sse';
-import { errorBody, type FailureCode } from '../../errors.ts';
-import type { Live } from '../../gateway.ts';
-import { UNPROVEN } from '../../operations/messages.ts';
-import { hijacked, isBearer } from '../../server/http.ts';
-import type { Caller } from '../../service/call.ts';
+import { errorBody, Failure, type FailureCode } from '../../errors.ts';
+import type { GatewayRequest, Live, StreamHolder } from '../../gateway.ts';
+import { flat, hijacked, isBearer } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import type { Tenant } from '../../tenants/tenant.ts';
 import type { LiveRequest, LiveResults, Opened } from './subscriptions.ts';
 
 /** The hooks of a reader of results. */
@@ -31,15 +28,18 @@ type WatchedResults = LiveResults & { throw(error: unknown): Promise<never> };
 
 /** Begins a subscription; from then until it is over, its connection isn't idle. */
 export async function beginSubscription(
-  { subscriptions, callerOf }: Live,
-  request: LiveRequest & { readonly authorization: string | null },
+  { subscriptions, enter }: Live,
+  request: LiveRequest & Pick<GatewayRequest, 'headers' | 'address'>,
   idleness: Idleness,
   reading: Reading = {},
 ): Promise<Opened<WatchedResults>> {
   idleness.begin();
   let isBegun = false;
   try {
-    const opened = await subscriptions.open(request, callerOf(request));
+    const { query, operationName, variables, headers, address, requestId, signal } = request;
+    const body = { query, operationName, variables };
+    const entering = enter({ method: 'POST', headers, search: '', body, address, requestId, signal });
+    const opened = await subscriptions.open(request, entering);
     if ('errors' in opened) return opened;
     isBegun = true;
     return { ...opened, results: watched(opened.results, reading, () => idleness.end()) };
@@ -193,8 +193,8 @@ const READ_TIMEOUT_MS = 60_000;
 
 /** A stream that was reserved for several subscriptions. */
 interface SharedStream {
-  /** Digest of the key that it is reserved for. */
-  readonly tenant: Tenant;
+  /** Name of the holder that it is reserved for. */
+  readonly holder: string;
   /** Set if the service had not accepted the key lately when it was reserved. */
   readonly isUnproven: boolean;
   readonly outflow: Outflow;
@@ -285,10 +285,12 @@ async function begin(
   { query, operationName, variables }: RequestParams,
   live: Live,
 ): Promise<OperationResult> {
-  const authorization = raw.headers.authorization ?? null;
+  // The library hands on no parameter that it doesn't know.
+  const params = raw.method === 'GET' ? raw.query : raw.body;
+  const asked = { query, operationName, variables, onError: isObject(params) ? params.onError : undefined };
   const began = await beginSubscription(
     live,
-    { query, operationName, variables, requestId: raw.id, signal: outflow.gone.signal, authorization },
+    { ...asked, requestId: raw.id, signal: outflow.gone.signal, headers: flat(raw.headers), address: raw.ip },
     outflow.idleness,
     { ready: outflow.empty, onResult: outflow.add },
   );
@@ -310,7 +312,7 @@ class SharedStreams {
    * Returns the token of the stream that a request belongs to; null for one of its own; or the refusal if there is
    * none.
    */
-  of({ method, headers, raw, context }: StreamRequest): string | null | StreamResponse {
+  async of({ method, headers, raw, context }: StreamRequest): Promise<string | null | StreamResponse> {
     if (context.token !== null) return context.token;
     const { authorization } = raw.headers;
     if (authorization === undefined || !isBearer(authorization))
@@ -319,17 +321,20 @@ class SharedStreams {
         'UNAUTHENTICATED',
         'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
       );
-    const caller = this.#live.callerOf({ authorization });
-    const { tenant } = caller;
+    const holder = await this.#live.holderOf(authorization).catch((error: unknown) => {
+      if (error instanceof Failure) return error;
+      throw error;
+    });
+    if (holder instanceof Failure) return refusalOf(holder);
     // Clients that come back send the token of the stream that they have lost.
-    if (method === 'PUT') return this.#reserve(raw, caller);
+    if (method === 'PUT') return this.#reserve(raw, holder);
     const token = tokenOf(raw);
     if (token === null) {
       if (headers.get('accept') === EVENT_STREAM) return null;
       return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
     }
     const stream = this.#streams.get(token);
-    if (stream === undefined || stream.tenant.digest !== tenant.digest)
+    if (stream === undefined || stream.holder !== holder.name)
       return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.');
     context.outflow = stream.outflow;
     context.token = token;
@@ -347,10 +352,9 @@ class SharedStreams {
     this.#streams.delete(token ?? '');
   }
 
-  #reserve(raw: FastifyRequest, { tenant, flow }: Caller): string | StreamResponse {
-    const isUnproven = flow === UNPROVEN;
+  #reserve(raw: FastifyRequest, { name: holder, isUnproven }: StreamHolder): string | StreamResponse {
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
-    const ofKey = reserved.filter(([, stream]) => stream.tenant.digest === tenant.digest).length;
+    const ofKey = reserved.filter(([, stream]) => stream.holder === holder).length;
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;
     if (ofKey >= most) return tooMany(`${most} streams are reserved under this key and not read.`);
     const ofUnproven = reserved.filter(([, stream]) => stream.isUnproven);
@@ -366,7 +370,7 @@ class SharedStreams {
       if (stream.end === null) void this.#discard(raw, token, stream);
       else stream.end();
     };
-    this.#streams.set(token, { tenant, isUnproven, outflow: new Outflow(IDLE_MS, forget), end: null });
+    this.#streams.set(token, { holder, isUnproven, outflow: new Outflow(IDLE_MS, forget), end: null });
     setTimeout(() => {
       if (this.#streams.get(token)?.end === null) forget();
     }, RESERVED_MS).unref();
@@ -448,6 +452,11 @@ function refusal(
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
   };
   return [errorBody(code, message, fields), { status, statusText: '', headers }];
+}
+
+function refusalOf({ code, message, fields: { retryAfterSeconds } }: Failure): StreamResponse {
+  const status = code === 'UNAUTHENTICATED' ? 401 : 503;
+  return refusal(status, code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 }
 
 function tooMany(words: string): StreamResponse {

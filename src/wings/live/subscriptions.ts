@@ -16,11 +16,14 @@ import {
 } from 'graphql';
 import { Failure } from '../../errors.ts';
 import { isDeep } from '../../exact-json.ts';
+import type { ErrorBehavior } from '../../execution/columns.ts';
+import { type Plan, planOperation } from '../../execution/plan.ts';
+import { runPlan } from '../../execution/run.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import { formatError } from '../../graph/errors.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
-import { limitRules, listRefusal, unlisted } from '../../operations/documents.ts';
-import { type GatewayRequest, provenBy, toldErrors } from '../../operations/messages.ts';
+import { limitRules, listRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
+import { errorBehaviorOf, type GatewayRequest, provenBy, toldErrors } from '../../operations/messages.ts';
 import {
   eventOf,
   extensionsOf,
@@ -28,10 +31,10 @@ import {
   type OperationRun,
   type OperationsParts,
 } from '../../operations/run.ts';
-import { type Bill, type Caller, openBill } from '../../service/call.ts';
+import { type Bill, type Caller, type NotedOperation, openBill } from '../../service/call.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { createFeeds } from './feed.ts';
-import { Inbox, type LiveParts, mergeBill } from './inbox.ts';
+import { Inbox, type LiveParts, mergeBill, noteCalls } from './inbox.ts';
 
 /** Subscriptions of one key that begin at the same time; the others wait. */
 const MAX_BEGINNING = 16;
@@ -50,6 +53,7 @@ const CHANGES_PER_UNIT = 100;
 
 /** Subscriptions of one key. */
 interface KeySubscriptions {
+  readonly isProven: () => boolean;
   count: number;
   /** Number of them that have begun. */
   begun: number;
@@ -80,7 +84,8 @@ interface SubscriptionPlace {
 export class SubscriptionPlaces {
   readonly #limit: number;
   readonly #admission: Admitting;
-  readonly #taken = new Map<Tenant, KeySubscriptions>();
+  /** Those of issued keys by the names of their budgets: behind one held key, each is one of its own. */
+  readonly #taken = new Map<Tenant | string, KeySubscriptions>();
   /** Number of those that have begun, of all keys. */
   #begun = 0;
 
@@ -92,7 +97,9 @@ export class SubscriptionPlaces {
   /** @throws Failure if the key has as many as it may, or all that may be made up have */
   take(caller: Caller): SubscriptionPlace {
     const { tenant } = caller;
-    const taken = this.#taken.get(tenant) ?? {
+    const whose = caller.purse?.name ?? tenant;
+    const taken = this.#taken.get(whose) ?? {
+      isProven: () => tenant.isProven,
       count: 0,
       begun: 0,
       beginning: new Semaphore(MAX_BEGINNING),
@@ -103,7 +110,7 @@ export class SubscriptionPlaces {
     if (!tenant.isProven && this.#begunUnproven() >= MAX_UNPROVEN) throw overloaded();
     taken.count += 1;
     tenant.underWay += 1;
-    this.#taken.set(tenant, taken);
+    this.#taken.set(whose, taken);
     let isGiven = false;
     let begun = 0;
     return {
@@ -121,7 +128,7 @@ export class SubscriptionPlaces {
         this.#note(taken, -begun);
         taken.count -= 1;
         tenant.underWay -= 1;
-        if (taken.count === 0) this.#taken.delete(tenant);
+        if (taken.count === 0) this.#taken.delete(whose);
       },
     };
   }
@@ -135,7 +142,7 @@ export class SubscriptionPlaces {
     // Fewer than so many in all: nothing to look for.
     if (this.#begun < MAX_UNPROVEN) return 0;
     let count = 0;
-    for (const [tenant, { begun }] of this.#taken) if (!tenant.isProven) count += begun;
+    for (const { isProven, begun } of this.#taken.values()) if (!isProven()) count += begun;
     return count;
   }
 
@@ -200,9 +207,18 @@ export interface LiveRequest {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  /** As it came. */
+  readonly onError?: unknown;
   readonly requestId: string;
   /** Aborts when the client leaves before the subscription has begun. */
   readonly signal: AbortSignal;
+}
+
+/** The caller of a subscription. */
+export interface EnteredSubscriber {
+  readonly caller: Caller;
+  /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
+  readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
 }
 
 /** Results as they are sent: a subscription's client reads them one after the other. */
@@ -218,8 +234,11 @@ export type Opened<Results extends LiveResults = LiveResults> =
 type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
 export interface Subscriptions {
-  /** Begins a subscription; an error that keeps it from beginning is told, never thrown. */
-  open(request: LiveRequest, caller: Caller): Promise<Opened>;
+  /**
+   * Begins a subscription; an error that keeps it from beginning is told, never thrown.
+   * @param entering rejected with the reason for which its caller may not subscribe
+   */
+  open(request: LiveRequest, entering: Promise<EnteredSubscriber>): Promise<Opened>;
   /** Returns true if a text that was sent has a subscription of the name, or as its only operation. */
   isSubscription(query: unknown, operationName: unknown): boolean;
   /** Returns the number of open subscriptions. */
@@ -233,6 +252,9 @@ interface LiveMeans extends OperationsParts {
   readonly openRun: OpenRun;
   readonly admission: Admission;
 }
+
+/** The bill of an operation whose calls have been noted already. */
+const NO_CALLS = { calls: 0, shared: 0, cached: 0 };
 
 /** Changes of one event for which its length is worth a look. */
 const MANY_CHANGES = 1_000;
@@ -249,7 +271,7 @@ export function openSubscriptions(parts: LiveMeans): Subscriptions {
   async function begin(
     read: ReadOperation,
     request: LiveRequest,
-    caller: Caller,
+    { caller, watch }: EnteredSubscriber,
     onEnd: () => void,
   ): Promise<Opened> {
     const run = openRunOf(openRun, request, caller);
@@ -259,25 +281,32 @@ export function openSubscriptions(parts: LiveMeans): Subscriptions {
       if (!(Symbol.asyncIterator in stream)) return { errors: stream.errors ?? [] };
       const events: AsyncIterable<unknown> = stream;
       openCount += 1;
+      const unwatch = watch?.((failure) => {
+        if (stream instanceof Inbox) stream.fail(failure);
+      });
       const end = () => {
         openCount -= 1;
+        unwatch?.();
         onEnd();
       };
       const begun = { read, request, caller, run, events: events[Symbol.asyncIterator](), onEnd: end };
       return { args: read.args, results: new EventResults(begun, eventWork, parts) };
     } finally {
+      noteCalls(caller, run.bill);
       run.deadline.stop();
       run.participant.leave();
     }
   }
 
-  async function take(request: LiveRequest, caller: Caller): Promise<Opened> {
+  async function take(request: LiveRequest, entering: Promise<EnteredSubscriber>): Promise<Opened> {
     const read = readOperation(request, rules, parts);
     if ('errors' in read) return read;
+    const { caller: own, watch } = await entering;
+    const caller = named(own, read.operation);
     const place = places.take(caller);
     let isBegun = false;
     try {
-      const opened = await place.begin(() => begin(read, request, caller, place.giveBack));
+      const opened = await place.begin(() => begin(read, request, { caller, watch }, place.giveBack));
       isBegun = 'results' in opened;
       return opened;
     } finally {
@@ -286,8 +315,12 @@ export function openSubscriptions(parts: LiveMeans): Subscriptions {
   }
 
   return {
-    async open(request, caller) {
-      const opened = await take(request, caller).catch((error: unknown) => ({ errors: [asGraphql(error)] }));
+    async open(request, entering) {
+      // A request that is refused before has nobody wait for it.
+      entering.catch(() => {});
+      const opened = await take(request, entering).catch((error: unknown) => ({
+        errors: [asGraphql(error)],
+      }));
       return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
     },
     isSubscription: (query, name) => isSubscription(query, name, config.maxTokens),
@@ -306,21 +339,32 @@ function isSubscription(query: unknown, operationName: unknown, maxTokens: numbe
   }
 }
 
+/** Has the calls of a caller noted by the name of an operation, if somebody counts. */
+function named(caller: Caller, { name }: OperationDefinitionNode): Caller {
+  const { note } = caller;
+  if (note === undefined) return caller;
+  return { ...caller, note: (operation) => note({ ...operation, name: name?.value ?? null }) };
+}
+
 interface ReadOperation {
   readonly operation: OperationDefinitionNode;
   readonly args: SubscriptionArgs;
+  readonly onError: ErrorBehavior;
+  /** The plan of its events; null if graphql-js executes them. */
+  readonly plan: Plan | null;
+  /** Coerced. */
+  readonly variables: Readonly<Record<string, unknown>>;
 }
 
 /** Reads an operation, and checks all of it that takes no call. */
 function readOperation(
-  { query, operationName, variables }: LiveRequest,
+  { query, operationName, variables, onError: asked }: LiveRequest,
   rules: Parameters<typeof validate>[2],
   { config, schema, persisted }: LiveMeans,
 ): ReadOperation | { readonly errors: readonly GraphQLError[] } {
-  if (!persisted.allows(query)) {
-    const { code, message } = unlisted();
-    return refused(code, message);
-  }
+  if (!persisted.allows(query)) return refusedAs(unlisted());
+  const onError = errorBehaviorOf(asked);
+  if (onError === undefined) return refusedAs(unknownOnError());
   if (isDeep(variables)) return refused('BAD_REQUEST', 'The variables are nested too deep.');
   let document: DocumentNode;
   try {
@@ -347,10 +391,17 @@ function readOperation(
     );
   const tooLong = listRefusal(operation, variables ?? {}, config.maxListItems);
   if (tooLong !== null) return { errors: [tooLong] };
-  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  const { errors, coerced = {} } = getVariableValues(
+    schema,
+    operation.variableDefinitions ?? [],
+    variables ?? {},
+  );
   if (errors !== undefined) return { errors: errors.map((error) => withCode(error, 'BAD_USER_INPUT')) };
   return {
     operation,
+    onError,
+    plan: onError === 'PROPAGATE' ? null : planOperation(schema, document, operation, coerced),
+    variables: coerced,
     args: { schema, document, operationName: operationName ?? null, variableValues: variables ?? {} },
   };
 }
@@ -426,7 +477,10 @@ class EventResults implements LiveResults {
         durationMs: this.#parts.now() - run.startedAtMs,
         requestId: request.requestId,
       };
-      this.#parts.onOperation(event, caller);
+      // Its calls have been noted at the time at which they were sent.
+      const note =
+        caller.note && ((operation: NotedOperation) => caller.note?.({ ...operation, ...NO_CALLS }));
+      this.#parts.onOperation(event, { ...caller, note });
     }
     return { done: true, value: undefined };
   }
@@ -436,17 +490,15 @@ class EventResults implements LiveResults {
     const { read, request, caller } = this.#begun;
     const { openRun, onFault, config } = this.#parts;
     const run = openRunOf(openRun, { ...request, signal: this.#ends.signal }, caller);
+    const before = openBill();
+    mergeBill(before, this.#unbilled);
+    mergeBill(before, event.bill);
     try {
-      mergeBill(run.bill, this.#unbilled);
-      mergeBill(run.bill, event.bill);
+      mergeBill(run.bill, before);
       this.#unbilled = openBill();
       if (event.warning !== null)
         run.context.warnings.add({ ...event.warning, path: [rootKey(read.operation)] });
-      const { data, errors = [] } = await execute({
-        ...read.args,
-        rootValue: event,
-        contextValue: { ...run.context, isByGraphqlJs: true },
-      });
+      const { data, errors = [] } = await executeEvent(read, event, run);
       mergeBill(this.#total, run.bill);
       const { upstream, warnings } = extensionsOf(run);
       const result = {
@@ -457,10 +509,32 @@ class EventResults implements LiveResults {
       checkLength(event, result, config.maxAnswerBytes);
       return result;
     } finally {
+      noteCalls(caller, run.bill, before);
       run.deadline.stop();
       run.participant.leave();
     }
   }
+}
+
+/** Resolves the fields of an event. An error that isn't to propagate is one for our own executor. */
+async function executeEvent(
+  { args, onError, plan, variables }: ReadOperation,
+  event: LiveEvent<unknown>,
+  { context, payer }: OperationRun,
+): Promise<ExecutionResult> {
+  if (plan === null)
+    return execute({ ...args, rootValue: event, contextValue: { ...context, isByGraphqlJs: true } });
+  const { data, errors } = await runPlan({
+    plan,
+    variables,
+    context,
+    rootValue: event,
+    job: context.caller,
+    onPause: context.batchGate.closeDuring,
+    errorBehavior: onError,
+    onHalt: payer.close,
+  });
+  return { data: JSON.parse(data.join('')), errors };
 }
 
 /** @throws Failure if an event is longer than the gateway sends at once */
@@ -533,6 +607,8 @@ function withCode(error: unknown, code: string, tellsSchema = true): GraphQLErro
   const text = tellsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
   return reworded(known, text, { extensions: { code } });
 }
+
+const refusedAs = ({ code, message }: Failure) => refused(code, message);
 
 function refused(code: string, message: string): { readonly errors: readonly GraphQLError[] } {
   return { errors: [new GraphQLError(message, { extensions: { code } })] };

@@ -51,6 +51,24 @@ const expiresIn = (atMs: number) =>
 
 type Connection = ReturnType<typeof createConnection>;
 
+/**
+ * Connects to a Redis, and over further connections. One that isn't there after a while is gone on without, and comes
+ * back by itself.
+ */
+export async function connectedTo(url: string, further = 0): Promise<[Connection, ...Connection[]]> {
+  const all: [Connection, ...Connection[]] = [
+    createConnection(url),
+    ...Array.from({ length: further }, () => createConnection(url)),
+  ];
+  // Each command that fails for it says so; without a listener the client would end the process.
+  for (const connection of all) connection.on('error', () => {});
+  await Promise.race([
+    Promise.all(all.map((connection) => connection.connect().catch(() => {}))),
+    new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS).unref()),
+  ]);
+  return all;
+}
+
 /** Sends what may be sent several times. */
 type AskAny = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
 
@@ -88,16 +106,10 @@ async function inTime<Value>(promise: Promise<Value>): Promise<{ readonly value:
  * @param namespace prefix of the names of the shared counters
  */
 export async function openRedis(url: string, namespace: string): Promise<Backing> {
+  const all = await connectedTo(url, FURTHER_CONNECTIONS);
   // Writes keep their order on this one.
-  const client = createConnection(url);
-  const all = [client, ...Array.from({ length: FURTHER_CONNECTIONS }, () => createConnection(url))];
+  const [client] = all;
   const ask = askingAny(all);
-  // Each command that fails for it says so; without a listener the client would end the process.
-  for (const connection of all) connection.on('error', () => {});
-  await Promise.race([
-    Promise.all(all.map((connection) => connection.connect().catch(() => {}))),
-    new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS).unref()),
-  ]);
 
   return {
     adapter: {

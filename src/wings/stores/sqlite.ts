@@ -47,6 +47,26 @@ const FILE_ENDINGS = ['', '-wal', '-shm'];
 const MODE = 0o600;
 
 /**
+ * Loads the library that comes with Node. It announces itself as experimental, so that nobody should be told who has not
+ * asked for it.
+ * @returns a function that opens a file which the owner alone reads, and several processes may write
+ */
+export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number) => DatabaseSync> {
+  const { DatabaseSync: Database } = await import('node:sqlite');
+  return (path, busyTimeoutMs) => {
+    makePrivate(path);
+    const db = new Database(path);
+    try {
+      db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL;`);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  };
+}
+
+/**
  * Opens a store of values in one file, which survives a restart and may be shared by processes of one machine. A
  * damaged file is set aside, and an empty one takes its place: lost values can be fetched again. While a file can't be
  * written, as on a full disk, values are held in this process, and the file is tried again from time to time.
@@ -55,11 +75,9 @@ const MODE = 0o600;
  * @throws ConfigError if the file can't be opened, or can't hold a cache
  */
 export async function openSqlite(path: string, standInBytes: number, onFault: Fault): Promise<Backing> {
-  // The library that comes with Node is loaded only if it is asked for: it announces itself as experimental.
-  const { DatabaseSync: Database } = await import('node:sqlite');
+  const openDatabase = await loadSqlite();
   const open = () => {
-    makePrivate(path);
-    const file = openFile(new Database(path));
+    const file = openFile(openDatabase(path, BUSY_TIMEOUT_MS));
     return { ...file, inode: inodeOf(path) };
   };
   const listeners: (() => void)[] = [];
@@ -361,8 +379,6 @@ function leasesIn(db: DatabaseSync): Leases {
 
 function prepareTables(db: DatabaseSync): void {
   db.exec(`
-    PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
-    PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -407,7 +423,8 @@ function setAside(path: string, damage: unknown, onFault: Fault): void {
   onFault(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
 }
 
-function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+/** Does all of some work, or none of it: nothing comes between. */
+export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = work();

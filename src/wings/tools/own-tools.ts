@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { Flow } from '../../async/turns.ts';
 import { Failure } from '../../errors.ts';
 import { plain } from '../../resolvers/indicators.ts';
-import type { Purse } from '../../service/call.ts';
+import { joinedPurse, type Purse } from '../../service/call.ts';
 
 /** Fields that one search lists. */
 const MOST_FIELDS = 12;
@@ -193,19 +193,15 @@ export class ToolBudgets {
 /** Bounds the calls of one request. Its name is its own: what it is refused is told to nobody else. */
 export function boundedPurse(maxCalls: number, purse: Purse | null): Purse {
   let taken = 0;
-  return {
-    name: randomUUID(),
-    flow: purse?.flow ?? new Flow(),
-    take() {
-      if (taken >= maxCalls) throw beyondRequest(1, maxCalls);
-      const putBack = purse?.take();
-      taken += 1;
-      return () => {
-        taken -= 1;
-        putBack?.();
-      };
-    },
+  const take = () => {
+    if (taken >= maxCalls) throw beyondRequest(1, maxCalls);
+    taken += 1;
+    return () => {
+      taken -= 1;
+    };
   };
+  const name = randomUUID();
+  return purse === null ? { name, flow: new Flow(), take } : joinedPurse(name, take, purse);
 }
 
 export function beyondRequest(planned: number, maxCalls: number): Failure {

@@ -1,0 +1,34 @@
+import type { Scope } from './operation-edit.ts';
+
+/** Choices of somebody for one picture. */
+export interface Look {
+  /** Names of lines that have a colour before all others, the last one chosen first. */
+  readonly highlight: readonly string[];
+  /** Codes of countries, or keys of indicators, that are taken out. */
+  readonly removed: readonly string[];
+  /** The form that it is drawn in; null for the one that it has by itself. */
+  readonly kind: string | null;
+  readonly isLog: boolean;
+  /** True if small pictures have one scale for all. */
+  readonly isShared: boolean;
+  /** The way that values are set against that of `base`; `value` for none. */
+  readonly measure: 'value' | 'index' | 'difference' | 'percent';
+  /** The year of reference; null for the first that there is. */
+  readonly base: number | null;
+  /** The year of a ranking or a map; null for the latest figures. */
+  readonly year: number | null;
+  /** The figures of whole countries, of places within them, or both. */
+  readonly scope: Scope;
+}
+
+export const PLAIN: Look = {
+  highlight: [],
+  removed: [],
+  kind: null,
+  isLog: false,
+  isShared: false,
+  measure: 'value',
+  base: null,
+  year: null,
+  scope: 'ALL',
+};

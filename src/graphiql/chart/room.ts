@@ -1,0 +1,9 @@
+import { paper } from '../view.ts';
+
+/** Pixels that what stands above a picture takes, in height. */
+const ABOVE = 400;
+const LEAST_ROOM = 380;
+
+/** Height of a picture of which nothing is out of view; all that it may have on paper. */
+export const roomFor = (): number =>
+  paper.matches ? Number.POSITIVE_INFINITY : Math.max(LEAST_ROOM, innerHeight - ABOVE);

@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'react';
+import { lastExchange } from '../exchange.ts';
+import { useStore } from '../store.ts';
+import { useAsk } from '../tools.ts';
+import { early } from './early.ts';
+
+/** Time in which the page draws what it has the answer of, in milliseconds, at the most. */
+const DRAWN_MS = 3_000;
+
+/** What comes of a question, where it stands. */
+const DRAWN = '.side-panel :is(.frame svg, .table, .fault)';
+
+/** Takes over from the page as it was served, with the question that somebody has asked there. */
+export function useOpening(): void {
+  const ask = useAsk();
+  const [asked, setAsked] = useState<string | null>(null);
+  const exchange = useStore(lastExchange);
+  const isAnswered = asked !== null && exchange?.operation.query === asked;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once a page
+  useEffect(() => {
+    const question = early.get();
+    if (question === null) return closeOpening();
+    early.set(null);
+    setAsked(question.query);
+    ask({ query: question.query });
+  }, []);
+  useEffect(() => {
+    if (!isAnswered) return;
+    const close = () => {
+      watched.disconnect();
+      clearTimeout(timer);
+      requestAnimationFrame(closeOpening);
+    };
+    const watched = new MutationObserver(() => {
+      if (document.querySelector(`#root ${DRAWN}`) !== null) close();
+    });
+    watched.observe(document.body, { childList: true, subtree: true });
+    const timer = setTimeout(close, DRAWN_MS);
+  }, [isAnswered]);
+}
+
+function closeOpening(): void {
+  const opening = document.querySelector('.opening');
+  const hasFocus = opening?.contains(document.activeElement) ?? false;
+  opening?.remove();
+  // Those who came by keyboard go on where the answer is.
+  if (hasFocus) document.querySelector<HTMLElement>('.sides .side[aria-selected="true"]')?.focus();
+}

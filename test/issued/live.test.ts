@@ -1,0 +1,150 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { KeyDesk } from '../../src/wings/issued/key-desk.ts';
+import { openKeyStore } from '../../src/wings/issued/key-store.ts';
+import {
+  begin,
+  CHANGED,
+  connect,
+  open,
+  openLive,
+  POPULATION,
+  START,
+  subscriptionsOf,
+  TRANSPORTS,
+} from '../live/live.ts';
+import { openFolder } from './issuing.ts';
+
+/** A gateway with subscriptions that holds the team's key, and the desk of its operator. */
+async function openIssuingLive(env: Readonly<Record<string, string>> = {}) {
+  const folder = openFolder();
+  const program = await openLive({
+    env: { CACHE_URL: folder.cacheUrl, COUNTRY_DATA_KEY: 'demo-team', ...env },
+  });
+  const store = await openKeyStore(folder.cacheUrl, 1_000);
+  const desk = new KeyDesk(store, () => START);
+  const close = program[Symbol.asyncDispose].bind(program);
+  return Object.assign(program, {
+    desk,
+    issue: async (terms: object) => (await desk.create(terms)).key,
+    /** Calls of a key's own budget today. */
+    async paid(name: string) {
+      const { usage } = await desk.show(name);
+      return usage.find(({ window, of }) => window === 'day' && of === 'key')?.calls;
+    },
+    async [Symbol.asyncDispose]() {
+      await close();
+      await store.close();
+      folder[Symbol.dispose]();
+    },
+  });
+}
+
+const SUBSCRIBED = { query: CHANGED.replace('subscription', 'subscription Watch'), variables: POPULATION };
+
+describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport) => {
+  it('is told changes, and the budget of the key pays each call of them', async () => {
+    await using program = await openIssuingLive();
+    const key = await program.issue({ name: 'page', perDay: 100_000 });
+    const [told] = await begin(program, () => open(program, transport, { key }).subscribe(SUBSCRIBED));
+    program.revise('world_bank_wdi', 'population_total', 2);
+    await program.round();
+    await expect.poll(() => told?.results.length).toBe(1);
+    expect(told?.results[0].data.observationsChanged.changes).toHaveLength(1);
+    expect(told?.results[0].extensions.upstream.calls).toBe(5);
+    const sent = program.requests().length;
+    expect(sent).toBe(5);
+    expect(await program.paid('page')).toBe(sent);
+    // Usage knows the calls while it goes on, and the operation once it is over.
+    await program.issued?.usage.flush();
+    const usage = async () => (await program.desk.usage({ days: 1 })).usage;
+    expect(await usage()).toMatchObject([{ key: 'page', document: 'Watch', calls: sent, operations: 0 }]);
+    told?.stop();
+    await expect.poll(() => subscriptionsOf(program)).toBe(0);
+    await program.issued?.usage.flush();
+    expect(await usage()).toMatchObject([{ key: 'page', calls: sent, operations: 1 }]);
+  });
+
+  it('ends within a second once the key is revoked, and no call follows', async () => {
+    await using program = await openIssuingLive();
+    const [kept, revoked] = [await program.issue({ name: 'kept' }), await program.issue({ name: 'revoked' })];
+    const [stays, ends] = await begin(
+      program,
+      () => open(program, transport, { key: kept }).subscribe(SUBSCRIBED),
+      () => open(program, transport, { key: revoked }).subscribe(SUBSCRIBED),
+    );
+    program.requests();
+    await program.desk.revoke('revoked');
+    const atMs = performance.now();
+    await expect.poll(() => ends?.isOver, { timeout: 5_000, interval: 20 }).toBe(true);
+    expect(performance.now() - atMs).toBeLessThan(1_500);
+    expect(ends?.results).toMatchObject([
+      { data: null, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
+    ]);
+    expect([stays?.isOver, await subscriptionsOf(program)]).toEqual([false, 1]);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('pauses while the budget is spent, and says until when', async () => {
+    await using program = await openIssuingLive();
+    const key = await program.issue({ name: 'page', perDay: 3 });
+    const [told] = await begin(program, () => open(program, transport, { key }).subscribe(SUBSCRIBED));
+    expect(program.requests()).toHaveLength(3);
+    program.revise('world_bank_wdi', 'population_total', 2);
+    await program.round();
+    await expect.poll(() => told?.results.length).toBe(1);
+    expect(told?.results[0].extensions).toMatchObject({
+      upstream: { calls: 3 },
+      warnings: [
+        { code: 'SUBSCRIPTION_PAUSED', reason: 'KEY_BUDGET_SPENT', resumesAt: '2026-11-11T00:00:00.000Z' },
+      ],
+    });
+    expect(program.requests()).toEqual([]);
+    expect(await program.paid('page')).toBe(3);
+    // The next day it goes on by itself.
+    await program.round(12 * 3_600);
+    await expect.poll(() => told?.results.length).toBe(2);
+    expect(told?.results[1].data.observationsChanged.changes).toHaveLength(1);
+    expect(program.requests().length).toBeGreaterThan(0);
+  });
+
+  it('is refused by the terms of the key, at no call', async () => {
+    await using program = await openIssuingLive();
+    const keys = {
+      ORIGIN_NOT_ALLOWED: await program.issue({ name: 'page', origins: ['https://app.example'] }),
+      DOCUMENT_NOT_ALLOWED: await program.issue({ name: 'markets', tags: ['markets'] }),
+      KEY_EXPIRED: await program.issue({ name: 'old', expiresAt: '2026-11-10T12:00:00Z' }),
+      UNAUTHENTICATED: 'cgk_0000000000000000000000aaaaaa',
+    };
+    for (const [code, key] of Object.entries(keys)) {
+      const client = connect(program.url, transport, { key });
+      const told = client.subscribe(SUBSCRIBED);
+      await expect.poll(() => told.isOver).toBe(true);
+      // A stream of events is refused as such.
+      const isStream = code === 'UNAUTHENTICATED' && transport !== 'ws';
+      if (isStream) expect(told.failures).toMatchObject([{ response: { status: 401 } }]);
+      else expect(JSON.stringify([told.results, told.failures])).toContain(code);
+      client.dispose();
+    }
+    expect(program.requests()).toEqual([]);
+    expect(await subscriptionsOf(program)).toBe(0);
+  });
+});
+
+it('subscriptions of two keys share looks and figures, and each pays its own', async () => {
+  await using program = await openIssuingLive();
+  const [one, other] = [await program.issue({ name: 'one' }), await program.issue({ name: 'other' })];
+  const told = await begin(
+    program,
+    () => open(program, 'ws', { key: one }).subscribe(SUBSCRIBED),
+    () => open(program, 'sse', { key: other }).subscribe(SUBSCRIBED),
+  );
+  program.revise('world_bank_wdi', 'population_total', 2);
+  await program.round();
+  for (const each of told) await expect.poll(() => each.results.length).toBe(1);
+  await pause(100);
+  const sent = program.requests().length;
+  expect(((await program.paid('one')) ?? 0) + ((await program.paid('other')) ?? 0)).toBe(sent);
+  // Alone, a key would have taken five.
+  expect(sent).toBeLessThan(9);
+});

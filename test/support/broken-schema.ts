@@ -1,0 +1,14 @@
+import type { GraphQLObjectType } from 'graphql';
+import { Failure } from '../../src/errors.ts';
+import { openSchema } from '../../src/gateway.ts';
+
+/** A schema in which every citation fails, which may not be null. */
+export async function brokenSchema() {
+  const opened = await openSchema([]);
+  const { citation } = (opened.schema.getType('Observation') as GraphQLObjectType).getFields();
+  const resolve = () => {
+    throw new Failure('UPSTREAM_INVALID_RESPONSE', 'There is no citation.');
+  };
+  Object.assign(citation ?? {}, { resolve, extensions: {} });
+  return opened;
+}
