@@ -23,8 +23,8 @@ import {
 import { expectedRows, inWhole, type Planning, type Share } from '../plan/modes.ts';
 import { namesAsked } from '../service/bodies.ts';
 import { makeCall, type Sending, tracing } from '../service/call.ts';
+import { strayNotFound } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
-import { strayNotFound } from '../service/lists.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
 import type { FiguresParts, Outcome, PairFigures } from './entries.ts';
 

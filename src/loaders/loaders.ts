@@ -6,8 +6,8 @@ import type { Figures, Outcome } from '../figures/entries.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import { type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
+import { type Ask, heldRecords, type ListCache } from '../service/client.ts';
 import * as service from '../service/endpoints.ts';
-import { type Ask, heldRecords, type ListCache } from '../service/lists.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord, TickerRecord } from '../service/records/reference.ts';
@@ -162,33 +162,17 @@ export function notingNames(ask: Ask, learned: Learned): Ask {
     });
 }
 
-/**
- * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
- * any country that is asked for, nobody can tell a gap from a misspelt key.
- */
-interface Doubts {
-  /**
-   * Notes that keys are asked for, but none that a list or a figure has shown to be known.
-   * @param path of the field that they are for; left out if that isn't resolved yet
-   * @returns true if any is doubted for the first time in the operation
-   */
-  raise(keys: readonly string[], path?: () => ResponsePath): boolean;
-  /** Notes the outcomes of demands. */
-  settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
-  /**
-   * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
-   * field.
-   */
-  absent(): readonly (readonly [key: string, path: ResponsePath])[];
-}
-
 interface Doubt {
   path: ResponsePath | null;
   /** `open` until an outcome has come: no figure at all (`none`), or one (`over`). */
   state: 'open' | 'none' | 'over';
 }
 
-function createDoubts({ listed, figured }: Learned): Doubts {
+/**
+ * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
+ * any country that is asked for, nobody can tell a gap from a misspelt key.
+ */
+function createDoubts({ listed, figured }: Learned) {
   let doubts: Map<string, Doubt> | undefined;
   /** Number of doubts that a figure may still put an end to. */
   let left = 0;
@@ -198,7 +182,12 @@ function createDoubts({ listed, figured }: Learned): Doubts {
   const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
 
   return {
-    raise(keys, path) {
+    /**
+     * Notes that keys are asked for, but none that a list or a figure has shown to be known.
+     * @param path of the field that they are for; left out if that isn't resolved yet
+     * @returns true if any is doubted for the first time in the operation
+     */
+    raise(keys: readonly string[], path?: () => ResponsePath): boolean {
       let isFirst = false;
       for (const key of keys) {
         const doubt = doubts?.get(key);
@@ -212,7 +201,8 @@ function createDoubts({ listed, figured }: Learned): Doubts {
       }
       return isFirst;
     },
-    settle(demands, outcomes) {
+    /** Notes the outcomes of demands. */
+    settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void {
       for (let i = 0; left > 0 && i < demands.length; i += 1) {
         const { metricKey, countryCode } = demands[i] as Demand;
         const doubt = doubts?.get(metricKey);
@@ -226,7 +216,11 @@ function createDoubts({ listed, figured }: Learned): Doubts {
         } else if (isCountry(countryCode)) doubt.state = 'none';
       }
     },
-    absent() {
+    /**
+     * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
+     * field.
+     */
+    absent(): readonly (readonly [key: string, path: ResponsePath])[] {
       const keys: [string, ResponsePath][] = [];
       for (const [key, { path, state }] of doubts ?? [])
         if (state === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
@@ -307,7 +301,7 @@ export interface Loaders {
   readonly listed: Learned['listed'];
   /** Names that figures have come for so far, to anybody. Asks for nothing. */
   readonly figured: Learned['figured'];
-  readonly doubts: Doubts;
+  readonly doubts: ReturnType<typeof createDoubts>;
   /**
    * Returns the codes of the countries that the list will most likely have, in its order, if one more call is no
    * matter, so that their figures may be asked for already; else null. Asks for nothing.

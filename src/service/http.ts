@@ -253,19 +253,11 @@ interface ServiceConnection {
   usedAtMs: number;
 }
 
-/** Ways to the service. */
-interface Connections {
-  /** Sends over connections that are kept alive. */
-  readonly kept: Dispatcher;
-  /** Sends over a new connection for each request, closed after it. */
-  readonly anew: Dispatcher;
-  /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
-  closeIdle(forgotten: ServiceConnection): void;
-  close(): Promise<void>;
-}
-
-/** @param maxBodyBytes bytes after which a body is given up, as they come over the wire */
-function openConnections(maxBodyBytes: number): Connections {
+/**
+ * Opens the ways to the service: over connections that are kept alive, and anew for each request.
+ * @param maxBodyBytes bytes after which a body is given up, as they come over the wire
+ */
+function openConnections(maxBodyBytes: number) {
   const all = new Set<ServiceConnection>();
 
   class Tracked extends Client {
@@ -310,7 +302,8 @@ function openConnections(maxBodyBytes: number): Connections {
   return {
     kept,
     anew,
-    closeIdle(forgotten) {
+    /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
+    closeIdle(forgotten: ServiceConnection): void {
       for (const { socket, answers, running, usedAtMs } of all) {
         if (answers > 0 && running === 0 && usedAtMs <= forgotten.usedAtMs) socket?.destroy();
       }

@@ -148,7 +148,7 @@ export interface HubLink extends HubListening {
 }
 
 /** Has listeners called with the changes that others make. */
-export interface HubListening {
+interface HubListening {
   onChanged(listener: (keys: readonly string[]) => void): void;
   onCleared(listener: (prefix: string) => void): void;
   onTold(listener: (key: string, text: string) => void): void;

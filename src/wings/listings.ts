@@ -1,8 +1,8 @@
 import { Failure } from '../errors.ts';
 import type { TickerLoader, TickersLearned } from '../loaders/loaders.ts';
 import type { Sending } from '../service/call.ts';
+import type { Ask } from '../service/client.ts';
 import { type TickersParams, tickers } from '../service/endpoints.ts';
-import type { Ask } from '../service/lists.ts';
 import {
   invalid,
   kindOf,
@@ -89,23 +89,11 @@ interface TickerPart extends TickerList {
 /** Extent of a list, by its length: it is all, it was cut, or it may have been. */
 type ListExtent = 'whole' | 'cut' | 'doubtful';
 
-/** Asks for listings, for nothing twice. */
-interface TickerFetch {
-  /** Returns the first answer to a call for all listings, which may have been cut. */
-  first(): Promise<TickerList>;
-  /**
-   * Returns the listings that pass a filter.
-   * @param isLong true if the list is taken to be longer than a default page, so that `limit` saves a call
-   * @returns null if the service refuses the filter
-   */
-  all(filter: TickersParams, isLong: boolean): Promise<TickerPart | null>;
-}
-
 /**
- * Asks for listings. The route is promised neither counts nor pages, so a list that is as long as a limit may be cut
+ * Asks for listings, for nothing twice. The route is promised neither counts nor pages, so a list that is as long as a limit may be cut
  * and is looked into: it is whole if `limit` is shown to be heeded, or the service's own total says so.
  */
-function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned): TickerFetch {
+function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned) {
   const asked = new Map<string, Promise<TickerList>>();
   let isLimitShown = false;
 
@@ -136,11 +124,16 @@ function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearne
 
   const isLimitUseless = () => learned.isUseless('limit');
 
+  /** Returns the first answer to a call for all listings, which may have been cut. */
   async function first(): Promise<TickerList> {
     const limited = learned.needsLimit && !isLimitUseless() ? await tryToAsk({ limit: MAX_ROWS }) : null;
     return limited ?? ask({});
   }
 
+  /**
+   * Returns the listings that pass a filter; null if the service refuses it.
+   * @param isLong true if the list is taken to be longer than a default page, so that `limit` saves a call
+   */
   async function all(filter: TickersParams, isLong: boolean): Promise<TickerPart | null> {
     const isUnfiltered = Object.keys(filter).length === 0;
     const askPlainly = () => (isUnfiltered ? ask(filter) : tryToAsk(filter));

@@ -37,9 +37,8 @@ import {
   type Sending,
   type YearsOf,
 } from '../service/call.ts';
-import { coalesced } from '../service/client.ts';
+import { cached, coalesced } from '../service/client.ts';
 import { countries, etlStatus, indicators, observations, tickers } from '../service/endpoints.ts';
-import { cached } from '../service/lists.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { createTickersLearned } from '../../src/loaders/loaders.ts';
 import { type Call, makeCall } from '../../src/service/call.ts';
-import type { Ask } from '../../src/service/lists.ts';
+import type { Ask } from '../../src/service/client.ts';
 import { createTickerLoader } from '../../src/wings/listings.ts';
 import { sendingFor } from '../service/sending.ts';
 

@@ -4,8 +4,8 @@ import type { LiveSources, ObservationChangesRecord } from '../../graph/context.
 import { timeIn } from '../../periods.ts';
 import { estimate } from '../../plan/modes.ts';
 import { type Caller, Deadline, makeCall, openBill, payerOf, type Sending } from '../../service/call.ts';
+import { heldRecords } from '../../service/client.ts';
 import { etlStatus, indicators } from '../../service/endpoints.ts';
-import { heldRecords } from '../../service/lists.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { QuotaRecord, RateLimit } from '../../tenants/ledger.ts';

@@ -5,7 +5,7 @@ import type { Figures, ObservationEntries } from '../../figures/entries.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import type { Planning } from '../../plan/modes.ts';
 import { type Bill, type Caller, openBill, type Sending } from '../../service/call.ts';
-import type { Ask } from '../../service/lists.ts';
+import type { Ask } from '../../service/client.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';

@@ -125,7 +125,7 @@ interface HeldText {
 }
 
 /** Texts that are held in this process, each for its time. */
-export class TextCache extends BoundedCache<HeldText> {
+class TextCache extends BoundedCache<HeldText> {
   constructor(maxBytes: number) {
     super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
   }
@@ -135,4 +135,12 @@ export class TextCache extends BoundedCache<HeldText> {
     const entry = this.get(key);
     return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
   }
+}
+
+/**
+ * Opens texts and leases in this process: those of a hub, and those that stand in for a file.
+ * @param elapsed milliseconds since any instant, by a clock that nobody can set
+ */
+export function createHeldHere(maxBytes: number, elapsed: () => number = () => performance.now()) {
+  return { texts: new TextCache(maxBytes), leases: createLeases(elapsed) };
 }

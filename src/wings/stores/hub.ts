@@ -2,14 +2,13 @@ import { createLru, type Shrinkable } from '../../store/lru.ts';
 import type {
   CounterSnapshot,
   HubLink,
-  HubListening,
   Lease,
   LeaseTerms,
   Note,
   SharedCounters,
   Window,
 } from '../../store/store.ts';
-import { type Backing, createLeases, mayTake, TextCache } from './backing.ts';
+import { type Backing, createHeldHere, mayTake } from './backing.ts';
 
 /** Keys whose counters are kept at once. */
 const MAX_ACCOUNTS = 50_000;
@@ -188,10 +187,9 @@ interface HubEntry {
 }
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
-export function createHub(maxBytes: number, elapsed: () => number = () => performance.now()): Hub {
-  const held = new TextCache(maxBytes);
+export function createHub(maxBytes: number, elapsed?: () => number): Hub {
+  const { texts: held, leases } = createHeldHere(maxBytes, elapsed);
   const counters = createMemoryCounters();
-  const leases = createLeases(elapsed);
   /** Values by the names under which they were given first; callers choose none of these. */
   const firsts = new Map<string, string>();
   const members = new Set<HubMember>();
@@ -254,14 +252,12 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
 }
 
 /** @returns the questions that the hub may ask of this member, and the listeners that hear of them */
-export function createHubListening(): { readonly answers: Answers; readonly listening: HubListening } {
+export function createHubListening() {
   const [onChanged, changed] = listeners<[keys: readonly string[]]>();
   const [onCleared, cleared] = listeners<[prefix: string]>();
   const [onTold, told] = listeners<[key: string, text: string]>();
-  return {
-    answers: { 'store.changed': changed, 'store.cleared': cleared, 'store.told': told },
-    listening: { onChanged, onCleared, onTold },
-  };
+  const answers: Answers = { 'store.changed': changed, 'store.cleared': cleared, 'store.told': told };
+  return { answers, listening: { onChanged, onCleared, onTold } };
 }
 
 function listeners<Args extends unknown[]>() {

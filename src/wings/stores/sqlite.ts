@@ -6,7 +6,7 @@ import {
   type Adapter,
   awayState,
   type Backing,
-  createLeases,
+  createHeldHere,
   type Fault,
   FETCHED_MS,
   fetchedState,
@@ -15,7 +15,6 @@ import {
   mayTake,
   noteIn,
   statesOf,
-  TextCache,
 } from './backing.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
@@ -81,7 +80,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     return { ...file, inode: inodeOf(path) };
   };
   const listeners: (() => void)[] = [];
-  const standIn = { texts: new TextCache(standInBytes), leases: createLeases(() => performance.now()) };
+  const standIn = createHeldHere(standInBytes);
   const writes = watchWrites(path, onFault, () => {
     for (const listener of listeners) listener();
   });
