@@ -54,7 +54,10 @@ const KINDS: readonly [string, number, (i: number) => string][] = [
 
 const schema = createSchema({ resolvers, entities, batches });
 
-function prepared(text: string, name: string): { readonly prepared: ReturnType<PreparedOperations['prepare']>; readonly bytes: number } {
+function prepared(
+  text: string,
+  name: string,
+): { readonly prepared: ReturnType<PreparedOperations['prepare']>; readonly bytes: number } {
   const document = parse(text);
   const operation = getOperationAST(document, name) ?? getOperationAST(document);
   if (!operation) throw new Error(`There is no operation in ${text}.`);
