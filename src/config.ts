@@ -161,7 +161,7 @@ const MCP_ALONE =
 
 const HOUR_MS = 3_600_000;
 
-/** Names the faults of settings that issued keys need. */
+/** Names the faults of settings that issued keys and budgets need. */
 function issuedFaults(given: Env): readonly string[] {
   const { COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1' } = given;
   const faults: string[] = [];
@@ -179,6 +179,8 @@ function issuedFaults(given: Env): readonly string[] {
     );
   if (given.TRUSTED_DOCUMENTS_FOR === 'issued' && given.MCP === 'on')
     faults.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
+  if (given.MCP_BUDGET !== undefined && workers !== '1' && (store === 'memory:' || store === 'none'))
+    faults.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
   return faults;
 }
 

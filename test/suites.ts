@@ -56,6 +56,7 @@ export const PROGRAMS = [
   'test/issued/gateways.test.ts',
   'test/issued/program.test.ts',
   'test/live/gateways.test.ts',
+  'test/tools/shared-budget.test.ts',
   'test/server/balancer.test.ts',
   'test/server/docker.test.ts',
   'test/server/program.test.ts',

@@ -10,6 +10,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { createGateway } from '../gateway.ts';
 import { ownBuild } from '../server/own-version.ts';
+import { openKeyStore } from '../wings/issued/key-store.ts';
 import { createLog } from '../wings/program/log.ts';
 import { ToolBudgets } from '../wings/tools/own-tools.ts';
 import { createToolServers } from '../wings/tools/tool-server.ts';
@@ -42,7 +43,8 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
     const gateway = await createGateway({ config: { ...config, mcp: true }, upstreamUrl, observer: log });
     try {
       const { version } = ownBuild();
-      const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, true);
+      const counts = await openKeyStore('memory:', config.cacheTimeoutMs);
+      const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, counts, true);
       const onFault = (fault: unknown) => log.problem(fault, 'mcp');
       const { open } = createToolServers(gateway, version, onFault, budgets);
       await answerAll(() => open({ authorization: `Bearer ${key}` }), config.maxBodyBytes);

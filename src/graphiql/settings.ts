@@ -2,7 +2,7 @@ import { GATEWAY } from './addresses.ts';
 import { apiKey, keepKey } from './api-key.ts';
 import { offerLive } from './live-status.ts';
 import { type SourceNames, setSourceNames } from './source-names.ts';
-import { setTrusted, type TrustedDocument } from './trusted.ts';
+import { setPublicDocuments, setTrusted, type TrustedDocument } from './trusted.ts';
 
 /** What the server tells the page about itself. */
 export interface Settings {
@@ -27,8 +27,16 @@ async function toldSettings(): Promise<Settings> {
     readonly isTrustedOnly: boolean;
     readonly isLive: boolean;
     readonly sourceNames: SourceNames;
+    readonly publicUrl: string | null;
+    readonly publicDocuments: readonly {
+      readonly name: string;
+      readonly title: string;
+      readonly text: string;
+    }[];
   };
-  const { demoKeys, isTrustedOnly, isLive } = told;
+  const { demoKeys, isTrustedOnly, isLive, publicUrl } = told;
+  const base = publicUrl === null ? GATEWAY : `${publicUrl}/`;
+  setPublicDocuments(told.publicDocuments.map(({ name, ...one }) => ({ ...one, url: `${base}c/${name}` })));
   setSourceNames(told.sourceNames);
   offerLive(isLive);
   if (!isTrustedOnly) return { demoKeys, trusted: null };

@@ -21,6 +21,25 @@ export function trustedIdOf(text: string): string | null {
   return documents.find((document) => plain(document.text) === plain(text))?.id ?? null;
 }
 
+/** A document that has an address of its own. */
+export interface PublicDocument {
+  readonly url: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+let published: readonly PublicDocument[] = [];
+
+export function setPublicDocuments(all: readonly PublicDocument[]): void {
+  published = all;
+}
+
+/** The public document of what an editor holds, however that is laid out: it is asked for by its name. */
+export function publicDocumentOf(text: string): PublicDocument | null {
+  const bare = (laidOut: string) => laidOut.replaceAll(/\s+/g, ' ').trim();
+  return published.find((document) => bare(document.text) === bare(text)) ?? null;
+}
+
 /** What people know a document by: the names of its operations. */
 export function trustedNameOf({ id, text }: TrustedDocument): string {
   const names = Array.from(text.matchAll(/\b(?:query|mutation|subscription)\s+(\w+)/g), ([, name]) => name);

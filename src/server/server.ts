@@ -10,11 +10,13 @@ import type { Gateway } from '../gateway.ts';
 import { printSdl } from '../graph/schema.ts';
 import { waitingBounds } from '../memory-budget.ts';
 import { METHODS } from '../operations/messages.ts';
+import type { PublicDocument } from '../wings/address/public-documents.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
 import type { Log } from '../wings/program/log.ts';
 import type { Metrics } from '../wings/program/metrics.ts';
 import { graphqlRoute, refuse } from './graphql-route.ts';
 import { requestIdOf, taggedText } from './http.ts';
+import type { llmsRoute } from './llms-route.ts';
 import { createOutgoing, type Outgoing, WriteQueue } from './outgoing.ts';
 
 /** Milliseconds in which one origin at most is told of that may not ask. */
@@ -121,12 +123,16 @@ export function createServer(parts: ServerParts): Server {
   writeTogether(app, course, outgoing, problem);
 
   allowOrigins(app, config, log.note);
+  /** Returns the documents that have addresses of their own, once their route is there. */
+  let publicDocuments = (): readonly PublicDocument[] => [];
   if (config.graphiql) {
     const settings = {
       demoKeys,
       trusted: () => gateway.trusted,
       isLive: gateway.live !== null,
       sourceNames: config.sourceNames,
+      publicUrl: config.publicUrl,
+      publicDocuments: () => publicDocuments(),
     };
     app.register(async (app) => (await import('../wings/graphiql-route.ts')).graphiqlRoute(app, settings));
   }
@@ -146,19 +152,30 @@ export function createServer(parts: ServerParts): Server {
       const { liveSockets } = await import('../wings/live/sockets.ts');
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
+  const models: Parameters<typeof llmsRoute>[2][number][] = [];
   if (config.mcp) {
-    const options = { gateway, origins: config.corsOrigins, budget: config.mcpBudget, course, problem };
-    app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
+    const options = { gateway, config, course, problem };
+    app.register(async (app) => {
+      const listed = await (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options);
+      const things = async () =>
+        (await listed()).map(({ name, description = '' }) => ({ name: `**${name}**`, words: description }));
+      models.push({ heading: 'Tools', things });
+    });
   }
   const { issued } = gateway;
-  const { publicDocuments } = config;
-  if (publicDocuments !== undefined && issued !== null) {
+  const { publicDocuments: file } = config;
+  if (file !== undefined && issued !== null) {
     const isSynthetic = demoKeys !== null;
-    const options = { config, publicDocuments, gateway, issued, isSynthetic, course, outgoing, problem };
-    app.register(async (app) =>
-      (await import('../wings/address/address-route.ts')).addressRoute(app, options),
-    );
+    const options = { config, file, gateway, issued, isSynthetic, course, outgoing, problem };
+    app.register(async (app) => {
+      const { addressRoute } = await import('../wings/address/address-route.ts');
+      const { listed, things } = await addressRoute(app, options);
+      publicDocuments = listed;
+      models.push({ heading: 'Public documents', things });
+    });
   }
+  if (config.mcp || file !== undefined)
+    app.register(async (app) => (await import('./llms-route.ts')).llmsRoute(app, waysOf(config), models));
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
@@ -188,6 +205,15 @@ export function createServer(parts: ServerParts): Server {
       return drain({ app, course, open, admin, transports }, parts, delayMs, isReplaced);
     },
   };
+}
+
+/** Tells models of the ways to ask beside GraphQL. */
+function waysOf({ mcp, publicDocuments }: Config): readonly string[] {
+  const tools =
+    '- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. Listing tools needs no key; to run one, send the key of the service as `Authorization: Bearer`.';
+  const addresses =
+    '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.';
+  return [...(mcp ? [tools] : []), ...(publicDocuments === undefined ? [] : [addresses])];
 }
 
 /**

@@ -136,6 +136,8 @@ export function joinedPurse(name: string, takeFirst: Purse['take'], other: Purse
           putBackOther();
         };
       } catch (error) {
+        // The first one waits for the other: else each would lack a call while the other has one.
+        if (error instanceof Unfunded) throw new Unfunded(error.known.then(putBack));
         putBack();
         throw error;
       }

@@ -44,6 +44,14 @@ interface IdeRouteOptions {
   readonly demoKeys: Readonly<Record<string, string>> | null;
   /** Names of sources, which pictures tell; undefined if the operator gives none. */
   readonly sourceNames: SourceNames | undefined;
+  /** Address of the gateway as others reach it; undefined for that of the page. */
+  readonly publicUrl: string | undefined;
+  /** Returns the documents that have addresses of their own, at the moment. */
+  readonly publicDocuments: () => Iterable<{
+    readonly name: string;
+    readonly title: string | null;
+    readonly text: string;
+  }>;
   /** Returns the only documents that may run at the moment; null if any may. */
   readonly trusted: () => readonly { readonly id: string; readonly text: string }[] | null;
 }
@@ -55,7 +63,7 @@ interface IdeRouteOptions {
  */
 export async function graphiqlRoute(
   app: FastifyInstance,
-  { demoKeys, trusted, isLive, sourceNames }: IdeRouteOptions,
+  { demoKeys, trusted, isLive, sourceNames, publicUrl, publicDocuments }: IdeRouteOptions,
 ) {
   const isBuilt = existsSync(PAGE);
   if (isBuilt) {
@@ -87,6 +95,12 @@ export async function graphiqlRoute(
       isTrustedOnly: trusted() !== null,
       isLive,
       sourceNames: Object.fromEntries(sourceNames ?? []),
+      publicUrl: publicUrl ?? null,
+      publicDocuments: Array.from(publicDocuments(), ({ name, title, text }) => ({
+        name,
+        title: title ?? name,
+        text,
+      })),
     };
   });
   app.get('/graphiql/documents.json', async (_request, reply) => {

@@ -40,6 +40,22 @@ async function refusal(program: Publishing, path: string) {
   };
 }
 
+it('public documents and issued keys are there beside what routers see', async () => {
+  const subgraph = { SUBGRAPH: 'on', SUBGRAPH_ISO3: 'on', SUBGRAPH_NODE: 'on', SUBGRAPH_OMIT: 'tickers' };
+  await using program = await openPublishing({ env: { ...subgraph, TRUSTED_DOCUMENTS_FOR: 'issued' } });
+  const key = await program.issue({ name: 'page', perDay: 2 });
+  const page = await program.at('/c/bars.json');
+  expect([page.status, (await page.json()).data.observations.length]).toEqual([200, 3]);
+  expect((await program.at('/c/kept')).status).toBe(404);
+  const { data } = await program.ask('{ country(code: "UG") { name } }', { key });
+  expect(data).toEqual({ country: { name: 'Uganda' } });
+  const routers = '{ _entities(representations: [{ __typename: "Country", iso3: "KEN" }]) { __typename } }';
+  expect((await program.ask(routers, { key })).data).toEqual({ _entities: [{ __typename: 'Country' }] });
+  const spent = await program.ask('{ country(code: "KE") { profile { record } } }', { key });
+  expect([spent.status, spent.errors[0]?.extensions.code]).toEqual([200, 'KEY_BUDGET_SPENT']);
+  expect(program.requests()).toHaveLength(2);
+});
+
 describe('a public document', () => {
   it('is there in all forms for one call, and on the second look is not sent', async () => {
     await using program = await openPublishing();

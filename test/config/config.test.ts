@@ -271,6 +271,9 @@ describe('settings', () => {
     expect(faultOf({ ...key, CACHE_URL: 'none' })).toContain('COUNTRY_DATA_KEY: issued keys need a store');
     expect(faultOf({ ...key, WORKERS: '2' })).toContain('COUNTRY_DATA_KEY: workers share issued keys');
     expect(faultOf({ ...key, SUBGRAPH_PREFIX: 'CG_' })).toContain('no SUBGRAPH_PREFIX');
+    const tools = { MCP: 'on', TRUSTED_DOCUMENTS: 'documents.json', MCP_BUDGET: '5' };
+    expect(faultOf({ ...tools, WORKERS: '2' })).toContain('MCP_BUDGET: workers share it');
+    expect(readConfig(tools).mcpBudget).toBe(5);
     const open = { PUBLIC_DOCUMENTS: 'public.json' };
     for (const given of [open, { ...open, ...key }, { ...open, TRUSTED_DOCUMENTS: 'trusted.json' }])
       expect(faultOf(given)).toContain('PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS');

@@ -3,10 +3,11 @@ import { promisify } from 'node:util';
 import { buildSchema } from 'graphql';
 import type { Page } from 'playwright-core';
 import { parseSync } from 'vite';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dataTypeOf } from '../../src/graphiql/share/data-type.ts';
 import { linkTo, MAX_LINK, sharedIn } from '../../src/graphiql/share/link.ts';
-import { asFetch, asTypeScript } from '../../src/graphiql/share/snippets.ts';
+import { asEmbed, asFetch, asTypeScript } from '../../src/graphiql/share/snippets.ts';
+import { DOCUMENTS, openFiles } from '../address/publishing.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { scenesOfGraphiql, write, written } from '../support/graphiql.ts';
 
@@ -89,6 +90,18 @@ describe('the type of an answer', () => {
   });
 });
 
+describe('a frame', () => {
+  const document = { url: 'https://figures.example/c/lines', title: 'People & "years"' };
+
+  it('has its variables in its address, lists with commas', () => {
+    const text = asEmbed(document, { codes: ['KE', 'ZA'], from: 2000, to: null, of: 'a&b' });
+    expect(text).toContain('src="https://figures.example/c/lines?codes=KE,ZA&#38;from=2000&#38;of=a%26b"');
+    expect(text).toContain('title="People &#38; &#34;years&#34;"');
+    expect(text).toMatch(/^<iframe .*width="\d+" height="\d+" loading="lazy".*><\/iframe>\n$/);
+    expect(asEmbed(document)).toContain('src="https://figures.example/c/lines" ');
+  });
+});
+
 /** Copies the operation of the editor, and reads what is on the clipboard then. */
 async function copy(page: Page, what: string): Promise<string> {
   await page.getByRole('button', { name: 'Share' }).click();
@@ -158,5 +171,44 @@ describe.skipIf(!hasChromium)('an operation that is copied', () => {
     const type = isFetch ? 'module' : 'module-typescript';
     const { stdout } = await execute(process.execPath, [`--input-type=${type}`, '--eval', module], { env });
     expect(JSON.parse(stdout)).toEqual({ country: { name: 'Kenya' } });
+  });
+});
+
+describe.skipIf(!hasChromium)('a frame of the operation', () => {
+  const files = openFiles();
+  const env = { ...files.env, CACHE_URL: files.folder.cacheUrl, COUNTRY_DATA_KEY: 'demo-team' };
+  const sceneOf = shared({ env: { ...env, TRUSTED_DOCUMENTS_FOR: 'issued' } });
+  afterAll(() => files.folder[Symbol.dispose]());
+
+  it('is there for a public document, and shows it with its variables', async () => {
+    const { page, program } = sceneOf();
+    const { key } = (await program.issued?.desk.create({ name: 'page' })) ?? {};
+    await write(page, DOCUMENTS.bars);
+    await page.getByRole('button', { name: 'Variables' }).click();
+    await page.locator('.graphiql-editor-tool .view-lines').first().click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText('{ "codes": ["KE", "ET"] ');
+    await page.keyboard.press('Shift+ControlOrMeta+End');
+    await page.keyboard.insertText('}');
+    const text = await copy(page, 'Copy embed');
+    expect(text).toMatch(/^<iframe src="http:\/\/127\.0\.0\.1:\d+\/c\/bars\?codes=KE,ET" title="bars" /);
+    expect(text).toContain(' loading="lazy"');
+    for (const secret of [key ?? 'cgk_', 'cgk_', 'demo-']) expect(text).not.toContain(secret);
+    program.requests();
+    const framed = await fetch(/src="([^"]+)"/.exec(text)?.[1] ?? '');
+    expect([framed.status, (await framed.text()).includes('Ethiopia')]).toEqual([200, true]);
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('is not there for another, and the operator is told the way to it', async () => {
+    const { page } = sceneOf();
+    await write(page, DOCUMENTS.kept);
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Copy embed' }).click();
+    await expect
+      .poll(() => page.locator('.share [role=status]').innerText())
+      .toBe(
+        'To embed this, the operator has to list the operation in TRUSTED_DOCUMENTS and name it in PUBLIC_DOCUMENTS.',
+      );
   });
 });

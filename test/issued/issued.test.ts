@@ -218,23 +218,6 @@ describe('an issued key', () => {
     expect(program.requests()).toEqual([]);
     file.remove();
   });
-
-  it('subscribes to nothing, and is never handed on', async () => {
-    using folder = openFolder();
-    await using program = await openIssuing({ ...folder, env: { SUBSCRIPTIONS: 'on' } });
-    const key = await program.issue({ name: 'page' });
-    const reply = await fetch(program.url, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        accept: 'text/event-stream',
-      },
-      body: JSON.stringify({ query: 'subscription { sourceRefreshed { key } }' }),
-    });
-    expect(await reply.text()).toContain('UNAUTHENTICATED');
-    expect(program.requests()).toEqual([]);
-  });
 });
 
 describe('a budget', () => {

@@ -3,12 +3,13 @@ import { useEffect, useRef, useState } from 'react';
 import { nameIn, shownTab } from '../exchange.ts';
 import type { Operation } from '../operation.ts';
 import { ENDPOINT } from '../settings.ts';
+import { publicDocumentOf } from '../trusted.ts';
 import { variablesIn } from '../variables.ts';
 import { copied } from './clipboard.ts';
 import { dataTypeOf } from './data-type.ts';
 import { linkTo, MAX_LINK } from './link.ts';
 import { seenAsText, seenIn } from './seen.ts';
-import { asCurl, asFetch, asTypeScript } from './snippets.ts';
+import { asCurl, asEmbed, asFetch, asTypeScript } from './snippets.ts';
 
 /** How long it is said that something was copied. */
 const SAID_MS = 4_000;
@@ -48,6 +49,16 @@ export function ShareMenu() {
     };
   }
 
+  function embed(): void {
+    const { query, variables } = operation();
+    const document = publicDocumentOf(query);
+    if (document === null)
+      say(
+        'To embed this, the operator has to list the operation in TRUSTED_DOCUMENTS and name it in PUBLIC_DOCUMENTS.',
+      );
+    else void copy('Embed', asEmbed(document, variables));
+  }
+
   function typeScript(): string {
     const asked = operation();
     let type = 'unknown';
@@ -74,6 +85,7 @@ export function ShareMenu() {
           <DropdownMenu.Item onSelect={() => void copy('Link', linkTo(page, shared()))}>
             Copy link
           </DropdownMenu.Item>
+          <DropdownMenu.Item onSelect={embed}>Copy embed</DropdownMenu.Item>
           <DropdownMenu.Item onSelect={() => void copy('curl', asCurl(ENDPOINT, operation()))}>
             Copy as curl
           </DropdownMenu.Item>

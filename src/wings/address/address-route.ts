@@ -28,11 +28,17 @@ import {
 interface AddressRouteOptions extends AnswerSending {
   readonly config: Config;
   /** File of the public documents. */
-  readonly publicDocuments: string;
+  readonly file: string;
   readonly gateway: Gateway;
   readonly issued: Issued;
   /** True if the figures are those of the embedded sandbox. */
   readonly isSynthetic: boolean;
+}
+
+/** The public documents at the moment. */
+interface PublishedDocuments {
+  readonly listed: () => readonly PublicDocument[];
+  readonly things: () => ReturnType<OpenApi['things']>;
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -87,14 +93,18 @@ interface PictureRefusal {
 /**
  * Serves the public documents of the operator: `/c/<name>` as a page, its data and its picture beside it, `/oembed`, and
  * `/openapi.json`. Each runs as an operation like any other, under the issued key that the operator has named for it.
+ * @returns functions that list them, as they are and in words for models
  * @throws ConfigError if one of them can't be served
  */
-export async function addressRoute(app: FastifyInstance, options: AddressRouteOptions): Promise<void> {
+export async function addressRoute(
+  app: FastifyInstance,
+  options: AddressRouteOptions,
+): Promise<PublishedDocuments> {
   const { gateway, config, course, problem } = options;
   if (!existsSync(DRAWING_CODE))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
   const { documents, stop } = await openPublicDocuments(
-    options.publicDocuments,
+    options.file,
     gateway.schema,
     () => gateway.listed,
     (fault) => problem(fault, ''),
@@ -133,6 +143,7 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
       reply.type(JSON_TEXT);
       return isTold(request, reply, digestOf([text]), 'no-cache') ? '' : text;
     });
+  return { listed: () => [...current().values()], things: () => openApi.things(current()) };
 }
 
 /** Answers requests for public documents. */

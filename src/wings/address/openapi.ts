@@ -61,6 +61,37 @@ export class OpenApi {
   /** @param base address that the paths are behind */
   async text(documents: ReadonlyMap<string, PublicDocument>, base: string, version: string): Promise<string> {
     const paths: [path: string, item: object][] = [];
+    for (const { document, price } of await this.#priced(documents)) {
+      for (const ending of endingsOf(document))
+        paths.push([`/c/${document.name}${ending}`, itemOf(document, ending, TYPES[ending] ?? '', price)]);
+    }
+    return JSON.stringify({
+      openapi: '3.1.0',
+      info: { title: 'Public documents', version },
+      servers: [{ url: base }],
+      paths: Object.fromEntries(paths),
+    });
+  }
+
+  /** Describes them in words, for models. */
+  async things(documents: ReadonlyMap<string, PublicDocument>) {
+    return (await this.#priced(documents)).map(({ document, price }) => {
+      const { name, title, description, variables } = document;
+      const forms = endingsOf(document).filter((ending) => ending !== '');
+      const given = variables.map((variable) => variable.name).join(', ');
+      const costs =
+        price === null
+          ? 'What it costs depends on its variables.'
+          : `Costs ${price.expected} call(s) to the metered service where nothing is held: at least ${price.least}, at most ${price.most}.`;
+      const parameters = given === '' ? '' : ` Parameters: ${given}.`;
+      const words = `${description ?? ''} A page; its data and picture are beside it as ${forms.join(', ')}.${parameters} ${costs}`;
+      return { name: `[${title ?? name}](c/${name})`, words };
+    });
+  }
+
+  /** Prices all documents, one after the other. */
+  async #priced(documents: ReadonlyMap<string, PublicDocument>) {
+    const priced: { readonly document: PublicDocument; readonly price: DocumentPrice | null }[] = [];
     const known = this.#prices;
     this.#prices = new Map();
     for (const document of documents.values()) {
@@ -69,16 +100,9 @@ export class OpenApi {
       const price = await asked;
       // A price that can't be told for want of room is asked for again.
       if (price === null) this.#prices.delete(document.text);
-      for (const [ending, type] of Object.entries(TYPES))
-        if (document.isTable || (ending !== '.csv' && ending !== '.arrow'))
-          paths.push([`/c/${document.name}${ending}`, itemOf(document, ending, type, price)]);
+      priced.push({ document, price });
     }
-    return JSON.stringify({
-      openapi: '3.1.0',
-      info: { title: 'Public documents', version },
-      servers: [{ url: base }],
-      paths: Object.fromEntries(paths),
-    });
+    return priced;
   }
 
   async #ask(document: PublicDocument): Promise<DocumentPrice | null> {
@@ -101,6 +125,10 @@ export class OpenApi {
     if (!isObject(explain)) return null;
     return { least: Number(explain.least), expected: Number(explain.calls), most: Number(explain.most) };
   }
+}
+
+function endingsOf({ isTable }: PublicDocument): readonly string[] {
+  return Object.keys(TYPES).filter((ending) => isTable || (ending !== '.csv' && ending !== '.arrow'));
 }
 
 function itemOf(document: PublicDocument, ending: string, type: string, price: DocumentPrice | null): object {

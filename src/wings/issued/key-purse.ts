@@ -27,12 +27,6 @@ interface WindowCount extends Count {
   readonly isOfGroup: boolean;
 }
 
-/** A call that was taken and is not spent yet, with the counts that it stands in. */
-interface TakenCall {
-  readonly minute: number;
-  readonly names: readonly string[];
-}
-
 /** Windows in UTC, as the service has them. Returns the name of the one that an instant lies in, and its bounds. */
 function windowAt(window: BudgetWindow, atMs: number) {
   if (window !== 'month') {
@@ -63,47 +57,117 @@ export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): read
 }
 
 /**
- * The budget of an issued key in this process. Each call is taken from the store's counts before it leaves, so that no
- * gateway sends one too many. A call that doesn't leave, or not in the minute that it was taken in, is put back.
+ * A budget that is counted in a store. Each call is taken from the store's counts before it leaves, so that no gateway
+ * sends one too many. A call that doesn't leave, or not in the windows that it was taken in, is put back.
  */
-export class KeyPurse implements Purse {
+export abstract class CountedPurse<Counted extends Count = Count> implements Purse {
   readonly name: string;
-  readonly flow = new Flow();
+  readonly flow: Flow;
   readonly #store: KeyStore;
   readonly #now: () => number;
-  /** The terms as they are at the moment. */
-  key: IssuedKey;
-  #units: TakenCall[] = [];
+  /** Calls that were taken and are not spent yet: the names of the counts that each stands in. */
+  #units: (readonly string[])[] = [];
   #refusal: { readonly failure: Failure; readonly untilMs: number } | null = null;
-  /** Counts by their names, as the store last told them. */
-  #seen: ReadonlyMap<string, number> = new Map();
 
-  constructor(key: IssuedKey, store: KeyStore, now: () => number) {
-    this.name = `issued ${key.name}`;
-    this.key = key;
+  constructor(name: string, store: KeyStore, now: () => number, flow = new Flow()) {
+    this.name = name;
+    this.flow = flow;
     this.#store = store;
     this.#now = now;
   }
 
+  /** Lists the counts that a call at an instant stands in. */
+  protected abstract countsAt(nowMs: number): readonly Counted[];
+  /** Makes the failure of a call for which a count has no room. */
+  protected abstract spent(count: Counted, nowMs: number): Failure;
+  /** Called with counts as the store tells them. */
+  protected see(_counts: readonly Counted[], _calls: readonly number[]): void {}
+
   take(): () => void {
     const nowMs = this.#now();
-    const minute = windowAt('minute', nowMs).at;
+    const counts = this.countsAt(nowMs);
+    const [first] = counts;
     for (let unit = this.#units.pop(); unit !== undefined; unit = this.#units.pop()) {
       const taken = unit;
-      if (taken.minute === minute) return () => this.#offer(taken);
+      if (taken[0] === first?.name) return () => this.#offer(taken);
       this.#putBack(taken);
     }
     if (this.#refusal !== null && nowMs < this.#refusal.untilMs) throw this.#refusal.failure;
-    throw new Unfunded(this.#fund(nowMs));
+    throw new Unfunded(this.#fund(counts, nowMs));
+  }
+
+  /** Takes a call from the store: it is there for the next that asks, or the reason for which there is none. */
+  async #fund(counts: readonly Counted[], nowMs: number): Promise<void> {
+    const refuse = (failure: Failure) => {
+      this.#refusal = { failure, untilMs: this.#now() + REFUSED_MS };
+    };
+    try {
+      const { calls, full } = await this.#store.take(counts);
+      this.see(counts, calls);
+      const spent = full === null ? undefined : counts[full];
+      if (spent !== undefined) refuse(this.spent(spent, nowMs));
+      else this.#offer(counts.map(({ name }) => name));
+    } catch {
+      refuse(unreachable());
+    }
+  }
+
+  /** Has a unit at hand for the call that is about to ask for it; one that nobody takes goes back to the store. */
+  #offer(unit: readonly string[]): void {
+    this.#units.push(unit);
+    setImmediate(() => {
+      const place = this.#units.indexOf(unit);
+      if (place === -1) return;
+      this.#units.splice(place, 1);
+      this.#putBack(unit);
+    });
+  }
+
+  #putBack(unit: readonly string[]): void {
+    // If it can't be, the budget has one call less, and never one more.
+    this.#store.putBack(unit).catch(() => {});
+  }
+
+  /** @throws Failure if the store can't be reached */
+  protected async read(counts: readonly Counted[]): Promise<readonly number[]> {
+    const calls = await this.#store.read(counts.map(({ name }) => name)).catch(() => {
+      throw unreachable();
+    });
+    this.see(counts, calls);
+    return calls;
+  }
+}
+
+/** The budget of an issued key in this process. */
+export class KeyPurse extends CountedPurse<WindowCount> {
+  readonly #now: () => number;
+  /** The terms as they are at the moment. */
+  key: IssuedKey;
+  /** Counts by their names, as the store last told them. */
+  #seen: ReadonlyMap<string, number> = new Map();
+
+  constructor(key: IssuedKey, store: KeyStore, now: () => number) {
+    super(`issued ${key.name}`, store, now);
+    this.key = key;
+    this.#now = now;
+  }
+
+  protected override countsAt(nowMs: number): readonly WindowCount[] {
+    return countsOf(this.key, nowMs);
+  }
+
+  protected override spent(count: WindowCount, nowMs: number): Failure {
+    return spentFailure(count, nowMs);
+  }
+
+  protected override see(counts: readonly WindowCount[], calls: readonly number[]): void {
+    this.#seen = new Map(counts.map(({ name }, i) => [name, calls[i] ?? 0]));
   }
 
   async quota(): Promise<QuotaRecord> {
     const nowMs = this.#now();
     const counts = countsOf(this.key, nowMs);
-    const calls = await this.#store.read(counts.map(({ name }) => name)).catch(() => {
-      throw unreachable();
-    });
-    this.#see(counts, calls);
+    const calls = await this.read(counts);
     const own = (window: BudgetWindow) =>
       calls[counts.findIndex((count) => count.window === window && !count.isOfGroup)] ?? 0;
     const full = counts.filter(({ most }, i) => most !== null && (calls[i] ?? 0) >= most);
@@ -138,43 +202,6 @@ export class KeyPurse implements Purse {
         resetSeconds: Math.ceil((endsAtMs - nowMs) / 1000),
       };
     });
-  }
-
-  /** Takes a call from the store: it is there for the next that asks, or the reason for which there is none. */
-  async #fund(nowMs: number): Promise<void> {
-    const counts = countsOf(this.key, nowMs);
-    const refuse = (failure: Failure) => {
-      this.#refusal = { failure, untilMs: this.#now() + REFUSED_MS };
-    };
-    try {
-      const { calls, full } = await this.#store.take(counts);
-      this.#see(counts, calls);
-      const spent = full === null ? undefined : counts[full];
-      if (spent !== undefined) refuse(spentFailure(spent, nowMs));
-      else this.#offer({ minute: windowAt('minute', nowMs).at, names: counts.map(({ name }) => name) });
-    } catch {
-      refuse(unreachable());
-    }
-  }
-
-  /** Has a unit at hand for the call that is about to ask for it; one that nobody takes goes back to the store. */
-  #offer(unit: TakenCall): void {
-    this.#units.push(unit);
-    setImmediate(() => {
-      const place = this.#units.indexOf(unit);
-      if (place === -1) return;
-      this.#units.splice(place, 1);
-      this.#putBack(unit);
-    });
-  }
-
-  #putBack({ names }: TakenCall): void {
-    // If it can't be, the budget has one call less, and never one more.
-    this.#store.putBack(names).catch(() => {});
-  }
-
-  #see(counts: readonly WindowCount[], calls: readonly number[]): void {
-    this.#seen = new Map(counts.map(({ name }, i) => [name, calls[i] ?? 0]));
   }
 }
 

@@ -6,21 +6,20 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config.ts';
 import { excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { acceptsJson } from '../../operations/messages.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { keyFault } from '../../server/http.ts';
 import { ownBuild } from '../../server/own-version.ts';
+import { openKeyStore } from '../issued/key-store.ts';
 import { ToolBudgets } from './own-tools.ts';
 import { createToolServers } from './tool-server.ts';
 
 interface McpRouteOptions {
   readonly gateway: Gateway;
-  /** Origins of the pages that may call tools; `*` for any. */
-  readonly origins: readonly string[];
-  /** Calls that tools may send under a key in an hour; undefined for any number. */
-  readonly budget: number | undefined;
+  readonly config: Config;
   readonly course: { readonly isDraining: boolean };
   /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
@@ -33,18 +32,22 @@ const REFUSED = -32_000;
 /**
  * Serves `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time, to clients
  * of its revisions of 2025 and of 2026. Nothing is kept between requests but budgets, so there are no sessions, and any
- * worker answers. `/llms.txt` tells models of it.
+ * worker answers.
+ * @returns a function that lists the tools
  * @throws ConfigError if no trusted document can be a tool
  */
 export async function mcpRoute(
   app: FastifyInstance,
-  { gateway, origins, budget, course, problem }: McpRouteOptions,
-): Promise<void> {
+  { gateway, config, course, problem }: McpRouteOptions,
+): Promise<() => Promise<readonly Tool[]>> {
+  const { mcpBudget, corsOrigins: origins, cacheUrl, cacheTimeoutMs } = config;
+  const counts = mcpBudget === undefined ? null : await openKeyStore(cacheUrl, cacheTimeoutMs);
+  app.addHook('onClose', async () => counts?.close());
   const { open, listed } = createToolServers(
     gateway,
     ownBuild().version,
     (fault, requestId = '') => problem(fault, requestId),
-    budget === undefined ? null : new ToolBudgets(budget, false),
+    mcpBudget === undefined || counts === null ? null : new ToolBudgets(mcpBudget, counts, false),
   );
   readShallowJson(app);
 
@@ -93,11 +96,6 @@ export async function mcpRoute(
     return reply.send(await response.text());
   });
 
-  app.get('/llms.txt', async (_request, reply) => {
-    reply.type('text/plain; charset=utf-8').header('cache-control', 'public, max-age=60');
-    return describedForModels(await listed());
-  });
-
   app.route({
     method: ['GET', 'DELETE', 'PUT', 'PATCH'],
     url: '/mcp',
@@ -106,27 +104,7 @@ export async function mcpRoute(
       return refuse(reply, 405, 'This server has no sessions and sends nothing unasked: use POST.');
     },
   });
-}
-
-/** Writes what a model should know of this gateway before it asks, with addresses as they are seen from this one. */
-function describedForModels(tools: readonly Tool[]): string {
-  const lines = tools.map(
-    ({ name, description = '' }) => `- **${name}**: ${description.replaceAll(/\s+/g, ' ')}`,
-  );
-  return `# Country Graph
-
-> A GraphQL gateway over a metered service of figures about African countries: each answer tells what it has cost in calls.
-
-## Ways to ask
-
-- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. Listing tools needs no key; to run one, send the key of the service as \`Authorization: Bearer\`.
-- [GraphQL](graphql): POST, GET or QUERY. With the header \`x-explain: 1\` nothing is sent, and the answer is the price.
-- [Schema](schema.graphql?for=clients): types and fields with their descriptions, where it is not switched off.
-
-## Tools
-
-${lines.join('\n')}
-`;
+  return listed;
 }
 
 /** Answers a request in the way of its revision. */

@@ -6,6 +6,8 @@ import { Flow } from '../../async/turns.ts';
 import { Failure } from '../../errors.ts';
 import { plain } from '../../resolvers/indicators.ts';
 import { joinedPurse, type Purse } from '../../service/call.ts';
+import { CountedPurse } from '../issued/key-purse.ts';
+import type { Count, KeyStore } from '../issued/key-store.ts';
 
 /** Fields that one search lists. */
 const MOST_FIELDS = 12;
@@ -109,16 +111,10 @@ export class FieldSearch {
 }
 
 const HOUR_MS = 3_600_000;
+const YEAR_MS = 366 * 24 * HOUR_MS;
 
-/** Keys whose budgets are known at once. */
+/** Keys whose budgets are at hand. */
 const MAX_KEYS = 10_000;
-
-/** Calls of a budget that were sent in an hour. */
-interface Spending {
-  readonly hour: number;
-  readonly flow: Flow;
-  spent: number;
-}
 
 /** A budget as clients are told of it. */
 export interface ToldBudget {
@@ -130,64 +126,79 @@ export interface ToldBudget {
 
 /**
  * Budgets of calls that tools may send: by key and hour, since requests have no session over HTTP, or else one for a
- * session that lasts as long as the process. Each call is taken before it leaves, so that not one too many does.
+ * session that lasts as long as the process. Each call is taken before it leaves, so that not one too many does, of all
+ * gateways that share the store.
  */
 export class ToolBudgets {
   readonly limit: number;
+  readonly #store: KeyStore;
   readonly #isSession: boolean;
   readonly #now: () => number;
-  readonly #spendings = new LRUCache<string, Spending>({ max: MAX_KEYS });
+  readonly #purses = new LRUCache<string, ToolPurse>({ max: MAX_KEYS });
 
-  constructor(limit: number, isSession: boolean, now: () => number = Date.now) {
+  constructor(limit: number, store: KeyStore, isSession: boolean, now: () => number = Date.now) {
     this.limit = limit;
+    this.#store = store;
     this.#isSession = isSession;
     this.#now = now;
   }
 
   /** Opens the budget of a key. */
-  purseOf(authorization: string): Purse {
-    const spending = this.#of(authorization);
-    return {
-      name: `tools of ${this.#nameOf(authorization)}`,
-      flow: spending.flow,
-      take: () => {
-        if (spending.spent >= this.limit) throw this.refusalOf(authorization);
-        spending.spent += 1;
-        return () => {
-          spending.spent -= 1;
-        };
-      },
-    };
-  }
-
-  /** Makes the failure of a call, or of an operation of so many, for which too few are left. */
-  refusalOf(authorization: string, planned = 1): Failure {
-    const { limit, spent, resetsAt } = this.told(authorization);
-    const left = limit - spent;
-    const message = `This takes ${planned} more call(s), and ${left} are left of the ${limit} that tools may send (MCP_BUDGET); nothing was sent for it.`;
-    const reset = resetsAt === null ? {} : { resetsAt };
-    return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: left, ...reset });
-  }
-
-  told(authorization: string): ToldBudget {
-    const { spent, hour } = this.#of(authorization);
-    const resetsAt = this.#isSession ? null : new Date((hour + 1) * HOUR_MS).toISOString();
-    return { limit: this.limit, spent, resetsAt };
+  purseOf(authorization: string): ToolPurse {
+    const name = this.#nameOf(authorization);
+    const purse =
+      this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, this.#now, this.#isSession);
+    this.#purses.set(name, purse);
+    return purse;
   }
 
   #nameOf(authorization: string): string {
-    return this.#isSession ? '' : hash('sha256', authorization);
+    return this.#isSession ? 'session' : hash('sha256', authorization);
+  }
+}
+
+/** The budget of one key, or of a session. */
+class ToolPurse extends CountedPurse {
+  readonly #limit: number;
+  readonly #now: () => number;
+  readonly #isSession: boolean;
+
+  constructor(name: string, limit: number, store: KeyStore, now: () => number, isSession: boolean) {
+    super(`tools of ${name}`, store, now);
+    this.#limit = limit;
+    this.#now = now;
+    this.#isSession = isSession;
   }
 
-  #of(authorization: string): Spending {
-    const hour = this.#isSession ? 0 : Math.floor(this.#now() / HOUR_MS);
-    const name = this.#nameOf(authorization);
-    const known = this.#spendings.get(name);
-    if (known?.hour === hour) return known;
-    const fresh = { hour, flow: known?.flow ?? new Flow(), spent: 0 };
-    this.#spendings.set(name, fresh);
-    return fresh;
+  /** Tells the calls that are spent. @throws Failure if the store can't be reached */
+  async told(): Promise<ToldBudget> {
+    const nowMs = this.#now();
+    const [spent = 0] = await this.read(this.countsAt(nowMs));
+    return { limit: this.#limit, spent, resetsAt: this.#resetsAt(nowMs) };
   }
+
+  protected override countsAt(nowMs: number): readonly Count[] {
+    const hour = this.#isSession ? 0 : Math.floor(nowMs / HOUR_MS);
+    return [
+      { name: `${this.name}:${hour}`, most: this.#limit, keptMs: this.#isSession ? YEAR_MS : 2 * HOUR_MS },
+    ];
+  }
+
+  protected override spent(_count: Count, nowMs: number): Failure {
+    return beyondBudget({ limit: this.#limit, spent: this.#limit, resetsAt: this.#resetsAt(nowMs) }, 1);
+  }
+
+  #resetsAt(nowMs: number): string | null {
+    return this.#isSession ? null : new Date((Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS).toISOString();
+  }
+}
+
+/** Makes the failure of an operation of so many calls, for which too few are left. */
+export function beyondBudget({ limit, spent, resetsAt }: ToldBudget, planned: number): Failure {
+  const left = limit - spent;
+  const message = `This takes ${planned} more call(s), and ${left} are left of the ${limit} that tools may send (MCP_BUDGET); nothing was sent for it.`;
+  const reset = resetsAt === null ? {} : { resetsAt };
+  return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: left, ...reset });
 }
 
 /** Bounds the calls of one request. Its name is its own: what it is refused is told to nobody else. */

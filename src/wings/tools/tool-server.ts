@@ -16,7 +16,7 @@ import {
   validate,
 } from 'graphql';
 import { ConfigError } from '../../config.ts';
-import { excerpt, FAILURES, type Failure, type FailureCode, type FailureFields } from '../../errors.ts';
+import { excerpt, FAILURES, Failure, type FailureCode, type FailureFields } from '../../errors.ts';
 import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
 import { sha256Of, type TrustedDocument } from '../../operations/documents.ts';
@@ -26,11 +26,13 @@ import { isObject } from '../../service/records/envelope.ts';
 import { CATALOGUE_SEARCH } from '../trusted.ts';
 import { type InputSchema, inputSchemaOf, sampleVariables } from './input-schema.ts';
 import {
+  beyondBudget,
   beyondRequest,
   boundedPurse,
   FieldSearch,
   MAX_CALLS_KEY,
   OWN_TOOLS,
+  type ToldBudget,
   type ToolBudgets,
 } from './own-tools.ts';
 
@@ -391,16 +393,22 @@ class Tools {
     const { errors, extensions } = await this.#explained(tool, call);
     const calls = extensions?.explain?.calls;
     if (calls === undefined) return failed(errors);
-    const told = budgets?.told(authorization) ?? null;
-    const meta = () =>
-      budgets === null ? {} : { _meta: { 'country-graph/budget': budgets.told(authorization) } };
-    if (maxCalls !== undefined && calls > maxCalls)
-      return { ...refusedBy(beyondRequest(calls, maxCalls)), ...meta() };
-    if (budgets !== null && told !== null && told.spent + calls > told.limit)
-      return { ...refusedBy(budgets.refusalOf(authorization, calls)), ...meta() };
     const budget = budgets?.purseOf(authorization) ?? null;
-    const purse = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
-    return { ...resultOf(await asked(this.#gateway, { ...call, tool }, purse)), ...meta() };
+    try {
+      const told = (await budget?.told()) ?? null;
+      const meta = (now: ToldBudget | null) =>
+        now === null ? {} : { _meta: { 'country-graph/budget': now } };
+      if (maxCalls !== undefined && calls > maxCalls)
+        return { ...refusedBy(beyondRequest(calls, maxCalls)), ...meta(told) };
+      if (told !== null && told.spent + calls > told.limit)
+        return { ...refusedBy(beyondBudget(told, calls)), ...meta(told) };
+      const purse = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
+      const result = resultOf(await asked(this.#gateway, { ...call, tool }, purse));
+      return { ...result, ...meta((await budget?.told()) ?? null) };
+    } catch (error) {
+      if (error instanceof Failure) return refusedBy(error);
+      throw error;
+    }
   }
 
   async #search(call: ToolCall): Promise<CallToolResult> {

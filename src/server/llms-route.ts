@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify';
+
+/** Things that can be asked for, a line each. */
+interface ModelsSection {
+  readonly heading: string;
+  readonly things: () => Promise<readonly { readonly name: string; readonly words: string }[]>;
+}
+
+/** Seconds for which others may keep the text: prices and documents change. */
+const KEPT_SECONDS = 60;
+
+const GRAPHQL = [
+  '- [GraphQL](graphql): POST, GET or QUERY. With the header `x-explain: 1` nothing is sent, and the answer is the price.',
+  '- [Schema](schema.graphql?for=clients): types and fields with their descriptions, where it is not switched off.',
+];
+
+/**
+ * Serves `/llms.txt`: a text that tells a model of this gateway before it asks, with addresses as they are seen from that
+ * one.
+ * @param ways ways to ask beside GraphQL, a line each
+ */
+export async function llmsRoute(
+  app: FastifyInstance,
+  ways: readonly string[],
+  sections: readonly ModelsSection[],
+): Promise<void> {
+  app.get('/llms.txt', async (_request, reply) => {
+    reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${KEPT_SECONDS}`);
+    const told: string[] = [];
+    for (const { heading, things } of sections) {
+      const lines = (await things()).map(
+        ({ name, words }) => `- ${name}: ${words.replaceAll(/\s+/g, ' ').trim()}`,
+      );
+      told.push(`## ${heading}`, lines.join('\n'));
+    }
+    return `${[
+      '# Country Graph',
+      '> A GraphQL gateway over a metered service of figures about African countries: each answer tells what it has cost in calls.',
+      '## Ways to ask',
+      [...ways, ...GRAPHQL].join('\n'),
+      ...told,
+    ].join('\n\n')}\n`;
+  });
+}
