@@ -21,6 +21,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/wings/defer/deferral.ts': 'an argument that is an Int already',
   'src/operations/documents.ts': 'the message of a library',
   'src/wings/batches.ts': 'headers of our own answers',
+  'src/wings/live/sockets.ts': 'lengths of networks in a setting that was checked',
   'src/wings/lenient-json.ts': 'numbers of our own marks',
   'src/wings/extra/policy.ts': 'four digits of a day',
   'src/periods.ts': 'digits that its rules have picked out',
