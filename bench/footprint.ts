@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';
 import { compiled, type ObjectPlan, type Shape } from '../src/execution/plan.ts';
 import { createSchema } from '../src/graph/schema.ts';
-import { footprintOf, type Prepared, PreparedOperations } from '../src/operations/documents.ts';
+import { footprintOf, PreparedOperations } from '../src/operations/documents.ts';
 import { batches, resolvers } from '../src/resolvers/generated.ts';
 import { entities } from '../src/resolvers/nodes.ts';
 import { table } from './race/table.ts';
@@ -54,7 +54,10 @@ const KINDS: readonly [string, number, (i: number) => string][] = [
 
 const schema = createSchema({ resolvers, entities, batches });
 
-function prepared(text: string, name: string): { readonly prepared: Prepared; readonly bytes: number } {
+function prepared(
+  text: string,
+  name: string,
+): { readonly prepared: ReturnType<PreparedOperations['prepare']>; readonly bytes: number } {
   const document = parse(text);
   const operation = getOperationAST(document, name) ?? getOperationAST(document);
   if (!operation) throw new Error(`There is no operation in ${text}.`);

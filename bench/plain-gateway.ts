@@ -1,12 +1,11 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import { systemClock } from '../src/async/clock.ts';
+import type { Figures } from '../src/figures/entries.ts';
 import { createSeveralFigures } from '../src/figures/entries.ts';
-import type { Figures } from '../src/figures/fetch.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
-import { createLoaders } from '../src/loaders/loaders.ts';
+import { createLoaders, createTickersLearned } from '../src/loaders/loaders.ts';
 import { Effort } from '../src/loaders/observations.ts';
-import { createTickersLearned } from '../src/loaders/tickers.ts';
 import { type Demand, type Mode, pairKey } from '../src/plan/demand.ts';
 import { createLearned } from '../src/plan/learned.ts';
 import { batches, resolvers } from '../src/resolvers/generated.ts';

@@ -1,13 +1,11 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
-import type { Tracer } from './async/trace.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
+import type { BatchSize, FiguresParts } from './figures/entries.ts';
 import { createObservationEntries, createRefusedNames, createSeveralFigures } from './figures/entries.ts';
-import type { BatchSize, FiguresParts } from './figures/fetch.ts';
 import { createSchema, printSdl, readSdl } from './graph/schema.ts';
-import { createHeldNames, notingNames } from './loaders/loaders.ts';
-import { createTickersLearned } from './loaders/tickers.ts';
+import { createHeldNames, createTickersLearned, notingNames } from './loaders/loaders.ts';
 import { heldBounds } from './memory-budget.ts';
 import { Admission, type AdmissionRefusal, admitted, createOverloaded } from './operations/admission.ts';
 import { AnswersTable } from './operations/answers.ts';
@@ -35,10 +33,11 @@ import { createLearned } from './plan/learned.ts';
 import { openGivenLists } from './price/bound.ts';
 import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
-import type { Attempt, Endpoint } from './service/call.ts';
+import type { Attempt, Endpoint, Tracer } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { CallGate } from './service/gate.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
+import type { HubLink } from './store/store.ts';
 import { openStore } from './store/store.ts';
 import type { Ledger } from './tenants/ledger.ts';
 import { openTenants, type Tenant } from './tenants/tenant.ts';
@@ -47,7 +46,6 @@ import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { Issued } from './wings/issued/exchange.ts';
 import type { LiveParts } from './wings/live/inbox.ts';
 import type { EnteredSubscriber, Subscriptions } from './wings/live/subscriptions.ts';
-import type { HubLink } from './wings/stores/hub.ts';
 
 /** The operations under way and waiting, as metrics show them. */
 interface GatewayLoad {

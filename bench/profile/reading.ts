@@ -7,8 +7,7 @@
 import { taken } from '../../src/async/turns.ts';
 import { isDeep, parseExactly } from '../../src/exact-json.ts';
 import { createCommonTexts } from '../../src/figures/entries.ts';
-import { toldFailure } from '../../src/service/failures.ts';
-import { parsedByRows, type Read, ReceivedBody, textOf } from '../../src/service/json.ts';
+import { parsedByRows, type Read, ReceivedBody, toldFailure } from '../../src/service/bodies.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
 import { listIn, metaIn } from '../../src/service/records/envelope.ts';
 import { decodeObservations } from '../../src/service/records/observations.ts';
@@ -55,7 +54,7 @@ const stepsFor = (target: string): readonly Step[] => {
   return [
     ['is it the last one?', ({ received }) => received.equals(lastOf.get(received)?.bytes ?? NONE)],
     ['bytes (copy)', ({ received }) => received.copy()],
-    ['text', ({ bytes }) => textOf(bytes)],
+    ['text', ({ bytes }) => bytes.toString()],
     ['parse: JSON.parse alone', ({ text }) => JSON.parse(text)],
     ['parse: parseExactly', ({ text }) => parseExactly(text)],
     ['parse: by rows', ({ received, bytes }) => taken(parsedByRows(lastOf.get(received) as Read, bytes))],
@@ -68,7 +67,7 @@ const stepsFor = (target: string): readonly Step[] => {
       'all of it, in a row',
       ({ received }) => {
         const bytes = received.copy();
-        const body = parseExactly(textOf(bytes));
+        const body = parseExactly(bytes.toString());
         if (isDeep(body) || toldFailure(body) !== null) throw new Error('The body is not as it should be.');
         return decode(body);
       },
@@ -77,7 +76,7 @@ const stepsFor = (target: string): readonly Step[] => {
       'all of it, by rows',
       ({ received }) => {
         const read = taken(parsedByRows(lastOf.get(received) as Read, received.copy()));
-        const body = read === undefined ? parseExactly(textOf(received.copy())) : read.body;
+        const body = read === undefined ? parseExactly(received.copy().toString()) : read.body;
         if (toldFailure(body) !== null) throw new Error('The body is not as it should be.');
         return decode(body);
       },
@@ -93,7 +92,7 @@ async function bodiesOf(upstream: Upstream, target: string): Promise<Sent[]> {
     const pieces: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += 65_536) pieces.push(bytes.subarray(at, at + 65_536));
     const received = new ReceivedBody(pieces);
-    const text = textOf(bytes);
+    const text = bytes.toString();
     const body = parseExactly(text);
     lastOf.set(received, sent.at(-1) ?? { bytes, body });
     sent.push({ received, bytes, text, body });

@@ -1,12 +1,12 @@
 import { type Config, type OtlpProtocol, tracingIn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import { MB, processBudgetMb } from '../memory-budget.ts';
+import type { HubLink } from '../store/store.ts';
 import { ownBuild } from '../wings/own-version.ts';
 import { boundMemory } from '../wings/program/heap-growth.ts';
 import type { Log } from '../wings/program/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../wings/program/metrics.ts';
 import { createServer } from '../wings/program/server.ts';
-import type { HubLink } from '../wings/stores/hub.ts';
 import type { Addresses } from '../wings/workers/supervisor.ts';
 
 export interface Program extends Addresses {

@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import type { Pair } from '../plan/cover.ts';
+import type { Pair } from '../plan/demand.ts';
 import {
   covers,
   type Demand,
@@ -22,7 +22,6 @@ import {
 import { contenders, newestOf } from '../plan/newest.ts';
 import type { Caller, Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import { bisected } from './bisected.ts';
 import {
   called,
   type FetchedRows,
@@ -30,16 +29,14 @@ import {
   type NameSearch,
   NONE_WHOLE,
   type PairsToFetch,
+  type Repair,
   type SettlePair,
   sum,
   type Task,
 } from './data-calls.ts';
-import type { Outcome } from './entries.ts';
-import type { Fetch, Figures, FiguresParts, Settle } from './fetch.ts';
-import { createPrefetch, held, heldAtOnce, NO_PREFETCH } from './held.ts';
+import type { Fetch, Figures, FiguresParts, Outcome, Settle } from './entries.ts';
+import { createPrefetch, held, heldAtOnce, NO_PREFETCH, openRevalidation } from './held.ts';
 import { createObservationPool, type Participant } from './pool.ts';
-import { completed } from './repair.ts';
-import { createRevalidation } from './revalidation.ts';
 
 /**
  * Fetches the demands that nobody else who shares the store is fetching, and takes the rest from the store once it has
@@ -101,7 +98,10 @@ export interface ObservationClient {
 export function createObservationClient(parts: FiguresParts): ObservationClient {
   const pool = createObservationPool(leased(createDataFetch(parts), parts), parts);
   const prefetch = parts.maxAskedLately === 0 ? NO_PREFETCH : createPrefetch(parts);
-  const holding = { ...parts, prefetch, revalidation: createRevalidation(parts) };
+  const revalidation = openRevalidation(parts, async () =>
+    (await import('../wings/revalidation.ts')).createRevalidation(parts),
+  );
+  const holding = { ...parts, prefetch, revalidation };
   const shared = { held: heldAtOnce(holding), several: parts.entries.several };
   return {
     join(caller) {
@@ -113,8 +113,14 @@ export function createObservationClient(parts: FiguresParts): ObservationClient 
 
 /** Fetches demands from the service, held or not, in the fewest calls that its limits allow. */
 export function createDataFetch(parts: FiguresParts): Fetch {
-  return planned(covered(called(parts, { cut: completed, refused: bisected }), parts), parts);
+  return planned(covered(called(parts, REPAIR), parts), parts);
 }
+
+/** The repair of calls, loaded by the first that needs it: most gateways hardly ever see an answer that is cut, or a refusal. */
+const REPAIR: Repair = {
+  cut: async (...cut) => (await import('../wings/repair.ts')).completed(...cut),
+  refused: async (...refused) => (await import('../wings/bisected.ts')).bisected(...refused),
+};
 
 /** Fetches pairs of one mode and settles each. */
 type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;

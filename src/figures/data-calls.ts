@@ -1,7 +1,17 @@
 import { excerpt, Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
-import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../plan/cover.ts';
-import { isWithin, keyOf, type Mode, pairKey, pairsOf, widened, type YearRange } from '../plan/demand.ts';
+import {
+  isWithin,
+  keyOf,
+  type Mode,
+  type Pair,
+  pairKey,
+  pairsOf,
+  type Rectangle,
+  type RowsOf,
+  widened,
+  type YearRange,
+} from '../plan/demand.ts';
 import {
   DEFAULT_MAX_ROWS,
   type Dimension,
@@ -10,14 +20,13 @@ import {
   mayNameYears,
   type Span,
 } from '../plan/learned.ts';
-import { inWhole, type Planning, type Share } from '../plan/modes.ts';
+import { expectedRows, inWhole, type Planning, type Share } from '../plan/modes.ts';
+import { namesAsked } from '../service/bodies.ts';
 import { makeCall, type Sending, tracing } from '../service/call.ts';
+import { strayNotFound } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
-import { namesAsked } from '../service/failures.ts';
-import { strayNotFound } from '../service/lists.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
-import type { Outcome, PairFigures } from './entries.ts';
-import type { FiguresParts } from './fetch.ts';
+import type { FiguresParts, Outcome, PairFigures } from './entries.ts';
 
 /**
  * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
@@ -104,13 +113,6 @@ interface Groups {
   readonly askedKeyOf: (metricKey: string) => string;
 }
 
-/** A row in the order of the body, with or without a figure. */
-export interface SentRow {
-  readonly key: string;
-  readonly year: number | null;
-  readonly figure: ObservationRecord | null;
-}
-
 /** The figures that a call is for. */
 interface QueryScope {
   readonly mode: Mode;
@@ -131,21 +133,7 @@ interface Asked extends QueryScope {
 }
 
 /** Makes data calls, and learns from their answers how the service behaves. */
-interface DataCalls {
-  ask(query: DataQuery, sending: Sending): Promise<Reply>;
-  /**
-   * Makes one data call, with `limit` if more than a default page is expected and the service may know it.
-   * @param mayTry true if the call may find out if the service takes `limit`
-   */
-  askFor(asked: Asked, sending: Sending, mayTry?: boolean): Promise<Reply>;
-  /**
-   * True if an answer has to be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
-   * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
-   */
-  isCutShort(asked: QueryScope, rows: Rows, sending: Sending): Promise<boolean>;
-}
-
-export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls {
+export function createDataCalls({ send, learned, now }: FiguresParts) {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
     const { mode, rectangle, limit, named } = query;
     const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
@@ -213,6 +201,10 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
     return mayBeLong ? maxRows : undefined;
   }
 
+  /**
+   * Makes one data call, with `limit` if more than a default page is expected and the service may know it.
+   * @param mayTry true if the call may find out if the service takes `limit`
+   */
   async function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
     const { mode, rectangle, years } = asked;
     const limit = limitFor(asked, mayTry);
@@ -232,11 +224,15 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
     return isAboutLimit(detail) || learned.facts().limitParam !== 'accepted';
   }
 
-  const isCutShort: DataCalls['isCutShort'] = async (
-    { mode, rectangle },
-    { list, groups, limit, facts },
-    sending,
-  ) => {
+  /**
+   * Tells if an answer has to be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
+   * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
+   */
+  async function isCutShort(
+    { mode, rectangle }: QueryScope,
+    { list, groups, limit, facts }: Rows,
+    sending: Sending,
+  ): Promise<boolean> {
     const { received, meta } = list;
     const isEveryPairPresent = () =>
       mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m));
@@ -252,7 +248,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
     const one = await ask({ mode, rectangle, limit: 1 }, sending);
     learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
     return looksCut(learned.facts());
-  };
+  }
 
   return { ask, askFor, isCutShort };
 }
@@ -354,35 +350,6 @@ export function learnLength(
 /** Number of rows of a pair in an answer, with a figure or without. */
 export function sentOf({ figures, blanks }: Groups, key: string): number {
   return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
-}
-
-/**
- * All rows of an answer in the order of its body; null if some of them break the specification, or nobody asked for
- * them.
- */
-export function sentRows({ list, groups, stray }: Rows): readonly SentRow[] | null {
-  const { rows, blanks, faults } = list;
-  if (stray !== null) return null;
-  if (faults.length > 0 || rows.length + blanks.length !== list.received) return null;
-  const sent: SentRow[] = [];
-  let nextBlank = 0;
-  for (const row of rows) {
-    while (blanks[nextBlank]?.index === sent.length) {
-      sent.push(blankRow(blanks[nextBlank] as (typeof blanks)[number], groups));
-      nextBlank += 1;
-    }
-    const key = pairKey(row.countryCode, groups.askedKeyOf(row.metricKey));
-    sent.push({ key, year: row.year, figure: row });
-  }
-  for (const blank of blanks.slice(nextBlank)) sent.push(blankRow(blank, groups));
-  return sent;
-}
-
-function blankRow(
-  { countryCode, metricKey, year }: ObservationList['blanks'][number],
-  { askedKeyOf }: Groups,
-): SentRow {
-  return { key: pairKey(countryCode, askedKeyOf(metricKey)), year, figure: null };
 }
 
 /** True if the service's words are about a limit: they name it, or a number that may not be larger. */
@@ -490,7 +457,7 @@ export interface Repair {
 
 /** The means of a repair: further calls, and the parts of the stage. */
 export interface RepairMeans extends FiguresParts {
-  readonly calls: DataCalls;
+  readonly calls: ReturnType<typeof createDataCalls>;
   readonly fetch: FetchTask;
   /** Hands out an answer to a task, or has the rest of it fetched. */
   readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;

@@ -2,14 +2,12 @@ import { eachInTurns, type Job, type PromiseOrValue } from '../async/turns.ts';
 import { covers, type Demand, demandFor, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
 import { estimate, fitsWithin, type Planning, type RangePlan, rangesOf } from '../plan/modes.ts';
 import { billStale, type Sending } from '../service/call.ts';
+import { isBetterOld } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
-import { isBetterOld } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import type { Tenant } from '../tenants/tenant.ts';
+import type { Tenant, Traffic } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
-import type { ObservationEntry, Outcome } from './entries.ts';
-import type { Fetch, Figures, FiguresParts, Settle } from './fetch.ts';
-import type { Revalidation } from './revalidation.ts';
+import type { Fetch, Figures, FiguresParts, ObservationEntry, Outcome, Settle } from './entries.ts';
 
 /** True if a demand takes figures of any age. */
 const isOfAnyAge = ({ key, name }: Demand) => key === name;
@@ -17,6 +15,69 @@ const isOfAnyAge = ({ key, name }: Demand) => key === name;
 /** A demand, and its entry, fresh or not, if there is one: most demands that come this far have none. */
 interface HeldDemand extends Demand {
   readonly entry?: ObservationEntry;
+}
+
+/** An entry, and the metric that it has figures of. */
+export interface HeldFigures {
+  readonly entry: ObservationEntry;
+  readonly metricKey: string;
+}
+
+/**
+ * Tells which figures past their time still hold. The service announces no revisions, but one call says when each
+ * source last changed. Figures are as good as new if no source that may bring their metric has changed since they came.
+ * The catalogue, if it is held, names these sources; else any may be one.
+ */
+export interface Revalidation {
+  /**
+   * Returns the latest instant when figures were known to be current: when they came, or when a look at the sources
+   * last showed no change since. Spends a call on a look only if that is likely to save more than one.
+   */
+  check(
+    held: readonly HeldFigures[],
+    costs: FetchCosts,
+    sending: Sending,
+  ): Promise<(figures: HeldFigures) => number>;
+  /** Counts data calls of a key, by which the worth of a look is judged. */
+  countCalls(tenant: Tenant, calls: number, nowMs: number): void;
+}
+
+/** Calls to fetch demands with entries past their time, with a look at the sources and without. */
+export interface FetchCosts {
+  /** Calls to fetch all demands that are missing or past their time. */
+  readonly calls: () => number;
+  /** Calls to fetch the missing demands alone. */
+  readonly callsIfRenewed: () => number;
+}
+
+/** Finds the data calls of a key in the interval of an instant, and in the one before: an interval is as long as figures are fresh. */
+export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: FiguresParts['freshness']): Traffic {
+  const interval = Math.floor(nowMs / Math.max(1, ttlMs));
+  tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
+  const { traffic } = tenant;
+  if (traffic.interval !== interval) {
+    traffic.callsBefore = traffic.interval === interval - 1 ? traffic.calls : 0;
+    traffic.calls = 0;
+    traffic.interval = interval;
+  }
+  return traffic;
+}
+
+/** @param load loads the look at the sources, for the first figure past its time */
+export function openRevalidation(
+  { freshness }: FiguresParts,
+  load: () => Promise<Revalidation['check']>,
+): Revalidation {
+  let loading: Promise<Revalidation['check']> | undefined;
+  return {
+    async check(...expired) {
+      loading ??= load();
+      return (await loading)(...expired);
+    },
+    countCalls(tenant, calls, nowMs) {
+      trafficOf(tenant, nowMs, freshness).calls += calls;
+    },
+  };
 }
 
 /** The parts of figures, and the memory of what each key asks for. */

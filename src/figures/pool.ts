@@ -1,11 +1,10 @@
-import type { Trace } from '../async/trace.ts';
 import { untilAborted } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
+import type { Trace } from '../service/call.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { Outcome } from './entries.ts';
-import type { BatchSize, Fetch, FiguresParts, Settle } from './fetch.ts';
+import type { Fetch, FiguresParts, Outcome, Settle } from './entries.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {
@@ -35,25 +34,6 @@ interface Batch {
   readonly trace: Trace | undefined;
 }
 
-/** The demands under one key that have no outcome: each waits to be sent, or is under way. */
-interface Queue {
-  isEmpty(): boolean;
-  isUnderWay(): boolean;
-  /** True if a demand waits to be sent. */
-  isWaiting(): boolean;
-  /** @returns true if some of its demands are not under way yet */
-  add(request: Request): boolean;
-  /**
-   * Withdraws a request that is answered or given up. A batch that nobody waits for any more is given up too.
-   * @returns its demands that have no outcome
-   */
-  withdraw(request: Request): readonly Demand[];
-  /** Settles the demands of these requests that wait to be sent. */
-  settleWaiting(outcome: Outcome, isMeant?: (request: Request) => boolean): void;
-  /** Sends all waiting demands, as one batch. */
-  send(next: Fetch): void;
-}
-
 /** A demand, and the requests that wait for it. */
 interface Queued {
   readonly demand: Demand;
@@ -63,126 +43,146 @@ interface Queued {
   batch: Batch | null;
 }
 
-/** @param onBatch called with each batch that is sent */
-function createQueue(onBatch?: (size: BatchSize) => void): Queue {
+/** The demands under one key that have no outcome: each waits to be sent, or is under way. */
+class Queue {
+  readonly #onBatch: FiguresParts['onBatch'];
   /** Demands by their keys. Made anew once it is empty: see `TransientMap`, which would box each demand. */
-  let all = new Map<string, Queued>();
+  #all = new Map<string, Queued>();
   /** Number of demands that wait to be sent. */
-  let waiting = 0;
+  #waiting = 0;
 
-  function dropWaiting(key: string): void {
-    if (!all.has(key)) return;
-    waiting -= 1;
-    drop(key);
+  /** @param onBatch called with each batch that is sent */
+  constructor(onBatch: FiguresParts['onBatch']) {
+    this.#onBatch = onBatch;
   }
 
-  function drop(key: string): void {
-    all.delete(key);
-    if (all.size === 0) all = new Map();
+  get isUnderWay(): boolean {
+    return this.#all.size > this.#waiting;
+  }
+
+  /** True if a demand waits to be sent. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** @returns true if some of its demands are not under way yet */
+  add(request: Request): boolean {
+    let isNew = false;
+    const alone = [request];
+    const withIt = onceForEach((requests) => [...requests, request]);
+    for (const demand of request.demands) {
+      const queued = this.#all.get(demand.key);
+      if (queued === undefined) {
+        this.#all.set(demand.key, { demand, requests: alone, batch: null });
+        this.#waiting += 1;
+      } else {
+        queued.requests = withIt(queued.requests);
+        if (queued.demand.name !== demand.name) rename(request, demand);
+        if (queued.batch !== null) {
+          join(queued.batch, request);
+          continue;
+        }
+      }
+      isNew = true;
+    }
+    return isNew;
+  }
+
+  /**
+   * Withdraws a request that is answered or given up. A batch that nobody waits for any more is given up too.
+   * @returns its demands that have no outcome
+   */
+  withdraw(request: Request): readonly Demand[] {
+    const missing: Demand[] = [];
+    const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
+    for (const demand of request.missing > 0 ? request.demands : []) {
+      const queued = this.#all.get(demand.key);
+      if (queued === undefined) continue;
+      const others = withoutIt(queued.requests);
+      if (others.length === queued.requests.length) continue;
+      missing.push(demand);
+      queued.requests = others;
+      if (others.length === 0 && queued.batch === null) this.#dropWaiting(demand.key);
+    }
+    request.missing = 0;
+    for (const batch of request.batches) {
+      batch.requests.delete(request);
+      batch.payers.delete(request);
+      if (batch.requests.size === 0) this.#giveUp(batch);
+    }
+    return missing;
+  }
+
+  /** Settles the demands of these requests that wait to be sent. */
+  settleWaiting(outcome: Outcome, isMeant: (request: Request) => boolean = () => true): void {
+    for (const [key, queued] of this.#all) {
+      const { demand, requests, batch } = queued;
+      if (batch !== null) continue;
+      const meant = requests.filter(isMeant);
+      queued.requests = requests.filter((request) => !meant.includes(request));
+      if (queued.requests.length === 0) this.#dropWaiting(key);
+      for (const request of meant) answer(request, demand, outcome);
+    }
+  }
+
+  /** Sends all waiting demands, as one batch. */
+  send(next: Fetch): void {
+    const demands: Demand[] = [];
+    let own: Batch | undefined;
+    let joined: Queued['requests'] | undefined;
+    for (const queued of this.#all.values()) {
+      const first = queued.requests[0];
+      if (queued.batch !== null || first === undefined) continue;
+      own ??= openBatch(first);
+      if (queued.requests !== joined) for (const request of queued.requests) join(own, request);
+      joined = queued.requests;
+      queued.batch = own;
+      demands.push(queued.demand);
+    }
+    this.#waiting = 0;
+    if (own === undefined) return;
+    own.trace?.set({
+      'country_graph.batch.operations': own.requests.size,
+      'country_graph.batch.demands': demands.length,
+    });
+    this.#onBatch?.({ operations: own.requests.size, demands: demands.length });
+    const settle: Settle = ({ key }, outcome) => {
+      const queued = this.#all.get(key);
+      if (queued?.batch !== own) return;
+      this.#drop(key);
+      for (const request of queued.requests) answer(request, queued.demand, outcome);
+    };
+    // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
+    next(demands, sendingOf(own), settle).then(
+      () => own.trace?.end(),
+      (error: unknown) => {
+        own.trace?.end(faultIn(error));
+        for (const demand of demands) settle(demand, faultOf(error));
+      },
+    );
+  }
+
+  #dropWaiting(key: string): void {
+    if (!this.#all.has(key)) return;
+    this.#waiting -= 1;
+    this.#drop(key);
+  }
+
+  #drop(key: string): void {
+    this.#all.delete(key);
+    if (this.#all.size === 0) this.#all = new Map();
   }
 
   /** Drops the demands that a batch still has to bring, so that no later request waits for it. */
-  function giveUp(batch: Batch): void {
+  #giveUp(batch: Batch): void {
     let hasMore = false;
-    for (const [key, queued] of all) {
+    for (const [key, queued] of this.#all) {
       if (queued.batch !== batch) continue;
-      drop(key);
+      this.#drop(key);
       hasMore = true;
     }
     if (hasMore) batch.ends.abort();
   }
-
-  return {
-    isEmpty: () => all.size === 0,
-    isUnderWay: () => all.size > waiting,
-    isWaiting: () => waiting > 0,
-    add(request) {
-      let isNew = false;
-      const alone = [request];
-      const withIt = onceForEach((requests) => [...requests, request]);
-      for (const demand of request.demands) {
-        const queued = all.get(demand.key);
-        if (queued === undefined) {
-          all.set(demand.key, { demand, requests: alone, batch: null });
-          waiting += 1;
-        } else {
-          queued.requests = withIt(queued.requests);
-          if (queued.demand.name !== demand.name) rename(request, demand);
-          if (queued.batch !== null) {
-            join(queued.batch, request);
-            continue;
-          }
-        }
-        isNew = true;
-      }
-      return isNew;
-    },
-    withdraw(request) {
-      const missing: Demand[] = [];
-      const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
-      for (const demand of request.missing > 0 ? request.demands : []) {
-        const queued = all.get(demand.key);
-        if (queued === undefined) continue;
-        const others = withoutIt(queued.requests);
-        if (others.length === queued.requests.length) continue;
-        missing.push(demand);
-        queued.requests = others;
-        if (others.length === 0 && queued.batch === null) dropWaiting(demand.key);
-      }
-      request.missing = 0;
-      for (const batch of request.batches) {
-        batch.requests.delete(request);
-        batch.payers.delete(request);
-        if (batch.requests.size === 0) giveUp(batch);
-      }
-      return missing;
-    },
-    settleWaiting(outcome, isMeant = () => true) {
-      for (const [key, queued] of all) {
-        const { demand, requests, batch } = queued;
-        if (batch !== null) continue;
-        const meant = requests.filter(isMeant);
-        queued.requests = requests.filter((request) => !meant.includes(request));
-        if (queued.requests.length === 0) dropWaiting(key);
-        for (const request of meant) answer(request, demand, outcome);
-      }
-    },
-    send(next) {
-      const demands: Demand[] = [];
-      let own: Batch | undefined;
-      let joined: Queued['requests'] | undefined;
-      for (const queued of all.values()) {
-        const first = queued.requests[0];
-        if (queued.batch !== null || first === undefined) continue;
-        own ??= openBatch(first);
-        if (queued.requests !== joined) for (const request of queued.requests) join(own, request);
-        joined = queued.requests;
-        queued.batch = own;
-        demands.push(queued.demand);
-      }
-      waiting = 0;
-      if (own === undefined) return;
-      own.trace?.set({
-        'country_graph.batch.operations': own.requests.size,
-        'country_graph.batch.demands': demands.length,
-      });
-      onBatch?.({ operations: own.requests.size, demands: demands.length });
-      const settle: Settle = ({ key }, outcome) => {
-        const queued = all.get(key);
-        if (queued?.batch !== own) return;
-        drop(key);
-        for (const request of queued.requests) answer(request, queued.demand, outcome);
-      };
-      // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
-      next(demands, sendingOf(own), settle).then(
-        () => own.trace?.end(),
-        (error: unknown) => {
-          own.trace?.end(faultIn(error));
-          for (const demand of demands) settle(demand, faultOf(error));
-        },
-      );
-    },
-  };
 }
 
 /** Makes a change once for all demands that share a list of requests: they still share it after the change. */
@@ -248,34 +248,6 @@ function sendingOf(batch: Batch): Sending {
   };
 }
 
-/**
- * Decides when to send the demands of all operations under one key:
- *
- * | state               | event                                          | next                               |
- * |---------------------|------------------------------------------------|------------------------------------|
- * | idle                | something is asked for                         | gathering, or about to leave       |
- * | about to leave      | the turn is over, and no operation is expected | sends: idle or awaiting the minute |
- * | about to leave      | the turn is over, and one is expected          | gathering                          |
- * | gathering           | something is asked for, or an operation joins  | gathering, a little longer         |
- * | gathering           | the window is over                             | awaiting operations                |
- * | awaiting operations | the last one has asked, or `holdMs` are over   | sends: idle or awaiting the minute |
- * | awaiting the minute | something is asked for                         | gathering                          |
- * | any                 | the minute that was waited for begins          | sends: idle or awaiting the minute |
- *
- * If nothing is under way and the minute has plenty left, a batch leaves in the same turn of the event loop. Operations
- * that come later gather behind it.
- */
-interface BatchWindow {
-  /** Opens the window, or keeps it open a little longer: something is asked for that is not under way. */
-  demanded(): void;
-  /** Keeps an open window open a little longer: an operation came. */
-  joined(): void;
-  /** Has a batch wait for the operation, which may yet ask for something, unless its window is over. */
-  expect(operation: object): void;
-  /** Ends the wait for the operation: it has asked, or never will. */
-  arrived(operation: object): void;
-}
-
 interface WindowMeans extends FiguresParts {
   readonly tenant: Tenant;
   readonly isUnderWay: () => boolean;
@@ -313,7 +285,24 @@ type State =
   | { readonly name: 'awaiting operations'; readonly cancel: () => void }
   | { readonly name: 'awaiting the minute' };
 
-function createBatchWindow(parts: WindowMeans): BatchWindow {
+/**
+ * Decides when to send the demands of all operations under one key:
+ *
+ * | state               | event                                          | next                               |
+ * |---------------------|------------------------------------------------|------------------------------------|
+ * | idle                | something is asked for                         | gathering, or about to leave       |
+ * | about to leave      | the turn is over, and no operation is expected | sends: idle or awaiting the minute |
+ * | about to leave      | the turn is over, and one is expected          | gathering                          |
+ * | gathering           | something is asked for, or an operation joins  | gathering, a little longer         |
+ * | gathering           | the window is over                             | awaiting operations                |
+ * | awaiting operations | the last one has asked, or `holdMs` are over   | sends: idle or awaiting the minute |
+ * | awaiting the minute | something is asked for                         | gathering                          |
+ * | any                 | the minute that was waited for begins          | sends: idle or awaiting the minute |
+ *
+ * If nothing is under way and the minute has plenty left, a batch leaves in the same turn of the event loop. Operations
+ * that come later gather behind it.
+ */
+function createBatchWindow(parts: WindowMeans) {
   const { clock, holdMs, leave, ledger, tenant } = parts;
   let state: State = { name: 'idle' };
   /** Operations that have yet to ask. */
@@ -383,14 +372,18 @@ function createBatchWindow(parts: WindowMeans): BatchWindow {
   }
 
   return {
+    /** Opens the window, or keeps it open a little longer: something is asked for that is not under way. */
     demanded: gather,
-    joined() {
+    /** Keeps an open window open a little longer: an operation came. */
+    joined(): void {
       if (state.name === 'gathering') keepOpen(state);
     },
-    expect(operation) {
+    /** Has a batch wait for the operation, which may yet ask for something, unless its window is over. */
+    expect(operation: object): void {
       if (state.name !== 'awaiting operations') awaited.add(operation);
     },
-    arrived(operation) {
+    /** Ends the wait for the operation: it has asked, or never will. */
+    arrived(operation: object): void {
       if (awaited.delete(operation)) closeIfAllArrived();
     },
   };
@@ -426,16 +419,6 @@ function widening(shareLeft: number | null): number {
   return shareLeft === null ? WIDENING.unknown : 1 + (1 - shareLeft) * (WIDENING.spent - 1);
 }
 
-/**
- * The meeting point of the demands of all operations under one key. They are planned together, fetched once, and handed
- * back to each operation by name. A demand already under way is waited for, not asked for again.
- *
- * It is the one stage that remembers its operations: an operation joins it, and fetches by a {@link Fetch} of its own.
- */
-interface ObservationPool {
-  join(caller: Caller): Participant;
-}
-
 /** One operation's part in the pool. */
 export interface Participant {
   /**
@@ -456,11 +439,19 @@ const OVER = 'The operation is over.';
 /** The demands under one key, and the window that sends them. */
 interface Batching {
   readonly queue: Queue;
-  readonly window: BatchWindow;
+  readonly window: ReturnType<typeof createBatchWindow>;
 }
 
-/** @param next fetches the demands of several operations, on behalf of all of them */
-export function createObservationPool(next: Fetch, parts: FiguresParts): ObservationPool {
+/**
+ * Opens the meeting point of the demands of all operations under one key. They are planned together, fetched once, and
+ * handed back to each operation by name. A demand already under way is waited for, not asked for again. It is the one
+ * stage that remembers its operations: an operation joins it, and fetches by a {@link Fetch} of its own.
+ * @param next fetches the demands of several operations, on behalf of all of them
+ */
+export function createObservationPool(
+  next: Fetch,
+  parts: FiguresParts,
+): { join(caller: Caller): Participant } {
   return {
     join({ tenant }) {
       // Most operations take everything from held entries, and open none.
@@ -543,13 +534,13 @@ export function createObservationPool(next: Fetch, parts: FiguresParts): Observa
 
 function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
-  const queue = createQueue(onBatch);
+  const queue = new Queue(onBatch);
   /** Instant since which something waits for a minute window; null if nothing does. */
   let shutSinceMs: number | null = null;
   const window = createBatchWindow({
     ...parts,
     tenant,
-    isUnderWay: queue.isUnderWay,
+    isUnderWay: () => queue.isUnderWay,
     /**
      * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others
      * stay.
@@ -558,15 +549,15 @@ function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batchin
       try {
         const opensAtMs = ledger.opensAtMs(tenant);
         if (opensAtMs <= clock.now()) {
-          if (shutSinceMs !== null && queue.isWaiting()) onMinuteWait?.(clock.now() - shutSinceMs);
+          if (shutSinceMs !== null && queue.isWaiting) onMinuteWait?.(clock.now() - shutSinceMs);
           shutSinceMs = null;
           queue.send(next);
           return null;
         }
         const refusal = ledger.refusal(tenant).with({ route: '/v1/data' });
         queue.settleWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
-        shutSinceMs = queue.isWaiting() ? (shutSinceMs ?? clock.now()) : null;
-        return queue.isWaiting() ? opensAtMs : null;
+        shutSinceMs = queue.isWaiting ? (shutSinceMs ?? clock.now()) : null;
+        return queue.isWaiting ? opensAtMs : null;
       } catch (error) {
         // Timers call this: a fault on the way fails the gathered demands, and nothing else.
         queue.settleWaiting(

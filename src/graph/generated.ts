@@ -1,10 +1,9 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, ObservationChangeRecord, ObservationChangesRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord, GraphContext } from './context.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
-import type { HealthRecord, PlatformVersionRecord } from '../service/records/catalogue.ts';
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../service/records/countries.ts';
 import type { ObservationRecord, SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../service/records/observations.ts';
-import type { OfficeRecord, TermRecord, TickerRecord } from '../service/records/reference.ts';
+import type { HealthRecord, PlatformVersionRecord, OfficeRecord, TermRecord, TickerRecord } from '../service/records/reference.ts';
 import type { PolicyRecord, PolicyOverviewRecord, TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from '../wings/extra/records.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;

@@ -2,18 +2,18 @@ import DataLoader from 'dataloader';
 import type { ResponsePath } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
-import type { Outcome } from '../figures/entries.ts';
-import type { Figures } from '../figures/fetch.ts';
+import type { Figures, Outcome } from '../figures/entries.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import { type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
+import { type Ask, heldRecords, type ListCache } from '../service/client.ts';
 import * as service from '../service/endpoints.ts';
-import { type Ask, type HeldList, held, type ListCache } from '../service/lists.ts';
-import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
+import type { IndicatorRecord, SourceRecord, TickerRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
+import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
 import {
   type BatchGate,
   createObservationLoader,
@@ -21,7 +21,6 @@ import {
   type ObservationLoader,
   type ToldRows,
 } from './observations.ts';
-import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
 /** Names that, at no call, are known to be all there are. */
 interface HeldNames {
@@ -34,6 +33,38 @@ interface HeldNames {
 
 /** Finds the names of a list that is held for a key; null if none is held, or it may be incomplete. */
 type FindHeldNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<HeldNames | null>;
+
+/** Records that are held of an endpoint, and may be served without asking. */
+interface HeldList<Result> {
+  readonly records: Result;
+  /** Milliseconds since the epoch. */
+  readonly freshUntilMs: number;
+}
+
+/**
+ * Looks for fresh entries of an endpoint, and never asks for them.
+ * @returns null if the service would have to be asked
+ */
+function held<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  { tenantCache, freshness, now }: ListCache,
+): (tenant: Tenant) => PromiseOrValue<HeldList<Result> | null> {
+  const call = makeCall(endpoint, params);
+  return (tenant) => {
+    if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
+    const listOf = (
+      found: Awaited<ReturnType<typeof heldRecords<Params, Result>>>,
+    ): HeldList<Result> | null => {
+      if (found === null || found.records === null) return null;
+      const { records, atMs, answer } = found;
+      const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
+      return now() < freshUntilMs ? { records, freshUntilMs } : null;
+    };
+    const found = heldRecords(endpoint, params, call, tenant, tenantCache);
+    return found instanceof Promise ? found.then(listOf) : listOf(found);
+  };
+}
 
 /** Countries by their codes, or metrics by their keys. */
 type NamedList = readonly { readonly code?: string; readonly key?: string }[];
@@ -93,7 +124,12 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
     return { freshUntilMs: found.freshUntilMs, names, has };
   }
 
-  return (dimension, tenant) => mapValue(look(dimension, tenant), (found) => namesIn(dimension, found));
+  return (dimension, tenant) => {
+    const found = look(dimension, tenant);
+    return found instanceof Promise
+      ? found.then((list) => namesIn(dimension, list))
+      : namesIn(dimension, found);
+  };
 }
 
 /**
@@ -126,33 +162,17 @@ export function notingNames(ask: Ask, learned: Learned): Ask {
     });
 }
 
-/**
- * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
- * any country that is asked for, nobody can tell a gap from a misspelt key.
- */
-interface Doubts {
-  /**
-   * Notes that keys are asked for, but none that a list or a figure has shown to be known.
-   * @param path of the field that they are for; left out if that isn't resolved yet
-   * @returns true if any is doubted for the first time in the operation
-   */
-  raise(keys: readonly string[], path?: () => ResponsePath): boolean;
-  /** Notes the outcomes of demands. */
-  settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
-  /**
-   * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
-   * field.
-   */
-  absent(): readonly (readonly [key: string, path: ResponsePath])[];
-}
-
 interface Doubt {
   path: ResponsePath | null;
   /** `open` until an outcome has come: no figure at all (`none`), or one (`over`). */
   state: 'open' | 'none' | 'over';
 }
 
-function createDoubts({ listed, figured }: Learned): Doubts {
+/**
+ * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
+ * any country that is asked for, nobody can tell a gap from a misspelt key.
+ */
+function createDoubts({ listed, figured }: Learned) {
   let doubts: Map<string, Doubt> | undefined;
   /** Number of doubts that a figure may still put an end to. */
   let left = 0;
@@ -162,7 +182,12 @@ function createDoubts({ listed, figured }: Learned): Doubts {
   const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
 
   return {
-    raise(keys, path) {
+    /**
+     * Notes that keys are asked for, but none that a list or a figure has shown to be known.
+     * @param path of the field that they are for; left out if that isn't resolved yet
+     * @returns true if any is doubted for the first time in the operation
+     */
+    raise(keys: readonly string[], path?: () => ResponsePath): boolean {
       let isFirst = false;
       for (const key of keys) {
         const doubt = doubts?.get(key);
@@ -176,7 +201,8 @@ function createDoubts({ listed, figured }: Learned): Doubts {
       }
       return isFirst;
     },
-    settle(demands, outcomes) {
+    /** Notes the outcomes of demands. */
+    settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void {
       for (let i = 0; left > 0 && i < demands.length; i += 1) {
         const { metricKey, countryCode } = demands[i] as Demand;
         const doubt = doubts?.get(metricKey);
@@ -190,11 +216,64 @@ function createDoubts({ listed, figured }: Learned): Doubts {
         } else if (isCountry(countryCode)) doubt.state = 'none';
       }
     },
-    absent() {
+    /**
+     * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
+     * field.
+     */
+    absent(): readonly (readonly [key: string, path: ResponsePath])[] {
       const keys: [string, ResponsePath][] = [];
       for (const [key, { path, state }] of doubts ?? [])
         if (state === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
       return keys;
+    },
+  };
+}
+
+interface TickerFilter {
+  readonly exchangeCode?: string | null | undefined;
+  readonly countryCode?: string | null | undefined;
+  readonly instrumentType?: string | null | undefined;
+}
+
+export interface TickerLoader {
+  /**
+   * Returns the listings that pass the filter. All filters of an operation are met by one list if the service gives it
+   * whole. The list tells its own lack: rows that can't be read, or lack the field of a filter.
+   * @throws Failure UPSTREAM_INCOMPLETE if the service cuts the list and takes no filter that would complete it
+   */
+  where(filter: TickerFilter): Promise<readonly TickerRecord[]>;
+  /**
+   * Returns one listing, by its exchange and symbol in any case; null if a whole list has none.
+   * @throws Failure UPSTREAM_INCOMPLETE if it is not among the rows that came, and more may not have come;
+   * UPSTREAM_INVALID_RESPONSE if it may be among rows that can't be read
+   */
+  find(exchangeCode: string, symbol: string): Promise<TickerRecord | null>;
+}
+
+/** Facts that the answers have taught about the route. Shared by all callers. */
+export interface TickersLearned {
+  /** True if the list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
+  needsLimit: boolean;
+  /** True if totals have turned out to count the rows sent, so that one that is met says nothing. */
+  areTotalsCapped: boolean;
+  /** Tells of a parameter if it is refused, or makes no difference. Found out anew after a while. */
+  isUseless(parameter: TickerParameter): boolean;
+  learnUseless(parameter: TickerParameter): void;
+}
+
+export type TickerParameter = keyof service.TickersParams;
+
+/** Milliseconds for which it is remembered that a parameter is of no use. */
+const MEMORY_MS = 10 * 60_000;
+
+export function createTickersLearned(now: () => number): TickersLearned {
+  const uselessUntilMs = new Map<TickerParameter, number>();
+  return {
+    needsLimit: false,
+    areTotalsCapped: false,
+    isUseless: (parameter) => now() < (uselessUntilMs.get(parameter) ?? Number.NEGATIVE_INFINITY),
+    learnUseless(parameter) {
+      uselessUntilMs.set(parameter, now() + MEMORY_MS);
     },
   };
 }
@@ -222,7 +301,7 @@ export interface Loaders {
   readonly listed: Learned['listed'];
   /** Names that figures have come for so far, to anybody. Asks for nothing. */
   readonly figured: Learned['figured'];
-  readonly doubts: Doubts;
+  readonly doubts: ReturnType<typeof createDoubts>;
   /**
    * Returns the codes of the countries that the list will most likely have, in its order, if one more call is no
    * matter, so that their figures may be asked for already; else null. Asks for nothing.
@@ -298,7 +377,10 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const countries = list(service.countries);
   const sources = list(service.etlStatus);
   const catalogue = later(() => createCatalogue(ask, sending));
-  const tickers = later(() => createTickerLoader(ask, sending, parts.tickersLearned));
+  const tickers = later(async () => {
+    const { createTickerLoader } = await import('../wings/listings.ts');
+    return createTickerLoader(ask, sending, parts.tickersLearned);
+  });
   const doubts = createDoubts(parts.learned);
 
   return {
@@ -315,8 +397,8 @@ export function createLoaders(parts: LoadersParts): Loaders {
       ),
     ),
     tickers: {
-      where: counted((filter) => tickers().where(filter)),
-      find: counted((exchangeCode, symbol) => tickers().find(exchangeCode, symbol)),
+      where: counted(async (filter) => (await tickers()).where(filter)),
+      find: counted(async (exchangeCode, symbol) => (await tickers()).find(exchangeCode, symbol)),
     },
     listed: parts.learned.listed,
     figured: parts.learned.figured,

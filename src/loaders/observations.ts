@@ -1,9 +1,8 @@
 import DataLoader from 'dataloader';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
-import type { Outcome } from '../figures/entries.ts';
-import type { Figures } from '../figures/fetch.ts';
-import type { Pair } from '../plan/cover.ts';
+import type { Figures, Outcome } from '../figures/entries.ts';
+import type { Pair } from '../plan/demand.ts';
 import {
   covers,
   type Demand,
@@ -161,25 +160,8 @@ export interface WantedFigure extends Pair {
   readonly isNational: boolean;
 }
 
-/** Loads figures that others are compared with: together with those, as far as they are known beforehand. */
-interface OperandLoader {
-  /**
-   * Asks for figures that will be wanted, so that they travel with the other demands of the same turn.
-   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
-   */
-  ahead(demands: readonly Demand[]): void;
-  /**
-   * Returns the rows among which each figure is, if there is one: the series, or some years of it. An Error if that
-   * can't be told.
-   */
-  series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]>;
-  /** Answers as `series` does; but if the latest figure has been asked for and tells, it stands for the series. */
-  near(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]>;
-  /** Returns the latest figures of whole countries: if several figures may be wanted, the service's own choice. */
-  latest(pairs: readonly Pair[]): PromiseOrValue<readonly (ObservationRecord | Error | null)[]>;
-}
-
 /**
+ * Loads figures that others are compared with: together with those, as far as they are known beforehand.
  * @param outcomesOf returns the outcomes of demands for series
  * @param nationalsOf returns the latest figures of whole countries, of demands for latest ones
  */
@@ -187,7 +169,7 @@ function createOperandLoader(
   effort: Effort,
   outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>,
   nationalsOf: (demands: readonly Demand[]) => PromiseOrValue<readonly National[]>,
-): OperandLoader {
+) {
   /** Demands that were made beforehand, by pair. */
   const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
 
@@ -203,6 +185,10 @@ function createOperandLoader(
     return true;
   }
 
+  /**
+   * Asks for figures that will be wanted, so that they travel with the other demands of the same turn.
+   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
+   */
   function ahead(demands: readonly Demand[]): void {
     const fresh = demands.filter(expect);
     if (fresh.length === 0) return;
@@ -218,6 +204,10 @@ function createOperandLoader(
     return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
   }
 
+  /**
+   * Returns the rows among which each figure is, if there is one: the series, or some years of it. An Error if that
+   * can't be told.
+   */
   function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
     const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
     for (const one of wanted) {
@@ -245,6 +235,7 @@ function createOperandLoader(
       ? expected.latest.get(keyOf(one))?.[0]
       : undefined;
 
+  /** Answers as `series` does; but if the latest figure has been asked for and tells, it stands for the series. */
   function near(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
     const demands = new Map(wanted.map((one) => [keyOf(one), latestFor(one)]));
     const asked = [...demands.values()].filter((demand) => demand !== undefined);
@@ -269,7 +260,8 @@ function createOperandLoader(
     ahead,
     series,
     near,
-    latest(pairs) {
+    /** Returns the latest figures of whole countries: if several figures may be wanted, the service's own choice. */
+    latest(pairs: readonly Pair[]): PromiseOrValue<readonly National[]> {
       effort.want(pairs.length);
       return nationalsOf(
         pairs.map((pair) => {
@@ -330,7 +322,7 @@ export interface ObservationLoader extends ToldRows {
     maxAgeMs: number,
   ): Promise<unknown> | undefined;
   /** Figures that others are compared with. */
-  readonly operands: OperandLoader;
+  readonly operands: ReturnType<typeof createOperandLoader>;
   /**
    * Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none.
    */

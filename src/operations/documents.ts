@@ -190,7 +190,7 @@ function planBytes(document: DocumentNode, operation: OperationDefinitionNode): 
 }
 
 /** An operation that was found valid, so that it can run without another parse and validation. */
-export interface Prepared {
+interface Prepared {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   /** Plans the operation for some variables; null if they don't fit. */

@@ -11,12 +11,11 @@ import {
   TokenKind,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Trace } from '../async/trace.ts';
 import { Flow, type PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING } from '../exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
-import type { Bill, Caller, Purse } from '../service/call.ts';
+import type { Bill, Caller, Purse, Trace } from '../service/call.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 import type { Warning } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';

@@ -4,7 +4,6 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { Trace, Tracer } from '../async/trace.ts';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { byteLengthOf, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
@@ -19,6 +18,7 @@ import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { timeIn } from '../periods.ts';
 import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
+import type { Trace, Tracer } from '../service/call.ts';
 import {
   type Bill,
   type Caller,
@@ -448,23 +448,11 @@ export class Execution {
     variables: PlannedOperation['variables'],
     { context: { caller, warnings } }: OperationRun,
   ): Promise<Explanation> {
-    const { schema, config } = this.#parts;
-    const limit = config.maxUpstreamCalls;
-    const plan = planOperation(schema, document, operation, variables);
-    const priced = { document, operation, variables, caller, plan };
+    const plan = planOperation(this.#parts.schema, document, operation, variables);
     const pricing = await this.#openPricing();
-    const { price, range } = await pricing.explain(priced);
-    if (price.refusal !== null) throw refused(price.refusal);
-    const { bill, calls, errors, warnings: told } = price;
-    for (const warning of told) warnings.add(warning);
-    const { byRoute, cached, naive } = shown(bill);
-    const planned = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
-    return {
-      errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
-      extensions: {
-        explain: { calls: bill.calls, ...range, byRoute, cached, naive, limit, plan: planned },
-      },
-    };
+    const explained = await pricing.explain({ document, operation, variables, caller, plan }, warnings);
+    if (explained instanceof Failure) throw refused(explained);
+    return explained;
   }
 
   /** Runs an operation by its plan, and writes the answer. */

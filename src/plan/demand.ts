@@ -1,4 +1,21 @@
-import type { Pair, Rectangle } from './cover.ts';
+export interface Pair {
+  readonly countryCode: string;
+  readonly metricKey: string;
+  /** The pair's key as `keyOf` returns it, if it is at hand. */
+  readonly pairKey?: string;
+}
+
+/** One call of the data route. */
+export interface Rectangle {
+  readonly countryCodes: readonly string[];
+  readonly metricKeys: readonly string[];
+}
+
+/**
+ * Expected rows of a pair, also of one that nobody demands but that a rectangle would bring along. A finite whole
+ * number, not negative. Asked once for each country and metric that the demands name.
+ */
+export type RowsOf = (countryCode: string, metricKey: string) => number;
 
 /** Years from one to another, both included; null for an open side. At least one side is closed. */
 export interface YearRange {

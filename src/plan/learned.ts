@@ -1,4 +1,4 @@
-import type { Pair, Rectangle, RowsOf } from './cover.ts';
+import type { Pair, Rectangle, RowsOf } from './demand.ts';
 import { nameOfYears, pairKey, type YearRange } from './demand.ts';
 
 /** Rows after which the data route is seen to end when no `limit` is given. */

@@ -11,8 +11,8 @@ import type {
   SourceResolvers,
 } from '../graph/generated.ts';
 import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
-import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { plainFields, recordFields } from './fields.ts';
 import { byCode, byName, createListing, encodeId } from './lists.ts';

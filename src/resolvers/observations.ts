@@ -35,9 +35,9 @@ import {
 import type { ObservationLoader } from '../loaders/observations.ts';
 import { type Demand, demandFor, type Mode, type YearRange, yearRange } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
-import type { SourceRecord } from '../service/records/catalogue.ts';
 import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import type { SourceRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import { plainFields } from './fields.ts';
 import { byCode, byNumber, createListing, encodeId } from './lists.ts';

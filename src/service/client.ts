@@ -1,25 +1,35 @@
+import CachePolicy from 'http-cache-semantics';
 import type { Clock } from '../async/clock.ts';
-import type { Trace } from '../async/trace.ts';
-import { untilAborted } from '../async/turns.ts';
-import { Failure } from '../errors.ts';
-import { type Lookups, TransientMap } from '../store/lru.ts';
-import type { SharedCounters } from '../store/shared.ts';
-import { createLedger, type Ledger } from '../tenants/ledger.ts';
-import type { Tenants } from '../tenants/tenant.ts';
-import type { InFlight, TenantCache } from '../tenants/tenant-cache.ts';
+import { type PromiseOrValue, untilAborted } from '../async/turns.ts';
+import { Failure, type FailureCode } from '../errors.ts';
+import { numberOf } from '../exact-json.ts';
+import { createObjectMemo, type Lookups, TransientMap } from '../store/lru.ts';
+import type { SharedCounters } from '../store/store.ts';
+import { createLedger } from '../tenants/ledger.ts';
+import { PUBLIC, type Tenant, type Tenants } from '../tenants/tenant.ts';
+import {
+  ALONE,
+  type CacheEntry,
+  type InFlight,
+  NO_TENANT_CACHE,
+  type TenantCache,
+} from '../tenants/tenant-cache.ts';
+import { namesAsked } from './bodies.ts';
 import {
   type Answer,
   type Attempt,
+  billStale,
   type Call,
-  faultIn,
+  type Endpoint,
+  makeCall,
   type Payer,
   type Send,
   type Sending,
   sharedPayer,
+  tracing,
 } from './call.ts';
-import { absentRoutes, CallGate, rateLimited } from './gate.ts';
+import { CallGate, rateLimited } from './gate.ts';
 import { createHttp, isForgotten, isUnanswered } from './http.ts';
-import { type Ask, cached, type ListCache } from './lists.ts';
 
 /** A call under way that several operations may wait for. */
 interface SharedCall {
@@ -85,8 +95,8 @@ const MAX_AWAY_SECONDS = 5;
 export function retried(
   next: Send,
   retries: number,
-  budget: RetryBudget,
-  outage: Outage,
+  budget: ReturnType<typeof createRetryBudget>,
+  outage: ReturnType<typeof createOutage>,
   firstDelayMs = 100,
 ): Send {
   return async (call, sending) => {
@@ -160,23 +170,14 @@ const PAUSE_MS = 5_000;
  * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
  * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
  */
-interface Outage {
-  /** Notes the outcome of a call, retries and all: null if there was an answer. */
-  note(error: unknown): void;
-  /**
-   * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
-   * looks.
-   */
-  failure(): Failure | null;
-}
-
-export function createOutage(now: () => number): Outage {
+export function createOutage(now: () => number) {
   let failures = 0;
   let last: Failure | null = null;
   let seenAtMs = 0;
 
   return {
-    note(error) {
+    /** Notes the outcome of a call, retries and all: null if there was an answer. */
+    note(error: unknown): void {
       if (error === null) {
         failures = 0;
         return;
@@ -186,7 +187,11 @@ export function createOutage(now: () => number): Outage {
       last = error;
       seenAtMs = now();
     },
-    failure() {
+    /**
+     * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
+     * looks.
+     */
+    failure(): Failure | null {
       if (failures < MIN_FAILURES) return null;
       if (now() - seenAtMs < PAUSE_MS) return last;
       seenAtMs = now();
@@ -205,20 +210,15 @@ const MOST = 10;
  * Bounds the retries of all operations together: in the long run they are a tenth of the calls, so that a service in
  * trouble isn't asked several times as much as when it is well.
  */
-interface RetryBudget {
-  /** Notes that a call is about to be attempted for the first time. */
-  add(): void;
-  /** Spends a retry. Returns false if none is left. */
-  take(): boolean;
-}
-
-export function createRetryBudget(share = SHARE, most = MOST): RetryBudget {
+export function createRetryBudget(share = SHARE, most = MOST) {
   let left = most;
   return {
-    add() {
+    /** Notes that a call is about to be attempted for the first time. */
+    add(): void {
       left = Math.min(most, left + share);
     },
-    take() {
+    /** Spends a retry. Returns false if none is left. */
+    take(): boolean {
       // Tenths don't add up to a whole.
       if (left < 1 - 1e-9) return false;
       left -= 1;
@@ -227,55 +227,336 @@ export function createRetryBudget(share = SHARE, most = MOST): RetryBudget {
   };
 }
 
-/** Makes a span for each call with all its attempts and waits; around the ring that tries again. */
-function tracedCalls(next: Send): Send {
-  return (call, sending) => {
-    const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
-    return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));
+/**
+ * Asks one endpoint; an answer that is held in this process is returned at once.
+ * @param maxAgeMs age of the oldest answer that is served without asking, if less than usual
+ * @returns its records; null if the service has nothing of the name in the route's path
+ * @throws Failure as the rings of the way throw it, or UPSTREAM_INVALID_RESPONSE from the decoder
+ */
+export type Ask = <Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  sending: Sending,
+  maxAgeMs?: number,
+) => PromiseOrValue<Result | null>;
+
+/** The cache of answers, and the times for which it serves them. */
+export interface ListCache {
+  readonly tenantCache: TenantCache;
+  readonly freshness: {
+    /** Milliseconds without asking again. */
+    readonly ttlMs: number;
+    /** Milliseconds past that, if the service gives no answer. */
+    readonly staleMs: number;
+  };
+  readonly now: () => number;
+  /** The fetches under way of gateways that share the store; left out if nobody shares it. */
+  readonly inFlight?: InFlight;
+  /** Counts the hits and misses among held entries. */
+  readonly lookups?: Lookups | undefined;
+}
+
+/** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link RefusedArguments}. */
+interface HeldAnswer {
+  readonly status: 200 | 404 | 422;
+  readonly body: unknown;
+  /** Milliseconds for which the service allows it to be served without asking; null if it doesn't say. */
+  readonly allowedMs: number | null;
+  readonly etag: string | null;
+}
+
+/** The service's words on a call that it refused. */
+interface RefusedArguments {
+  readonly message: string;
+  readonly detail: string | null;
+}
+
+/** Failures after which an old answer is better than none. After a refusal of the key none is. */
+const BETTER_OLD: ReadonlySet<FailureCode> = new Set([
+  'RATE_LIMITED',
+  'MONTHLY_QUOTA_EXCEEDED',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_INVALID_RESPONSE',
+  'UPSTREAM_INCOMPLETE',
+  'OPERATION_TIMEOUT',
+]);
+
+/** Tells if a held entry may be served, past its time, instead of this failure. */
+export function isBetterOld(failure: unknown): failure is Failure {
+  return failure instanceof Failure && BETTER_OLD.has(failure.code);
+}
+
+/** Decoded records by their answer: operations that share one decode it once. */
+const decoded = createObjectMemo<{ readonly atMs: number; readonly records: unknown }>('decoded');
+
+/**
+ * Decoded records by their body, if they don't tell when they came: all tenants that were sent the same bytes share
+ * them.
+ */
+const decodedBodies = createObjectMemo<unknown>('decoded body');
+
+/**
+ * Answers from the tenant cache if an entry is fresh there, and asks for the rest; only a body that could be decoded is
+ * put on it. Entries are fresh for `ttlMs`, and if an endpoint's headers count, for no longer than they allow. An entry
+ * with an entity tag is then asked for by it, and a 304 keeps it. If the service gives no answer, an old one is served
+ * and billed as such. Refused arguments are an answer like any other: the call is not made again while it is fresh.
+ * @param onHeld called with each call that was answered from the tenant cache
+ */
+export function cached(
+  send: Send,
+  { tenantCache, freshness, now, inFlight = ALONE, lookups }: ListCache,
+  outage: { failure(): Failure | null },
+  onHeld?: (call: Call) => void,
+): Ask {
+  return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
+    const call = makeCall(endpoint, params);
+    const tenant = call.isPublic ? PUBLIC : sending.caller.tenant;
+    const mayBeHeld = endpoint.caching !== 'none';
+    const isHeld = mayBeHeld && tenantCache !== NO_TENANT_CACHE;
+    const kept = isHeld ? tenantCache : mayBeHeld ? inFlight.cache : null;
+    const reading = isHeld ? heldRecords(endpoint, params, call, tenant, tenantCache) : null;
+    sending.waits?.store.timing(reading);
+    return reading instanceof Promise ? reading.then(serve) : serve(reading);
+
+    function serve(held: HeldRecords<Result> | null): PromiseOrValue<Result | null> {
+      if (held === null || !tenantCache.isAccepted(tenant)) return fetch(held);
+      const freshMs = freshMsOf(held);
+      if (now() - held.atMs >= freshMs) return fetch(held);
+      sending.bill.cached += 1;
+      if (lookups !== undefined) lookups.hits += 1;
+      sending.onHeld?.(held.atMs + freshMs);
+      onHeld?.(call);
+      return recordsIn(held, call);
+    }
+
+    type Result = ReturnType<(typeof endpoint)['decode']>;
+
+    function freshMsOf({ answer }: HeldRecords<Result>): number {
+      return Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
+    }
+
+    /** Asks, or has the answer from others who share the store and are asking at the moment. */
+    function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
+      if (isHeld && lookups !== undefined) lookups.misses += 1;
+      const others = mayBeHeld ? inFlight.cache : null;
+      return others === null ? fetchOwn(held) : fetchTogether(held, others);
+    }
+
+    async function fetchTogether(
+      held: HeldRecords<Result> | null,
+      others: TenantCache,
+    ): Promise<Result | null> {
+      sending.deadline?.start();
+      const startedAtMs = now();
+      let records: Result | null = null;
+      const together = inFlight.together({
+        group: tenant.digest,
+        names: [nameOf(call)],
+        signal: sending.signal,
+        async fetch() {
+          records = await fetchOwn(held);
+        },
+        async takeOver(names) {
+          const found = await heldRecords(endpoint, params, call, tenant, others);
+          if (found === null || !others.isAccepted(tenant)) return names;
+          const freshMs = isHeld ? freshMsOf(found) : 0;
+          if (found.atMs < startedAtMs && now() - found.atMs >= freshMs) return names;
+          sending.bill.shared += 1;
+          sending.onFetched?.(freshMs > 0 ? found.atMs + freshMs : 0);
+          records = recordsIn(found, call);
+          return [];
+        },
+      });
+      sending.waits?.service.timing(together);
+      try {
+        await together;
+        return records;
+      } catch (error) {
+        if (!sending.signal.aborted) throw error;
+        // Nothing is sent any more, but an old answer may be served.
+        return fetchOwn(held);
+      }
+    }
+
+    async function fetchOwn(held: HeldRecords<Result> | null): Promise<Result | null> {
+      const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
+      const isUsable = () =>
+        held !== null &&
+        held.answer.status !== 422 &&
+        now() - held.atMs <= usableMs &&
+        tenantCache.refusal(tenant) === null;
+      try {
+        const down = isUsable() ? outage.failure() : null;
+        if (down !== null) throw down.with({ route: call.route, attempts: 0 });
+        const sent = send(call, conditional(sending, held?.answer));
+        sending.waits?.service.timing(sent);
+        const answer = await sent;
+        const fresh = answer.status === 304 && held !== null ? held.answer : heldOf(endpoint, answer);
+        const read = answer.status === 304 ? fresh : answer;
+        const records = tracing(sending.trace, 'decode', () =>
+          recordsOf(endpoint, params, read, answer.receivedAt),
+        );
+        decoded.put(fresh, { atMs: answer.receivedAt, records });
+        const allowedMs = kept !== null && endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
+        const isKept = isHeld && allowedMs !== 'no-store';
+        const freshMs = isKept ? Math.min(allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs) : 0;
+        sending.onFetched?.(freshMs > 0 ? answer.receivedAt + freshMs : 0);
+        if (kept !== null && allowedMs !== 'no-store') {
+          kept.keep(tenant, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
+        }
+        return records;
+      } catch (error) {
+        const refused = held === null || held.answer.status === 422 ? refusedAnswer(error, call) : null;
+        if (refused !== null) kept?.keep(tenant, new Map([[nameOf(call), refused]]), now());
+        if (held === null || !isUsable() || !isBetterOld(error)) throw error;
+        billStale(sending.bill, call.route, error, held.atMs, now());
+        sending.onStale?.(held.records, error.code);
+        return held.records;
+      }
+    }
   };
 }
 
-/** Makes a span for each request that is sent, which the service is told of; within the ring that bills them. */
-function tracedAttempts(next: Send): Send {
-  return (call, sending) => {
-    const { trace: parent } = sending;
-    if (parent === undefined) return next(call, sending);
-    const attempt = parent.begun;
-    const trace = parent.begin(
-      `GET ${call.route}`,
-      {
-        'http.request.method': 'GET',
-        'url.template': call.route,
-        ...(attempt > 0 ? { 'http.request.resend_count': attempt } : {}),
-      },
-      true,
-    );
-    const headers = { ...sending.headers, ...trace.headers() };
-    const onStatus = (status: number) => trace.set({ 'http.response.status_code': status });
-    return ended(trace, next(call, { ...sending, trace, headers, onStatus }));
-  };
+/** @throws Failure if the service refused the arguments */
+function recordsIn<Result>({ records, answer }: HeldRecords<Result>, call: Call): Result | null {
+  if (answer.status === 422) throw refusalOf(answer, call);
+  return records;
 }
 
-async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Result> {
-  try {
-    const result = await work;
-    trace.end();
-    return result;
-  } catch (error) {
-    trace.end(faultIn(error));
-    throw error;
+/**
+ * Makes the entry of a call that was refused for its arguments; null for any other failure. The refusal of a call that has
+ * none says nothing that lasts.
+ */
+function refusedAnswer(error: unknown, { target, route }: Call): HeldAnswer | null {
+  if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT' || target === route) return null;
+  const body: RefusedArguments = { message: error.message, detail: error.fields.detail ?? null };
+  return { status: 422, body, allowedMs: null, etag: null };
+}
+
+function refusalOf({ body }: HeldAnswer, { route }: Call): Failure {
+  const { message, detail } = body as RefusedArguments;
+  return new Failure('BAD_USER_INPUT', message, { route, detail: detail ?? undefined });
+}
+
+/** Records that are held of an answer, fresh or not. */
+interface HeldRecords<Result> {
+  readonly records: Result | null;
+  readonly atMs: number;
+  readonly answer: HeldAnswer;
+}
+
+/** Reads the records that are held of an answer; null if there are none, or none that can be read. */
+export function heldRecords<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  call: Call,
+  tenant: Tenant,
+  tenantCache: TenantCache,
+): PromiseOrValue<HeldRecords<Result> | null> {
+  const decodedIn = (held: CacheEntry<HeldAnswer> | undefined): HeldRecords<Result> | null => {
+    if (held === undefined || !isAnswer(held.value)) return null;
+    const { value: answer, atMs } = held;
+    try {
+      const records = answer.status === 422 ? null : recordsOf(endpoint, params, answer, atMs);
+      return { records, atMs, answer };
+    } catch {
+      return null;
+    }
+  };
+  const held = tenantCache.readOne<HeldAnswer>(tenant, nameOf(call));
+  return held instanceof Promise ? held.then(decodedIn) : decodedIn(held);
+}
+
+function isAnswer(value: HeldAnswer): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { status, allowedMs, etag } = value;
+  const isFit = (part: unknown, type: string) => part === null || typeof part === type;
+  if (status === 422) return isRefusal(value.body);
+  return (status === 200 || status === 404) && isFit(allowedMs, 'number') && isFit(etag, 'string');
+}
+
+function isRefusal(body: unknown): body is RefusedArguments {
+  if (typeof body !== 'object' || body === null || !('message' in body && 'detail' in body)) return false;
+  return typeof body.message === 'string' && (body.detail === null || typeof body.detail === 'string');
+}
+
+/** Names the entry of a call's answer. */
+function nameOf(call: Call): string {
+  return `answer ${call.target}`;
+}
+
+function recordsOf<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  answer: { readonly status: number; readonly body: unknown },
+  atMs: number,
+): Result | null {
+  if (answer.status === 404) {
+    if (!namesAsked(makeCall(endpoint, params), answer.body))
+      throw strayNotFound(endpoint.route, answer.body);
+    // 404s that say that an optional route is absent don't come so far.
+    if (endpoint.route.includes('{') || endpoint.isOptional) return null;
+    throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
+      route: endpoint.route,
+    });
   }
+  const known = decoded.of(answer);
+  if (known?.atMs === atMs) return known.records as Result;
+  const records = decodedBody(endpoint, params, answer.body, atMs);
+  decoded.put(answer, { atMs, records });
+  return records;
 }
 
-/** The service, as the rest of the gateway sees it. */
-interface Upstream {
-  readonly ask: Ask;
-  /** Sends a call through all rings. */
-  readonly send: Send;
-  readonly ledger: Ledger;
-  readonly gate: CallGate;
-  readonly outage: Outage;
-  close(): Promise<void>;
+function decodedBody<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  body: unknown,
+  atMs: number,
+): Result {
+  if (endpoint.isDated || typeof body !== 'object' || body === null)
+    return endpoint.decode(body, params, atMs);
+  const known = decodedBodies.of(body) as Result | undefined;
+  const records = known ?? endpoint.decode(body, params, atMs);
+  if (known === undefined) decodedBodies.put(body, records);
+  return records;
+}
+
+/**
+ * Makes the failure of a 404 that doesn't name the thing asked for: it is no word on the records that the service
+ * holds.
+ */
+export function strayNotFound(route: string, body: unknown): Failure {
+  const { detail } = (body ?? {}) as { readonly detail?: string };
+  return new Failure(
+    'UPSTREAM_INVALID_RESPONSE',
+    'A 404 came that does not name what was asked for, and says nothing of what the service holds.',
+    { route, ...(detail ? { detail } : {}) },
+  );
+}
+
+function conditional(sending: Sending, held: HeldAnswer | undefined): Sending {
+  const etag = held?.etag ?? null;
+  return etag === null ? sending : { ...sending, headers: { ...sending.headers, 'if-none-match': etag } };
+}
+
+function heldOf({ caching }: Endpoint<never>, { status, body, headers }: Answer): HeldAnswer {
+  const etag = caching === 'http' ? (headers.etag ?? null) : null;
+  return { status: status === 404 ? 404 : 200, body, allowedMs: null, etag };
+}
+
+/**
+ * Counts the milliseconds for which the headers of an answer allow it to be served without asking; null if they don't
+ * say. A 304 says it anew, or leaves it as it was. This is a cache of one key, so `private` and `Authorization` are no
+ * hindrance.
+ */
+function allowanceOf({ status, headers }: Answer, { allowedMs }: HeldAnswer): number | null | 'no-store' {
+  const policy = new CachePolicy({ headers: {} }, { status: 200, headers }, { shared: false });
+  if (!policy.storable()) return 'no-store';
+  if (/max-age|no-cache/i.test(headers['cache-control'] ?? '') || headers.expires !== undefined) {
+    return Math.max(0, policy.maxAge() - (numberOf(headers.age ?? '') ?? 0)) * 1000;
+  }
+  return status === 304 ? allowedMs : null;
 }
 
 /** All that the way to the service is made of. */
@@ -316,7 +597,7 @@ interface UpstreamParts {
  * shared. A retry is patient. Nothing is sent under a key that was just refused or to a route that is down. Every
  * attempt is billed, since the service counts attempts, and each tells if the key is good.
  */
-export function createUpstream(parts: UpstreamParts): Upstream {
+export function createUpstream(parts: UpstreamParts) {
   const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp(parts.baseUrl, parts.timeoutMs, clock.now, steadyNow);
@@ -324,18 +605,25 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const heard = gate.hearing(http.send);
+  const spans = parts.isTraced ? import('../wings/spans.ts') : null;
   const paced = rateLimited(
-    parts.isTraced ? tracedAttempts(heard) : heard,
+    spans === null ? heard : async (...sent) => (await spans).tracedAttempts(heard)(...sent),
     ledger,
     clock,
     parts.onAttempt,
     parts.onMinuteWait,
   );
   const patient = retried(gate.stopping(paced), parts.retries, createRetryBudget(), outage);
-  const watched = parts.isTraced ? tracedCalls(patient) : patient;
-  const routes = parts.optionalRoutes;
-  const there = routes?.size ? absentRoutes(watched, routes, elapsed) : watched;
-  const send = coalesced(there);
+  const watched: Send =
+    spans === null ? patient : async (...sent) => (await spans).tracedCalls(patient)(...sent);
+  const routes = parts.optionalRoutes ?? new Set();
+  const looking =
+    routes.size === 0
+      ? null
+      : import('../wings/absent-routes.ts').then((wing) => wing.absentRoutes(watched, routes, elapsed));
+  const there: Send = async (call, sending) =>
+    ((routes.has(call.route) && (await looking)) || watched)(call, sending);
+  const send = coalesced(looking === null ? watched : there);
   const ask = cached(parts.remembering(send), { ...parts, now: steadyNow }, outage);
 
   return { ask, send, ledger, gate, outage, close: http.close };

@@ -6,16 +6,6 @@
  */
 import type { Endpoint, YearsOf } from './call.ts';
 import {
-  decodeHealth,
-  decodeIndicators,
-  decodeSources,
-  decodeVersion,
-  type HealthRecord,
-  type IndicatorRecord,
-  type PlatformVersionRecord,
-  type SourceRecord,
-} from './records/catalogue.ts';
-import {
   COVERED_COUNTRIES,
   type CountryProfileRecord,
   type CountryRecord,
@@ -28,7 +18,20 @@ import {
   type ObservationList,
   type SignalsRecord,
 } from './records/observations.ts';
-import { decodeOffices, decodeTickers, type OfficeRecord, type TickerList } from './records/reference.ts';
+import {
+  decodeHealth,
+  decodeIndicators,
+  decodeOffices,
+  decodeSources,
+  decodeTickers,
+  decodeVersion,
+  type HealthRecord,
+  type IndicatorRecord,
+  type OfficeRecord,
+  type PlatformVersionRecord,
+  type SourceRecord,
+  type TickerList,
+} from './records/reference.ts';
 
 export type NoParams = Readonly<Record<string, never>>;
 

@@ -1,19 +1,124 @@
-import { untilAborted } from '../async/turns.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { Ledger } from '../tenants/ledger.ts';
-import {
-  type CallQueue,
-  type KeyPauses,
-  Pause,
-  PUBLIC,
-  type RoutePauses,
-  type Tenant,
-  type WaitingCall,
-} from '../tenants/tenant.ts';
+import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
+import { namesAsked } from './bodies.ts';
 import { type Answer, type Attempt, type Call, type Send, type Sending, Unfunded } from './call.ts';
-import { namesAsked } from './failures.ts';
 import { isForgotten, isUnanswered } from './http.ts';
-import { COVERED_COUNTRIES } from './records/countries.ts';
+
+interface PauseLengths {
+  /** The first pause, in milliseconds; each further one in a row is twice as long. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/**
+ * Keeps calls back for a while after a failure. When the while is over, one call at a time may leave as a probe: its
+ * failure begins the next pause, its success ends them.
+ */
+class Pause {
+  readonly lengths: PauseLengths;
+  #failure: Failure | null = null;
+  #endsAtMs = 0;
+  #probe: object | null = null;
+  #onProbeOver: (() => void)[] = [];
+  #round = 0;
+
+  constructor(lengths: PauseLengths) {
+    this.lengths = lengths;
+  }
+
+  /** Number of pauses in a row, this one included; 0 if there is none. */
+  get round(): number {
+    return this.#round;
+  }
+
+  /** The time at which the next probe may leave, in milliseconds. */
+  get endsAtMs(): number {
+    return this.#endsAtMs;
+  }
+
+  /** Returns the reason for which no call may leave now; null if one may as a probe. */
+  reason(nowMs: number): Failure | null {
+    return nowMs < this.#endsAtMs ? this.#failure : null;
+  }
+
+  /**
+   * Returns the reason for which a call may not leave now; null if it may. The first that asks after the pause is the
+   * probe until it is over.
+   */
+  keepsBack(call: object, nowMs: number): Failure | null {
+    if (this.#failure === null || this.#probe === call) return null;
+    if (nowMs < this.#endsAtMs || this.#probe !== null) return this.#failure;
+    this.#probe = call;
+    return null;
+  }
+
+  /** Tells if this call is the probe. */
+  isProbedBy(call: object): boolean {
+    return this.#probe === call;
+  }
+
+  /** Waits until the probe that is under way is over; null if there is none. */
+  untilProbed(): Promise<void> | null {
+    return this.#probe === null ? null : new Promise((over) => this.#onProbeOver.push(over));
+  }
+
+  begin(failure: Failure, nowMs: number): void {
+    const { firstMs, longestMs } = this.lengths;
+    this.#endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.#round);
+    this.#round += 1;
+    this.#failure = failure;
+    this.#endProbe();
+  }
+
+  /** Ends a call, with any outcome: if it was the probe, another call may be. */
+  release(call: object): void {
+    if (this.#probe === call) this.#endProbe();
+  }
+
+  end(): void {
+    this.#round = 0;
+    this.#failure = null;
+    this.#endProbe();
+  }
+
+  #endProbe(): void {
+    this.#probe = null;
+    for (const over of this.#onProbeOver.splice(0)) over();
+  }
+}
+
+/** The pauses of one key on one route. */
+interface RoutePauses {
+  /** After a 403: the key may be good for other routes. */
+  readonly refusal: Pause;
+  /** After attempts under the key that got no answer. */
+  readonly outage: Pause;
+  /** Unanswered attempts in a row. */
+  failures: number;
+}
+
+/** The pauses of one key. */
+interface KeyPauses {
+  /** Of every route, after a 401. */
+  readonly all: Pause;
+  readonly byRoute: Map<string, RoutePauses>;
+}
+
+/** A call that waits for its turn. */
+interface WaitingCall {
+  readonly deadlineMs: number;
+  readonly wake: () => void;
+}
+
+/** Calls under one key. */
+interface CallQueue {
+  inFlight: number;
+  /** Calls that wait for a free place. */
+  readonly forPlace: WaitingCall[];
+  /** Calls that wait for a minute window; woken together when it begins, the earliest deadline first. */
+  readonly forMinute: WaitingCall[];
+}
 
 interface Verdicts {
   accept(tenant: Tenant, atMs: number): void;
@@ -94,8 +199,8 @@ export class CallGate {
   }
 
   /** Returns the refusal after which nothing at all is sent under a key now; null if something would be. */
-  refusal({ pauses }: Tenant): Failure | null {
-    return pauses?.all.reason(this.#now()) ?? null;
+  refusal(tenant: Tenant): Failure | null {
+    return pausesIn(tenant)?.all.reason(this.#now()) ?? null;
   }
 
   /** Keeps calls back; around the ring in which they wait for their turn. */
@@ -129,8 +234,8 @@ export class CallGate {
    */
   open(): readonly OpenCircuits[] {
     const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
-    for (const { pauses } of this.#tenants.all()) {
-      for (const [route, { outage }] of pauses?.byRoute ?? []) {
+    for (const tenant of this.#tenants.all()) {
+      for (const [route, { outage }] of pausesIn(tenant)?.byRoute ?? []) {
         if (outage.round > 0) keys.set(route, (keys.get(route) ?? 0) + 1);
       }
     }
@@ -141,7 +246,8 @@ export class CallGate {
   }
 
   /** Finds the pauses that concern a call, as they stand now: mostly {@link NO_PAUSES}. */
-  #pausesOf({ route, isPublic }: Call, { pauses }: Tenant): readonly Pause[] {
+  #pausesOf({ route, isPublic }: Call, tenant: Tenant): readonly Pause[] {
+    const pauses = pausesIn(tenant);
     const ofAll = this.#outages.get(route)?.pause;
     if (isPublic || pauses === null) return ofAll === undefined ? NO_PAUSES : [ofAll];
     const own = pauses.byRoute.get(route);
@@ -207,7 +313,8 @@ export class CallGate {
     );
   }
 
-  #roundsOf({ route }: Call, { pauses }: Tenant): Rounds {
+  #roundsOf({ route }: Call, tenant: Tenant): Rounds {
+    const pauses = pausesIn(tenant);
     const ofAll = this.#outages.get(route);
     if (pauses === null && ofAll === undefined) return NO_ROUNDS;
     const own = pauses?.byRoute.get(route);
@@ -286,8 +393,8 @@ export class CallGate {
     pause.begin(failure, this.#now());
   }
 
-  #answered({ route, isPublic }: Call, { pauses }: Tenant): void {
-    const own = isPublic ? undefined : pauses?.byRoute.get(route);
+  #answered({ route, isPublic }: Call, tenant: Tenant): void {
+    const own = isPublic ? undefined : pausesIn(tenant)?.byRoute.get(route);
     if (own !== undefined) {
       own.failures = 0;
       own.outage.end();
@@ -299,14 +406,20 @@ export class CallGate {
 }
 
 /** Finds the call that finds out if a key is accepted by now: further ones wait for it. */
-function probeOf({ route, isPublic }: Call, { pauses }: Tenant): Promise<void> | null {
+function probeOf({ route, isPublic }: Call, tenant: Tenant): Promise<void> | null {
+  const pauses = pausesIn(tenant);
   if (isPublic || pauses === null) return null;
   return pauses.all.untilProbed() ?? pauses.byRoute.get(route)?.refusal.untilProbed() ?? null;
 }
 
+function pausesIn({ pauses }: Tenant): KeyPauses | null {
+  return pauses as KeyPauses | null;
+}
+
 function pausesOfKey(tenant: Tenant): KeyPauses {
-  tenant.pauses ??= { all: new Pause(REFUSALS), byRoute: new Map() };
-  return tenant.pauses;
+  const pauses = pausesIn(tenant) ?? { all: new Pause(REFUSALS), byRoute: new Map() };
+  tenant.pauses = pauses;
+  return pauses;
 }
 
 function pausesOn(route: string, tenant: Tenant): RoutePauses {
@@ -320,96 +433,11 @@ function pausesOn(route: string, tenant: Tenant): RoutePauses {
 }
 
 /** Ends the pauses of a key that the service has accepted. Calls that left before its last refusal say nothing new. */
-function endRefusals({ pauses }: Tenant, route: string | null, rounds: Rounds): void {
+function endRefusals(tenant: Tenant, route: string | null, rounds: Rounds): void {
+  const pauses = pausesIn(tenant);
   if (pauses?.all.round === rounds.key) pauses.all.end();
   const refusal = route === null ? undefined : pauses?.byRoute.get(route)?.refusal;
   if (refusal?.round === rounds.refusal) refusal.end();
-}
-
-/** Milliseconds for which a route counts as absent after the service itself has said so. */
-const ABSENT_MS = 24 * 3_600_000;
-
-/** The same after a 404 that has no words of the service: something between it and us may have sent that. */
-const STRAY_MS = 10 * 60_000;
-
-/** The state of one route, under any key. */
-interface RouteState {
-  isThere: boolean;
-  /** The failure of calls to it; null if it may be asked. */
-  absence: Failure | null;
-  untilMs: number;
-  /** The call that finds out; others wait for it. */
-  probe: Promise<void> | null;
-}
-
-/**
- * Asks routes that a service may lack once: while it isn't known if the service has one, one call finds out and the
- * others wait. A 404 that names the missing thing is about that; so is any about a country that the service needn't
- * know. Any other 404 says that there is no such route: all calls to it fail unsent from then on, under every key.
- * @param routes templates of the routes that may be absent
- */
-export function absentRoutes(next: Send, routes: ReadonlySet<string>, now: () => number): Send {
-  const states = new Map<string, RouteState>(
-    [...routes].map((route) => [route, { isThere: false, absence: null, untilMs: 0, probe: null }]),
-  );
-
-  function checkAbsence({ absence, untilMs }: RouteState): void {
-    if (absence !== null && now() < untilMs) throw absence;
-  }
-
-  function heard(state: RouteState, call: Call, answer: Answer): Answer {
-    if (answer.status !== 404 || namesAsked(call, answer.body)) {
-      state.isThere = true;
-      state.absence = null;
-      return answer;
-    }
-    if (!areAllKnown(call)) return answer;
-    const isWorded = answer.body !== undefined;
-    state.isThere = false;
-    state.untilMs = now() + (isWorded ? ABSENT_MS : STRAY_MS);
-    state.absence = absence(call.route);
-    throw state.absence;
-  }
-
-  return async (call, sending) => {
-    const state = states.get(call.route);
-    if (state === undefined) return next(call, sending);
-    checkAbsence(state);
-    while (!state.isThere && state.probe !== null) {
-      await untilAborted(state.probe, sending.signal);
-      checkAbsence(state);
-    }
-    if (state.isThere) return heard(state, call, await next(call, sending));
-    let over = () => {};
-    state.probe = new Promise((resolve) => {
-      over = resolve;
-    });
-    try {
-      return heard(state, call, await next(call, sending));
-    } finally {
-      state.probe = null;
-      over();
-    }
-  };
-}
-
-/** Tells if the service knows every country that a call names. */
-function areAllKnown({ route, target }: Call): boolean {
-  const [path = '', search = ''] = target.split('?');
-  const place = route.split('/').indexOf('{code}');
-  const codes = place === -1 ? [] : [path.split('/')[place] ?? ''];
-  const query = new URLSearchParams(search);
-  // Partners are of all the world, so their codes don't count.
-  for (const name of ['country_code', 'reporter_country_code']) codes.push(...query.getAll(name));
-  return codes.every((code) => COVERED_COUNTRIES.has(code.toUpperCase()));
-}
-
-function absence(route: string): Failure {
-  return new Failure(
-    'UPSTREAM_ROUTE_ABSENT',
-    'The service does not have this route. Leave the field out; the gateway looks again within a day.',
-    { route },
-  );
 }
 
 interface WaitingClock {
@@ -585,8 +613,9 @@ export function rateLimited(
 }
 
 function queueOf(tenant: Tenant): CallQueue {
-  tenant.queue ??= { inFlight: 0, forPlace: [], forMinute: [] };
-  return tenant.queue;
+  const queue = (tenant.queue as CallQueue | null) ?? { inFlight: 0, forPlace: [], forMinute: [] };
+  tenant.queue = queue;
+  return queue;
 }
 
 /** Cuts the text of a 429 to a length that is read in no time: the figures stand at its beginning. */

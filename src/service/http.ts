@@ -14,11 +14,9 @@ import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } fro
 import { Failure, type FailureFields } from '../errors.ts';
 import { isDeep, numberOf } from '../exact-json.ts';
 import { httpDateIn } from '../periods.ts';
-
+import { type Read, ReceivedBody, read, readText, toldFailure, Unreadable, wordsOf } from './bodies.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { health } from './endpoints.ts';
-import { toldFailure, wordsOf } from './failures.ts';
-import { type Read, ReceivedBody, read, readText, Unreadable } from './json.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
@@ -255,19 +253,11 @@ interface ServiceConnection {
   usedAtMs: number;
 }
 
-/** Ways to the service. */
-interface Connections {
-  /** Sends over connections that are kept alive. */
-  readonly kept: Dispatcher;
-  /** Sends over a new connection for each request, closed after it. */
-  readonly anew: Dispatcher;
-  /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
-  closeIdle(forgotten: ServiceConnection): void;
-  close(): Promise<void>;
-}
-
-/** @param maxBodyBytes bytes after which a body is given up, as they come over the wire */
-function openConnections(maxBodyBytes: number): Connections {
+/**
+ * Opens the ways to the service: over connections that are kept alive, and anew for each request.
+ * @param maxBodyBytes bytes after which a body is given up, as they come over the wire
+ */
+function openConnections(maxBodyBytes: number) {
   const all = new Set<ServiceConnection>();
 
   class Tracked extends Client {
@@ -312,7 +302,8 @@ function openConnections(maxBodyBytes: number): Connections {
   return {
     kept,
     anew,
-    closeIdle(forgotten) {
+    /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
+    closeIdle(forgotten: ServiceConnection): void {
       for (const { socket, answers, running, usedAtMs } of all) {
         if (answers > 0 && running === 0 && usedAtMs <= forgotten.usedAtMs) socket?.destroy();
       }

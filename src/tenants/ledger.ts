@@ -1,6 +1,6 @@
 import { Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
-import type { CounterSnapshot, Note, SharedCounters, Window } from '../store/shared.ts';
+import type { CounterSnapshot, Note, SharedCounters, Window } from '../store/store.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -202,7 +202,6 @@ export class Account {
     } else this.#isMinuteSpent = true;
   }
 
-  /** Returns true if the next call may be the one that a plan nobody has named yet refuses. */
   isDoubtful(): boolean {
     const isPlanUnknown = this.#requestsPerMinute === null && !this.#isPlanLarger;
     return isPlanUnknown && this.#callsThisMinute >= SMALLEST_PLAN;
@@ -346,46 +345,7 @@ function readLimitText(detail: string): ToldLimits {
   };
 }
 
-/** Rest of the limits of one key. */
-interface KeyLimits {
-  readonly tenant: AccountHolder;
-  readonly limits: readonly RateLimit[];
-}
-
-export interface Ledger {
-  /**
-   * Returns the instant at which a call for this key may leave, in milliseconds since the epoch; not after now if it
-   * may at once.
-   */
-  opensAtMs(tenant: AccountHolder): number;
-  /** Returns the failure of a call that may not leave now. */
-  refusal(tenant: AccountHolder): Failure;
-  /**
-   * Bills one call that is to leave now; false if other gateways, whose counters are shared, have left none: then
-   * `opensAtMs` says when there will be. At once if nobody shares counters.
-   */
-  take(tenant: AccountHolder): boolean | Promise<boolean>;
-  /** Learns the calls that other gateways have spent. */
-  refresh(tenant: AccountHolder): Promise<void>;
-  /** Notes that the service took a call of this key. */
-  accepted(tenant: AccountHolder): void;
-  /** Notes that the service answered 429, and the plan that `detail` tells. */
-  limited(tenant: AccountHolder, detail: string): Failure;
-  /**
-   * Returns true if the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute
-   * is spent, and nothing has shown that this key has a larger one.
-   */
-  isDoubtful(tenant: AccountHolder): boolean;
-  quota(tenant: AccountHolder): QuotaRecord;
-  /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
-  limits(tenant: AccountHolder): readonly RateLimit[];
-  /** Lists the rest of the limits of the first so many tenants of which anything was named. */
-  recentLimits(tenants: Iterable<AccountHolder>, most: number): readonly KeyLimits[];
-  /** Returns the share of the minute's calls that is left, from 0 to 1; null if the plan may be the smallest. */
-  shareLeft(tenant: AccountHolder): number | null;
-  /** Returns true if so many of the minute's calls are left that one more makes no difference. */
-  hasPlenty(tenant: AccountHolder): boolean;
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
 /**
  * Keeps the calls that each key has spent, on its tenant. If gateways share counters, those count, and the ledger is a
@@ -394,7 +354,7 @@ export interface Ledger {
  * count, and takes no more than half of the calls that its copy shows to be left: another one may be doing the same.
  * Calls of other keys of the same account are not seen; the service's 429 tells.
  */
-export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null): Ledger {
+export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null) {
   function accountOf(tenant: AccountHolder): Account {
     const nowMs = now();
     tenant.account ??= new Account(nowMs);
@@ -419,41 +379,59 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     return isTaken;
   }
 
+  /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
   function limits(tenant: AccountHolder): readonly RateLimit[] {
     const nowMs = now();
     return tenant.account?.enter(nowMs).limits(nowMs) ?? [];
   }
 
   return {
-    opensAtMs: (tenant) => accountOf(tenant).opensAtMs(now()),
-    refusal: (tenant) => accountOf(tenant).refusal(now()),
-    take(tenant) {
+    /**
+     * Returns the instant at which a call for this key may leave, in milliseconds since the epoch; not after now if it
+     * may at once.
+     */
+    opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
+    /** Returns the failure of a call that may not leave now. */
+    refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
+    /**
+     * Bills one call that is to leave now; false if other gateways, whose counters are shared, have left none: then
+     * `opensAtMs` says when there will be. At once if nobody shares counters.
+     */
+    take(tenant: AccountHolder): boolean | Promise<boolean> {
       if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
       const account = accountOf(tenant);
       account.count();
       probe(tenant, account);
       return true;
     },
-    async refresh(tenant) {
+    /** Learns the calls that other gateways have spent. */
+    async refresh(tenant: AccountHolder): Promise<void> {
       const snapshot = await sharedCounters?.read(tenant.digest, accountOf(tenant).window(now()));
       if (snapshot) accountOf(tenant).copy(snapshot);
     },
-    accepted(tenant) {
+    /** Notes that the service took a call of this key. */
+    accepted(tenant: AccountHolder): void {
       const account = accountOf(tenant);
       if (account.accept()) share(tenant, account);
     },
-    limited(tenant, detail) {
+    /** Notes that the service answered 429, and the plan that `detail` tells. */
+    limited(tenant: AccountHolder, detail: string): Failure {
       const account = accountOf(tenant);
       const told = toldLimits(detail);
       account.limit(told, now());
       share(tenant, account);
       return account.refusal(now(), detail, told.isMonthly);
     },
-    isDoubtful: (tenant) => accountOf(tenant).isDoubtful(),
-    quota: (tenant) => accountOf(tenant).quota(),
+    /**
+     * Returns true if the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute
+     * is spent, and nothing has shown that this key has a larger one.
+     */
+    isDoubtful: (tenant: AccountHolder) => accountOf(tenant).isDoubtful(),
+    quota: (tenant: AccountHolder) => accountOf(tenant).quota(),
     limits,
-    recentLimits(tenants, most) {
-      const recent: KeyLimits[] = [];
+    /** Lists the rest of the limits of the first so many tenants of which anything was named. */
+    recentLimits(tenants: Iterable<AccountHolder>, most: number) {
+      const recent: { readonly tenant: AccountHolder; readonly limits: readonly RateLimit[] }[] = [];
       for (const tenant of tenants) {
         if (recent.length === most) break;
         const named = limits(tenant);
@@ -461,7 +439,9 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       }
       return recent;
     },
-    shareLeft: (tenant) => accountOf(tenant).shareLeft(),
-    hasPlenty: (tenant) => accountOf(tenant).hasPlenty(),
+    /** Returns the share of the minute's calls that is left, from 0 to 1; null if the plan may be the smallest. */
+    shareLeft: (tenant: AccountHolder) => accountOf(tenant).shareLeft(),
+    /** Returns true if so many of the minute's calls are left that one more makes no difference. */
+    hasPlenty: (tenant: AccountHolder) => accountOf(tenant).hasPlenty(),
   };
 }

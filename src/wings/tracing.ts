@@ -19,9 +19,9 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { Trace, TraceAttributes, Tracer } from '../async/trace.ts';
 import type { OtlpProtocol } from '../config.ts';
 import { excerpt } from '../errors.ts';
+import type { Trace, TraceAttributes, Tracer } from '../service/call.ts';
 
 /**
  * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the

@@ -7,7 +7,7 @@ import {
   type Task,
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
-import type { Rectangle } from '../../src/plan/cover.ts';
+import type { Rectangle } from '../../src/plan/demand.ts';
 import { keyOf, pairsOf } from '../../src/plan/demand.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';

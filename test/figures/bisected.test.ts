@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { bisected } from '../../src/figures/bisected.ts';
 import { createDataCalls, type Refusal, type RepairMeans, type Task } from '../../src/figures/data-calls.ts';
-import type { Outcome } from '../../src/figures/entries.ts';
-import type { FiguresParts } from '../../src/figures/fetch.ts';
-import type { Rectangle } from '../../src/plan/cover.ts';
+import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
+import type { Rectangle } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { indicators } from '../../src/service/endpoints.ts';
+import { bisected } from '../../src/wings/bisected.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, refusal, taskFor } from './answers.ts';
 import { tableOf } from './data-route.ts';

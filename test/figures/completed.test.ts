@@ -7,8 +7,8 @@ import {
   settlingFailures,
   type Task,
 } from '../../src/figures/data-calls.ts';
-import { completed } from '../../src/figures/repair.ts';
 import { createLearned } from '../../src/plan/learned.ts';
+import { completed } from '../../src/wings/repair.ts';
 import { sendingFor } from '../service/sending.ts';
 import { draws } from '../support/draws.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';

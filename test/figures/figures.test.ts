@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { createDataFetch } from '../../src/figures/client.ts';
-import type { Outcome } from '../../src/figures/entries.ts';
+import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
 import { createRefusedNames } from '../../src/figures/entries.ts';
-import type { FiguresParts } from '../../src/figures/fetch.ts';
-import { cover, expectedRows } from '../../src/plan/cover.ts';
 import {
   covers,
   type Demand,
@@ -16,6 +14,7 @@ import {
   type YearRange,
 } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
+import { cover, expectedRows } from '../../src/plan/modes.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { sendingFor } from '../service/sending.ts';
 import { draws } from '../support/draws.ts';

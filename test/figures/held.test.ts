@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
-import type { FiguresParts } from '../../src/figures/fetch.ts';
+import type { FiguresParts, ObservationEntry, Outcome } from '../../src/figures/entries.ts';
+import type { Revalidation } from '../../src/figures/held.ts';
 import { createPrefetch, held } from '../../src/figures/held.ts';
-import type { Revalidation } from '../../src/figures/revalidation.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
 import { sendingFor } from '../service/sending.ts';

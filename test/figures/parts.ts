@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/async/clock.ts';
 import type { NameSearch } from '../../src/figures/data-calls.ts';
+import type { FiguresParts } from '../../src/figures/entries.ts';
 import { createSeveralFigures, type ObservationEntries } from '../../src/figures/entries.ts';
-import type { FiguresParts } from '../../src/figures/fetch.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { bisected } from '../../src/figures/bisected.ts';
 import { covered, planned } from '../../src/figures/client.ts';
 import { called, type FetchTask, NONE_WHOLE, type PairsToFetch } from '../../src/figures/data-calls.ts';
-import type { Outcome } from '../../src/figures/entries.ts';
-import type { FiguresParts } from '../../src/figures/fetch.ts';
-import { completed } from '../../src/figures/repair.ts';
+import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
 import { type Demand, demandFor, keyOf, type Mode, pairsOf } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { bisected } from '../../src/wings/bisected.ts';
+import { completed } from '../../src/wings/repair.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Outcome } from '../../src/figures/entries.ts';
-import type { Fetch, FiguresParts, Settle } from '../../src/figures/fetch.ts';
+import type { Fetch, FiguresParts, Outcome, Settle } from '../../src/figures/entries.ts';
 import { createObservationPool } from '../../src/figures/pool.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import type { Sending } from '../../src/service/call.ts';

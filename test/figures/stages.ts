@@ -1,5 +1,4 @@
-import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
-import type { Fetch } from '../../src/figures/fetch.ts';
+import type { Fetch, ObservationEntry, Outcome } from '../../src/figures/entries.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../src/tenants/tenant-cache.ts';

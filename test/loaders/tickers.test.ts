@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createTickerLoader, createTickersLearned } from '../../src/loaders/tickers.ts';
+import { createTickersLearned } from '../../src/loaders/loaders.ts';
 import { type Call, makeCall } from '../../src/service/call.ts';
-import type { Ask } from '../../src/service/lists.ts';
+import type { Ask } from '../../src/service/client.ts';
+import { createTickerLoader } from '../../src/wings/listings.ts';
 import { sendingFor } from '../service/sending.ts';
 
 /** How a service fills what the specification of `/v1/markets/tickers` leaves open. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { cover } from '../../src/plan/cover.ts';
 import { demandFor, type Mode } from '../../src/plan/demand.ts';
-import { createFewestCalls, fewestCalls } from '../../src/plan/modes.ts';
+import { cover } from '../../src/plan/modes.ts';
+import { createFewestCalls, fewestCalls } from '../../src/wings/pricing/tally.ts';
 import { Dice } from '../execution/dice.ts';
 
 const LIMITS = { maxRows: 100, maxCodes: 10, maxAddress: 6_000 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeIndicators } from '../../src/service/records/catalogue.ts';
+import { decodeIndicators } from '../../src/service/records/reference.ts';
 import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/indicators';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeHealth, decodeSources, decodeVersion } from '../../src/service/records/catalogue.ts';
+import { decodeHealth, decodeSources, decodeVersion } from '../../src/service/records/reference.ts';
 import { failureOf, lackOf } from './failure-of.ts';
 
 describe('decodeSources', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/service/call.ts';
-import { absentRoutes } from '../../src/service/gate.ts';
+import { absentRoutes } from '../../src/wings/absent-routes.ts';
 import { sendingFor } from './sending.ts';
 
 const ROUTE = '/v1/trade/overview/{code}';

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { taken } from '../../src/async/turns.ts';
-import { parsedLeniently, UnreadItem } from '../../src/service/json.ts';
+import { parsedInPieces } from '../../src/service/bodies.ts';
+import { UnreadItem } from '../../src/service/records/envelope.ts';
+import { parsedLeniently } from '../../src/wings/lenient-json.ts';
 import { draws } from '../support/draws.ts';
 
-const read = (text: string): unknown => taken(parsedLeniently(text));
+const read = (text: string): unknown => taken(parsedLeniently(text, parsedInPieces));
 
 const leaf = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', '"', '\\', ',', '{', '}', '[', ']', ':', ' ', 'é') }),
@@ -144,7 +146,7 @@ describe('a body with something that is no JSON', () => {
   it('is gone through in steps', () => {
     const rows = Array.from({ length: 20_000 }, (_, i) => `{"year":${i === 7 ? 'NaN' : i},"unit":"persons"}`);
     let steps = 0;
-    const reading = parsedLeniently(`{"data":[${rows}]}`);
+    const reading = parsedLeniently(`{"data":[${rows}]}`, parsedInPieces);
     while (!reading.next().done) steps += 1;
     expect(steps).toBeGreaterThan(50);
   });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ReceivedBody } from '../../src/service/json.ts';
+import { ReceivedBody } from '../../src/service/bodies.ts';
 
 const bodyOf = (...pieces: readonly string[]) => new ReceivedBody(pieces.map((piece) => Buffer.from(piece)));
 

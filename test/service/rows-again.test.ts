@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { taken } from '../../src/async/turns.ts';
 import { parseExactly } from '../../src/exact-json.ts';
-import { parsedByRows, type Read, textOf } from '../../src/service/json.ts';
+import { parsedByRows, type Read } from '../../src/service/bodies.ts';
 
 const row = (at: number, more: object = {}) => ({
   country_code: `c${at}`,
@@ -17,7 +17,7 @@ const META = { serial: 1, total: 40 };
 
 const bytesOf = (body: unknown, space?: number) =>
   Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, null, space));
-const readOf = (bytes: Buffer): Read => ({ bytes, body: parseExactly(textOf(bytes)) });
+const readOf = (bytes: Buffer): Read => ({ bytes, body: parseExactly(bytes.toString()) });
 const again = (last: Read, bytes: Buffer) => taken(parsedByRows(last, bytes));
 
 const changed = (...at: readonly number[]) =>
@@ -91,7 +91,7 @@ describe('a body that is read by its rows', () => {
           bytes = Buffer.concat([bytes.subarray(0, at), Buffer.from(text), bytes.subarray(at + drop)]);
         }
         const found = again({ ...before }, bytes);
-        if (found !== undefined) expect(found.body).toEqual(parseExactly(textOf(bytes)));
+        if (found !== undefined) expect(found.body).toEqual(parseExactly(bytes.toString()));
       }),
       { numRuns: Number(process.env.FUZZ_RUNS ?? 600) },
     );

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
-import type { HeldState, Leases } from '../../src/store/shared.ts';
+import type { HeldState, Leases } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/store.ts';
-import { createInFlight, NO_TENANT_CACHE, onceFetched } from '../../src/tenants/tenant-cache.ts';
+import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { createLeases } from '../../src/wings/stores/backing.ts';
 import { createHub } from '../../src/wings/stores/hub.ts';
+import { createInFlight } from '../../src/wings/stores/in-flight.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -62,7 +63,7 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
         leases.take(lease('z', ['a']), { passedOver: [passedOver], isWhole: true });
       // What somebody else has fetched since is looked at first.
       expect(await again('fetched w')).toEqual(['fetched x']);
-      expect(await again(onceFetched('away x'))).toEqual(['own']);
+      expect(await again('fetched x')).toEqual(['own']);
       await close();
     });
 

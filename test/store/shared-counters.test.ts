@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { SharedCounters } from '../../src/store/shared.ts';
+import type { SharedCounters } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
 import { Tenants } from '../../src/tenants/tenant.ts';

@@ -1,6 +1,5 @@
 import { Failure } from '../../errors.ts';
 import { asNumber, numberOf } from '../../exact-json.ts';
-import { UnreadItem } from '../json.ts';
 
 /** An object of the service's JSON, before we trust it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -29,6 +28,26 @@ export function invalid(place: Place, problem: string): Failure {
       detail,
     },
   );
+}
+
+/**
+ * An item of a list that is no JSON, although the rest of the body is. Decoders of the list take it for a row that
+ * can't be read; if it stays within a record, it is written as null.
+ */
+export class UnreadItem {
+  /** Text in it that is no JSON, cut short. */
+  readonly problem: string;
+  /** Members of it that are texts or numbers, by name. */
+  readonly legible: Readonly<Record<string, unknown>>;
+
+  constructor(problem: string, legible: Readonly<Record<string, unknown>>) {
+    this.problem = problem;
+    this.legible = legible;
+  }
+
+  toJSON(): null {
+    return null;
+  }
 }
 
 export function kindOf(value: unknown): string {

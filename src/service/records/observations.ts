@@ -3,7 +3,6 @@ import type { Failure } from '../../errors.ts';
 import { asNumber } from '../../exact-json.ts';
 import { periodOf, timeIn } from '../../periods.ts';
 import { createObjectMemo } from '../../store/lru.ts';
-import { UnreadItem } from '../json.ts';
 import { alpha2In, alpha2Of, type CountryNamed, checkCountry, countryNamedIn } from './countries.ts';
 import {
   blockIn,
@@ -25,6 +24,7 @@ import {
   type Place,
   textIn,
   timeTextIn,
+  UnreadItem,
   withLeftOut,
 } from './envelope.ts';
 

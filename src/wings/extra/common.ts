@@ -1,11 +1,11 @@
 import { type GraphQLResolveInfo, type ResponsePath, responsePathAsArray } from 'graphql';
 import { Failure } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { DEFAULT_ROWS } from '../../loaders/tickers.ts';
 import { warned } from '../../resolvers/warned.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
 import { leftOutOf, type RowList, sumOf, withLeftOut } from '../../service/records/envelope.ts';
+import { DEFAULT_ROWS } from '../listings.ts';
 
 /** Years to ask for, both included; a side that is left out is open. */
 export interface YearsParams {

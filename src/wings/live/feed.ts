@@ -1,17 +1,17 @@
 import { Mutex } from 'async-mutex';
 import { Failure } from '../../errors.ts';
-import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
 import type { LiveSources, ObservationChangesRecord } from '../../graph/context.ts';
 import { timeIn } from '../../periods.ts';
 import { estimate } from '../../plan/modes.ts';
 import { type Caller, Deadline, makeCall, openBill, payerOf, type Sending } from '../../service/call.ts';
+import { heldRecords } from '../../service/client.ts';
 import { etlStatus, indicators } from '../../service/endpoints.ts';
-import { heldRecords } from '../../service/lists.ts';
-import type { SourceRecord } from '../../service/records/catalogue.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
+import type { SourceRecord } from '../../service/records/reference.ts';
 import type { QuotaRecord, RateLimit } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import type { LiveWarning } from '../../warnings.ts';
+import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../revalidation.ts';
 import { FigureWatch } from './figures.ts';
 import {
   type Errand,

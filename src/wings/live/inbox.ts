@@ -1,13 +1,12 @@
 import type { Clock } from '../../async/clock.ts';
 import type { Failure } from '../../errors.ts';
 import type { ObservationClient } from '../../figures/client.ts';
-import type { ObservationEntries } from '../../figures/entries.ts';
-import type { Figures } from '../../figures/fetch.ts';
+import type { Figures, ObservationEntries } from '../../figures/entries.ts';
 import type { LiveEvent } from '../../graph/context.ts';
 import type { Planning } from '../../plan/modes.ts';
 import { type Bill, type Caller, openBill, type Sending } from '../../service/call.ts';
-import type { Ask } from '../../service/lists.ts';
-import type { SourceRecord } from '../../service/records/catalogue.ts';
+import type { Ask } from '../../service/client.ts';
+import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import type { TenantCache } from '../../tenants/tenant-cache.ts';

@@ -14,19 +14,19 @@ import { Failure } from '../../errors.ts';
 import { fragmentsIn, type Plan } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { createDataFetch } from '../../figures/client.ts';
+import type { Fetch, Figures, FiguresParts } from '../../figures/entries.ts';
 import { createObservationEntries } from '../../figures/entries.ts';
-import type { Fetch, Figures, FiguresParts } from '../../figures/fetch.ts';
 import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
-import { createRevalidation } from '../../figures/revalidation.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { originalOf } from '../../graph/errors.ts';
+import { formatError, originalOf } from '../../graph/errors.ts';
 import { costOf, type FieldCost } from '../../graph/selection.ts';
+import type { TickerParameter, TickersLearned } from '../../loaders/loaders.ts';
 import { createHeldNames, createLoaders } from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
-import type { TickerParameter, TickersLearned } from '../../loaders/tickers.ts';
+import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
 import type { Learned, NameSet } from '../../plan/learned.ts';
-import { createFewestCalls, fewestCalls, limitsOf } from '../../plan/modes.ts';
+import { limitsOf } from '../../plan/modes.ts';
 import type { GivenLists } from '../../price/bound.ts';
 import {
   type Bill,
@@ -40,14 +40,14 @@ import {
   type Sending,
   type YearsOf,
 } from '../../service/call.ts';
-import { coalesced } from '../../service/client.ts';
+import { cached, coalesced } from '../../service/client.ts';
 import * as endpoints from '../../service/endpoints.ts';
-import { cached } from '../../service/lists.ts';
 import type { QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../tenants/tenant-cache.ts';
-import { createWarnings, type Warning } from '../../warnings.ts';
-import { dearestField, openTally, type Tally } from './tally.ts';
+import { createWarnings, type Warning, type Warnings } from '../../warnings.ts';
+import { createRevalidation } from '../revalidation.ts';
+import { createFewestCalls, dearestField, fewestCalls, openTally, type Tally } from './tally.ts';
 
 /** An operation with its variables coerced, ready to run. */
 interface PricedOperation {
@@ -107,8 +107,11 @@ type Supposed = 'expected' | 'least';
 export interface Pricing {
   /** Returns the failure of an operation that takes more than it may; null if it doesn't. */
   refusalOf(priced: PricedOperation): Promise<Failure | null>;
-  /** Prices an operation whose caller asks for the price; the range is null if it was ended before all was priced. */
-  explain(priced: PricedOperation): Promise<{ readonly price: Price; readonly range: PriceRange | null }>;
+  /**
+   * Tells the price of an operation in place of its answer, and warns as the answer would.
+   * @returns its failure if it is too dear to be priced
+   */
+  explain(priced: PricedOperation, warnings: Warnings): Promise<Explanation | Failure>;
 }
 
 export function createPricing(parts: PricingParts): Pricing {
@@ -138,11 +141,19 @@ export function createPricing(parts: PricingParts): Pricing {
 
   return {
     refusalOf: async (priced) => (await price(priced, 'expected', false)).refusal,
-    async explain(priced) {
+    async explain(priced, warnings) {
+      const limit = parts.maxUpstreamCalls;
       const expected = await price(priced, 'expected', true);
-      if (expected.refusal !== null) return { price: expected, range: null };
-      const least = await price(priced, 'least', true);
-      return { price: expected, range: priceRange(expected, least, parts.maxUpstreamCalls) };
+      if (expected.refusal !== null) return expected.refusal;
+      const range = priceRange(expected, await price(priced, 'least', true), limit);
+      for (const warning of expected.warnings) warnings.add(warning);
+      const { calls, byRoute, cached } = expected.bill;
+      const naive = Math.max(expected.bill.naive, calls);
+      const plan = expected.calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
+      return {
+        errors: expected.errors.map((error) => formatError(error.toJSON(), error, () => {})),
+        extensions: { explain: { calls, ...range, byRoute, cached, naive, limit, plan } },
+      };
     },
   };
 }
@@ -443,7 +454,7 @@ function readOnlyCache(tenantCache: TenantCache): TenantCache {
  */
 function createLoneFigures(parts: FiguresParts, watched: (next: Fetch) => Fetch): Figures {
   // The calls are none that the key sends.
-  const revalidation = { ...createRevalidation(parts), countCalls() {} };
+  const revalidation = { check: createRevalidation(parts), countCalls() {} };
   const holding = { ...parts, prefetch: NO_PREFETCH, revalidation };
   const fetch = held(watched(createDataFetch(parts)), holding);
   return { held: heldAtOnce(holding), fetch, several: parts.entries.several };

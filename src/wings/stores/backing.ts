@@ -2,18 +2,15 @@
 
 import type { KeyvStorageEntry } from 'keyv';
 import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from '../../store/lru.ts';
-import {
-  awayState,
-  fetchedState,
-  type HeldState,
-  isAway,
-  type LeaseState,
-  type Leases,
-  type LeaseTerms,
-  type Note,
-  type SharedCounters,
-  type Window,
-} from '../../store/shared.ts';
+import type {
+  HeldState,
+  LeaseState,
+  Leases,
+  LeaseTerms,
+  Note,
+  SharedCounters,
+  Window,
+} from '../../store/store.ts';
 /** Takes a fault of the store. */
 export type Fault = (error: unknown) => void;
 
@@ -100,6 +97,18 @@ export function createLeases(now: () => number): Leases {
   };
 }
 
+export function awayState(holder: string): HeldState {
+  return `away ${holder}`;
+}
+
+export function fetchedState(holder: string): HeldState {
+  return `fetched ${holder}`;
+}
+
+export function isAway(state: string | null): boolean {
+  return state?.startsWith('away ') ?? false;
+}
+
 /** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */
 export function statesOf(
   held: readonly (HeldState | null)[],
@@ -116,7 +125,7 @@ interface HeldText {
 }
 
 /** Texts that are held in this process, each for its time. */
-export class TextCache extends BoundedCache<HeldText> {
+class TextCache extends BoundedCache<HeldText> {
   constructor(maxBytes: number) {
     super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
   }
@@ -126,4 +135,12 @@ export class TextCache extends BoundedCache<HeldText> {
     const entry = this.get(key);
     return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
   }
+}
+
+/**
+ * Opens texts and leases in this process: those of a hub, and those that stand in for a file.
+ * @param elapsed milliseconds since any instant, by a clock that nobody can set
+ */
+export function createHeldHere(maxBytes: number, elapsed: () => number = () => performance.now()) {
+  return { texts: new TextCache(maxBytes), leases: createLeases(elapsed) };
 }

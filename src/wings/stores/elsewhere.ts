@@ -14,10 +14,17 @@ import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../../exact-json.ts';
 import { BoundedCache, roughBytes, type Shrinkable } from '../../store/lru.ts';
-import type { Leases, SharedCounters } from '../../store/shared.ts';
-import type { Store, StoreEntry, StoreNews, StoreOptions } from '../../store/store.ts';
+import type {
+  HubLink,
+  Leases,
+  SharedCounters,
+  Store,
+  StoreEntry,
+  StoreNews,
+  StoreOptions,
+} from '../../store/store.ts';
 import type { Adapter, Backing, Fault } from './backing.ts';
-import { type HubLink, openHubBacking } from './hub.ts';
+import { openHubBacking } from './hub.ts';
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;

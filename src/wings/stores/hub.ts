@@ -1,6 +1,14 @@
 import { createLru, type Shrinkable } from '../../store/lru.ts';
-import type { CounterSnapshot, Lease, LeaseTerms, Note, SharedCounters, Window } from '../../store/shared.ts';
-import { type Backing, createLeases, mayTake, TextCache } from './backing.ts';
+import type {
+  CounterSnapshot,
+  HubLink,
+  Lease,
+  LeaseTerms,
+  Note,
+  SharedCounters,
+  Window,
+} from '../../store/store.ts';
+import { type Backing, createHeldHere, mayTake } from './backing.ts';
 
 /** Keys whose counters are kept at once. */
 const MAX_ACCOUNTS = 50_000;
@@ -179,10 +187,9 @@ interface HubEntry {
 }
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
-export function createHub(maxBytes: number, elapsed: () => number = () => performance.now()): Hub {
-  const held = new TextCache(maxBytes);
+export function createHub(maxBytes: number, elapsed?: () => number): Hub {
+  const { texts: held, leases } = createHeldHere(maxBytes, elapsed);
   const counters = createMemoryCounters();
-  const leases = createLeases(elapsed);
   /** Values by the names under which they were given first; callers choose none of these. */
   const firsts = new Map<string, string>();
   const members = new Set<HubMember>();
@@ -244,29 +251,13 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
   };
 }
 
-/** A member's end of the way to a hub. */
-export interface HubLink extends HubListening {
-  readonly ask: Channel['ask'];
-  /** Bytes of the hub's values that may be held here besides, roughly. */
-  readonly nearBytes: number;
-}
-
-/** Has listeners called with the changes that others make. */
-interface HubListening {
-  onChanged(listener: (keys: readonly string[]) => void): void;
-  onCleared(listener: (prefix: string) => void): void;
-  onTold(listener: (key: string, text: string) => void): void;
-}
-
 /** @returns the questions that the hub may ask of this member, and the listeners that hear of them */
-export function createHubListening(): { readonly answers: Answers; readonly listening: HubListening } {
+export function createHubListening() {
   const [onChanged, changed] = listeners<[keys: readonly string[]]>();
   const [onCleared, cleared] = listeners<[prefix: string]>();
   const [onTold, told] = listeners<[key: string, text: string]>();
-  return {
-    answers: { 'store.changed': changed, 'store.cleared': cleared, 'store.told': told },
-    listening: { onChanged, onCleared, onTold },
-  };
+  const answers: Answers = { 'store.changed': changed, 'store.cleared': cleared, 'store.told': told };
+  return { answers, listening: { onChanged, onCleared, onTold } };
 }
 
 function listeners<Args extends unknown[]>() {

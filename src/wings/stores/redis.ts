@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
+import type { CounterSnapshot, LeaseState, Leases, SharedCounters, Window } from '../../store/store.ts';
 import {
   awayState,
-  type CounterSnapshot,
+  type Backing,
+  FETCHED_MS,
   fetchedState,
   isAway,
-  type LeaseState,
-  type Leases,
-  type SharedCounters,
-  type Window,
-} from '../../store/shared.ts';
-import { type Backing, FETCHED_MS, MONTH_KEPT_MS, noteIn } from './backing.ts';
+  MONTH_KEPT_MS,
+  noteIn,
+} from './backing.ts';
 
 /** Milliseconds that counters of a minute are kept: longer than it lasts. */
 const MINUTE_KEPT_MS = 120_000;

@@ -1,27 +1,20 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '../../config.ts';
-import {
-  awayState,
-  type CounterSnapshot,
-  fetchedState,
-  type HeldState,
-  isAway,
-  type Leases,
-  type SharedCounters,
-  type Window,
-} from '../../store/shared.ts';
+import type { CounterSnapshot, HeldState, Leases, SharedCounters, Window } from '../../store/store.ts';
 import {
   type Adapter,
+  awayState,
   type Backing,
-  createLeases,
+  createHeldHere,
   type Fault,
   FETCHED_MS,
+  fetchedState,
+  isAway,
   MONTH_KEPT_MS,
   mayTake,
   noteIn,
   statesOf,
-  TextCache,
 } from './backing.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
@@ -87,7 +80,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     return { ...file, inode: inodeOf(path) };
   };
   const listeners: (() => void)[] = [];
-  const standIn = { texts: new TextCache(standInBytes), leases: createLeases(() => performance.now()) };
+  const standIn = createHeldHere(standInBytes);
   const writes = watchWrites(path, onFault, () => {
     for (const listener of listeners) listener();
   });

@@ -1,11 +1,4 @@
 import { Failure } from '../errors.ts';
-
-import type { Pair, Rectangle } from '../plan/cover.ts';
-import { pairsOf } from '../plan/demand.ts';
-import type { Dimension, Learned } from '../plan/learned.ts';
-import type { Sending } from '../service/call.ts';
-import { countries, indicators, observations } from '../service/endpoints.ts';
-import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import {
   askInWhole,
   type FetchedRows,
@@ -20,7 +13,13 @@ import {
   sum,
   type Task,
   type Unproven,
-} from './data-calls.ts';
+} from '../figures/data-calls.ts';
+import type { Pair, Rectangle } from '../plan/demand.ts';
+import { pairsOf } from '../plan/demand.ts';
+import type { Dimension, Learned } from '../plan/learned.ts';
+import type { Sending } from '../service/call.ts';
+import { countries, indicators, observations } from '../service/endpoints.ts';
+import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 
 /** Names without trust from which on the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;

@@ -1,5 +1,15 @@
 import { Failure } from '../errors.ts';
-import type { RowsOf } from '../plan/cover.ts';
+import {
+  type FetchedRows,
+  learnLength,
+  type Repair,
+  type RepairMeans,
+  type Rows,
+  sentOf,
+  sum,
+  type Task,
+} from '../figures/data-calls.ts';
+import type { RowsOf } from '../plan/demand.ts';
 import {
   isWithin,
   keyOf,
@@ -15,18 +25,13 @@ import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import {
-  type FetchedRows,
-  learnLength,
-  type Repair,
-  type RepairMeans,
-  type Rows,
-  type SentRow,
-  sentOf,
-  sentRows,
-  sum,
-  type Task,
-} from './data-calls.ts';
+
+/** A row in the order of the body, with or without a figure. */
+interface SentRow {
+  readonly key: string;
+  readonly year: number | null;
+  readonly figure: ObservationRecord | null;
+}
 
 /** An answer for a range of years. */
 interface YearsReply {
@@ -405,7 +410,7 @@ interface CutAnswer {
 }
 
 /**
- * Gets the rest of an answer, with whole series if years can't be had whole: their total may have counted all years.
+ * Gets the rest of a cut answer, with whole series if years can't be had whole: their total may have counted all years.
  */
 export const completed: Repair['cut'] = async (task, answer, sending, parts) => {
   const cut: CutAnswer = { task, answer, sending };
@@ -601,6 +606,35 @@ async function askForTotal(
   if (all.isRefused || all.list.received < total) return null;
   learned.learn({ maxRows: total });
   return sentRows(all);
+}
+
+/**
+ * All rows of an answer in the order of its body; null if some of them break the specification, or nobody asked for
+ * them.
+ */
+function sentRows({ list, groups, stray }: Rows): readonly SentRow[] | null {
+  const { rows, blanks, faults } = list;
+  if (stray !== null) return null;
+  if (faults.length > 0 || rows.length + blanks.length !== list.received) return null;
+  const sent: SentRow[] = [];
+  let nextBlank = 0;
+  for (const row of rows) {
+    while (blanks[nextBlank]?.index === sent.length) {
+      sent.push(blankRow(blanks[nextBlank] as (typeof blanks)[number], groups));
+      nextBlank += 1;
+    }
+    const key = pairKey(row.countryCode, groups.askedKeyOf(row.metricKey));
+    sent.push({ key, year: row.year, figure: row });
+  }
+  for (const blank of blanks.slice(nextBlank)) sent.push(blankRow(blank, groups));
+  return sent;
+}
+
+function blankRow(
+  { countryCode, metricKey, year }: Rows['list']['blanks'][number],
+  { askedKeyOf }: Rows['groups'],
+): SentRow {
+  return { key: pairKey(countryCode, askedKeyOf(metricKey)), year, figure: null };
 }
 
 const NO_ROWS: YearsReply = { rows: [], total: null, isCut: false };

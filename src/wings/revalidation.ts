@@ -1,46 +1,13 @@
+import type { FiguresParts, ObservationEntry } from '../figures/entries.ts';
+import { type FetchCosts, type HeldFigures, type Revalidation, trafficOf } from '../figures/held.ts';
 import { timeIn } from '../periods.ts';
 import { makeCall, type Sending } from '../service/call.ts';
+import { heldRecords } from '../service/client.ts';
 import { etlStatus, indicators } from '../service/endpoints.ts';
-import { heldRecords } from '../service/lists.ts';
-import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import type { Tenant, Traffic } from '../tenants/tenant.ts';
-import type { ObservationEntry } from './entries.ts';
-import type { FiguresParts } from './fetch.ts';
-
-/** An entry, and the metric that it has figures of. */
-interface HeldFigures {
-  readonly entry: ObservationEntry;
-  readonly metricKey: string;
-}
-
-/**
- * Tells which figures past their time still hold. The service announces no revisions, but one call says when each
- * source last changed. Figures are as good as new if no source that may bring their metric has changed since they came.
- * The catalogue, if it is held, names these sources; else any may be one.
- */
-export interface Revalidation {
-  /**
-   * Returns the latest instant when figures were known to be current: when they came, or when a look at the sources
-   * last showed no change since. Spends a call on a look only if that is likely to save more than one.
-   */
-  check(
-    held: readonly HeldFigures[],
-    costs: FetchCosts,
-    sending: Sending,
-  ): Promise<(figures: HeldFigures) => number>;
-  /** Counts data calls of a key, by which the worth of a look is judged. */
-  countCalls(tenant: Tenant, calls: number, nowMs: number): void;
-}
-
-/** Calls to fetch demands with entries past their time, with a look at the sources and without. */
-interface FetchCosts {
-  /** Calls to fetch all demands that are missing or past their time. */
-  readonly calls: () => number;
-  /** Calls to fetch the missing demands alone. */
-  readonly callsIfRenewed: () => number;
-}
+import type { Tenant } from '../tenants/tenant.ts';
 
 /** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;
@@ -60,25 +27,12 @@ export function createRevalidation({
   freshness,
   now,
   mayRenew,
-}: FiguresParts): Revalidation {
-  const intervalMs = Math.max(1, freshness.ttlMs);
+}: FiguresParts): Revalidation['check'] {
   let share = EXPECTED_SHARE;
-
-  function trafficOf(tenant: Tenant, nowMs: number): Traffic {
-    const interval = Math.floor(nowMs / intervalMs);
-    tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
-    const held = tenant.traffic;
-    if (held.interval !== interval) {
-      held.callsBefore = held.interval === interval - 1 ? held.calls : 0;
-      held.calls = 0;
-      held.interval = interval;
-    }
-    return held;
-  }
 
   /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
   function isWorthIt(tenant: Tenant, { calls, callsIfRenewed }: FetchCosts): boolean {
-    const traffic = trafficOf(tenant, now());
+    const traffic = trafficOf(tenant, now(), freshness);
     const callsNow = calls();
     const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
     return share * (callsNow - callsIfRenewed() + callsLater) > 1;
@@ -89,14 +43,14 @@ export function createRevalidation({
     const { tenant } = sending.caller;
     const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
-    const mayLook = mayRenew && now() - (tenant.traffic?.askedAtMs ?? 0) >= intervalMs;
+    const mayLook = mayRenew && now() - (tenant.traffic?.askedAtMs ?? 0) >= Math.max(1, freshness.ttlMs);
     if (!mayLook) return null;
     if (!isWorthIt(tenant, costs)) {
       share = Math.min(EXPECTED_SHARE, share + RECOVERY);
       return null;
     }
     const askedAtMs = now();
-    trafficOf(tenant, askedAtMs).askedAtMs = askedAtMs;
+    trafficOf(tenant, askedAtMs, freshness).askedAtMs = askedAtMs;
     try {
       const records = await ask(etlStatus, {}, sending, 0);
       return records === null ? null : sourcesIn(records, now());
@@ -113,27 +67,22 @@ export function createRevalidation({
     return held?.records ? namedIn(held.records) : NONE_NAMED;
   }
 
-  return {
-    async check(held, costs, sending) {
-      const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
-      const { tenant } = sending.caller;
-      const wasAskedAtMs = tenant.traffic?.askedAtMs ?? 0;
-      const sources = await look(costs, sending);
-      if (sources === null) return asBefore;
-      const byMetric = await sourcesByMetric(sending);
-      const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
-      if ((tenant.traffic?.askedAtMs ?? 0) !== wasAskedAtMs) {
-        const renewed = held.filter(isUnchanged).length;
-        share += LEARNING_RATE * (renewed / held.length - share);
-      }
-      return (figures) => {
-        const { atMs } = figures.entry;
-        return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
-      };
-    },
-    countCalls(tenant, calls, nowMs) {
-      trafficOf(tenant, nowMs).calls += calls;
-    },
+  return async (held, costs, sending) => {
+    const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
+    const { tenant } = sending.caller;
+    const wasAskedAtMs = tenant.traffic?.askedAtMs ?? 0;
+    const sources = await look(costs, sending);
+    if (sources === null) return asBefore;
+    const byMetric = await sourcesByMetric(sending);
+    const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
+    if ((tenant.traffic?.askedAtMs ?? 0) !== wasAskedAtMs) {
+      const renewed = held.filter(isUnchanged).length;
+      share += LEARNING_RATE * (renewed / held.length - share);
+    }
+    return (figures) => {
+      const { atMs } = figures.entry;
+      return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
+    };
   };
 }
 

@@ -1,7 +1,8 @@
 import { Failure } from '../errors.ts';
+import type { TickerLoader, TickersLearned } from '../loaders/loaders.ts';
 import type { Sending } from '../service/call.ts';
+import type { Ask } from '../service/client.ts';
 import { type TickersParams, tickers } from '../service/endpoints.ts';
-import type { Ask } from '../service/lists.ts';
 import {
   invalid,
   kindOf,
@@ -13,13 +14,9 @@ import {
 } from '../service/records/envelope.ts';
 import type { TickerList, TickerRecord } from '../service/records/reference.ts';
 
-interface TickerFilter {
-  readonly exchangeCode?: string | null | undefined;
-  readonly countryCode?: string | null | undefined;
-  readonly instrumentType?: string | null | undefined;
-}
+type Filter = Parameters<TickerLoader['where']>[0];
 
-type FilterName = keyof TickerFilter;
+type FilterName = keyof Filter;
 
 /** Returns the filters to ask with, widest first, so that one answer can meet several fields. */
 function narrowings({ exchangeCode, countryCode, instrumentType }: TickersParams): TickersParams[] {
@@ -35,7 +32,7 @@ function narrowings({ exchangeCode, countryCode, instrumentType }: TickersParams
 
 /** Spells a filter as it is sent. Kinds of listings are spelt as the service spells them, if it has shown how. */
 function spelt(
-  { exchangeCode, countryCode, instrumentType }: TickerFilter,
+  { exchangeCode, countryCode, instrumentType }: Filter,
   known: readonly TickerRecord[],
 ): TickersParams {
   const type = known.find((row) => passes(row, { instrumentType }))?.instrumentType ?? instrumentType;
@@ -47,7 +44,7 @@ function spelt(
 }
 
 /** Returns the listings that pass a filter; a listing that may pass and doesn't say so is left out, and told. */
-function chosen(rows: readonly TickerRecord[], filter: TickerFilter): readonly TickerRecord[] {
+function chosen(rows: readonly TickerRecord[], filter: Filter): readonly TickerRecord[] {
   const leftOut = sumOf([leftOutOf(rows), undecided(rows, filter)]);
   return withLeftOut(
     rows.filter((row) => passes(row, filter)),
@@ -56,7 +53,7 @@ function chosen(rows: readonly TickerRecord[], filter: TickerFilter): readonly T
 }
 
 /** Counts the listings that are left out since they lack the field of the filter, and might pass. */
-function undecided(rows: readonly TickerRecord[], filter: TickerFilter): LeftOut | null {
+function undecided(rows: readonly TickerRecord[], filter: Filter): LeftOut | null {
   const faults = rows.flatMap((row) => {
     const unread = FILTERED.filter((field) => filter[field] != null && unreadIn(row, field, tickers.route));
     const [field] = unread;
@@ -71,7 +68,7 @@ function undecided(rows: readonly TickerRecord[], filter: TickerFilter): LeftOut
 /** Filters of fields that a listing may lack. */
 const FILTERED = ['countryCode', 'instrumentType'] as const;
 
-function passes(row: TickerRecord, { exchangeCode, countryCode, instrumentType }: TickerFilter): boolean {
+function passes(row: TickerRecord, { exchangeCode, countryCode, instrumentType }: Filter): boolean {
   return (
     (exchangeCode == null || row.exchangeCode.toUpperCase() === exchangeCode.toUpperCase()) &&
     (countryCode == null || row.countryCode === countryCode.toUpperCase()) &&
@@ -84,34 +81,6 @@ export const DEFAULT_ROWS = 100;
 /** The highest limit that the route is seen to take. */
 const MAX_ROWS = 500;
 
-/** Facts that the answers have taught about the route. Shared by all callers. */
-export interface TickersLearned {
-  /** True if the list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
-  needsLimit: boolean;
-  /** True if totals have turned out to count the rows sent, so that one that is met says nothing. */
-  areTotalsCapped: boolean;
-  /** Tells of a parameter if it is refused, or makes no difference. Found out anew after a while. */
-  isUseless(parameter: TickerParameter): boolean;
-  learnUseless(parameter: TickerParameter): void;
-}
-
-export type TickerParameter = keyof TickersParams;
-
-/** Milliseconds for which it is remembered that a parameter is of no use. */
-const MEMORY_MS = 10 * 60_000;
-
-export function createTickersLearned(now: () => number): TickersLearned {
-  const uselessUntilMs = new Map<TickerParameter, number>();
-  return {
-    needsLimit: false,
-    areTotalsCapped: false,
-    isUseless: (parameter) => now() < (uselessUntilMs.get(parameter) ?? Number.NEGATIVE_INFINITY),
-    learnUseless(parameter) {
-      uselessUntilMs.set(parameter, now() + MEMORY_MS);
-    },
-  };
-}
-
 /** Listings that pass a filter, as far as they came. */
 interface TickerPart extends TickerList {
   readonly isWhole: boolean;
@@ -120,23 +89,11 @@ interface TickerPart extends TickerList {
 /** Extent of a list, by its length: it is all, it was cut, or it may have been. */
 type ListExtent = 'whole' | 'cut' | 'doubtful';
 
-/** Asks for listings, for nothing twice. */
-interface TickerFetch {
-  /** Returns the first answer to a call for all listings, which may have been cut. */
-  first(): Promise<TickerList>;
-  /**
-   * Returns the listings that pass a filter.
-   * @param isLong true if the list is taken to be longer than a default page, so that `limit` saves a call
-   * @returns null if the service refuses the filter
-   */
-  all(filter: TickersParams, isLong: boolean): Promise<TickerPart | null>;
-}
-
 /**
- * Asks for listings. The route is promised neither counts nor pages, so a list that is as long as a limit may be cut
+ * Asks for listings, for nothing twice. The route is promised neither counts nor pages, so a list that is as long as a limit may be cut
  * and is looked into: it is whole if `limit` is shown to be heeded, or the service's own total says so.
  */
-function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned): TickerFetch {
+function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned) {
   const asked = new Map<string, Promise<TickerList>>();
   let isLimitShown = false;
 
@@ -167,11 +124,16 @@ function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearne
 
   const isLimitUseless = () => learned.isUseless('limit');
 
+  /** Returns the first answer to a call for all listings, which may have been cut. */
   async function first(): Promise<TickerList> {
     const limited = learned.needsLimit && !isLimitUseless() ? await tryToAsk({ limit: MAX_ROWS }) : null;
     return limited ?? ask({});
   }
 
+  /**
+   * Returns the listings that pass a filter; null if the service refuses it.
+   * @param isLong true if the list is taken to be longer than a default page, so that `limit` saves a call
+   */
   async function all(filter: TickersParams, isLong: boolean): Promise<TickerPart | null> {
     const isUnfiltered = Object.keys(filter).length === 0;
     const askPlainly = () => (isUnfiltered ? ask(filter) : tryToAsk(filter));
@@ -230,21 +192,6 @@ function extentOf({ received, total, limit }: TickerList, asked: number | undefi
 /** Values of one filter by which a list that was cut is asked for in pieces. */
 const MAX_PIECES = 20;
 
-export interface TickerLoader {
-  /**
-   * Returns the listings that pass the filter. All filters of an operation are met by one list if the service gives it
-   * whole. The list tells its own lack: rows that can't be read, or lack the field of a filter.
-   * @throws Failure UPSTREAM_INCOMPLETE if the service cuts the list and takes no filter that would complete it
-   */
-  where(filter: TickerFilter): Promise<readonly TickerRecord[]>;
-  /**
-   * Returns one listing, by its exchange and symbol in any case; null if a whole list has none.
-   * @throws Failure UPSTREAM_INCOMPLETE if it is not among the rows that came, and more may not have come;
-   * UPSTREAM_INVALID_RESPONSE if it may be among rows that can't be read
-   */
-  find(exchangeCode: string, symbol: string): Promise<TickerRecord | null>;
-}
-
 /**
  * Meets all filters of an operation with one list. If the service cuts it, it is completed by filters that are shown to
  * be heeded, put together in pieces if need be.
@@ -288,7 +235,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
    * Returns all that is wanted and more, as little more as it takes to have it whole; else as much as there was to be
    * had.
    */
-  async function gather(wanted: TickerFilter): Promise<TickerPart> {
+  async function gather(wanted: Filter): Promise<TickerPart> {
     let best = await fetchList();
     let bestFilter: TickersParams = {};
     if (best.isWhole) return best;
@@ -323,7 +270,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
   /** The listings of each filter that was asked for. */
   const met = new Map<string, Promise<readonly TickerRecord[]>>();
 
-  async function meet(filter: TickerFilter): Promise<readonly TickerRecord[]> {
+  async function meet(filter: Filter): Promise<readonly TickerRecord[]> {
     const part = await gather(filter);
     if (!part.isWhole) throw incomplete(part);
     return chosen(part.rows, filter);

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
-import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING, parseExactly } from '../exact-json.ts';
+import type { Call } from './call.ts';
+import { isObject, type JsonObject } from './records/envelope.ts';
 
 /** A fault of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
@@ -70,8 +71,13 @@ async function readWhole(bytes: Buffer, isLong: boolean, job: Job): Promise<Read
     return { bytes, body };
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
+    const { parsedLeniently } = await import('../wings/lenient-json.ts');
     try {
-      return { bytes, body: await timeSliced(job, parsedLeniently(textOf(bytes))), rows: null };
+      return {
+        bytes,
+        body: await timeSliced(job, parsedLeniently(textOf(bytes), parsedInPieces)),
+        rows: null,
+      };
     } catch (second) {
       if (!(second instanceof SyntaxError)) throw second;
       throw new Unreadable('the body is not JSON', { cause });
@@ -92,7 +98,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * Decodes the text of a body. It is decoded here, since texts that undici decodes stay alive until the next full
  * collection. A byte order mark is none of the text.
  */
-export function textOf(bytes: Buffer): string {
+function textOf(bytes: Buffer): string {
   return withoutMark(bytes.toString());
 }
 
@@ -291,6 +297,10 @@ function afterSpace(bytes: Buffer, from: number): number {
   return at;
 }
 
+function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
 function isEndOfRow(bytes: Buffer, at: number): boolean {
   return bytes[at - 1] === CLOSE_OBJECT && (bytes[at] === COMMA || bytes[at] === CLOSE_LIST);
 }
@@ -343,335 +353,213 @@ function bodyAround(
   return body;
 }
 
+/** Characters of the service's words that are looked at. */
+const MAX_WORDS = 2_000;
+
+/** Kinds of things that any route may be said to have none of. */
+const THINGS = [
+  'country',
+  'metric',
+  'indicator',
+  'measure',
+  'observation',
+  'figure',
+  'series',
+  'row',
+  'record',
+];
+
+/** Words of routes and parameters that name no thing that is asked for. */
+const BARE = new Set(['v1', 'api', 'platform', 'status', 'code', 'key', 'limit', 'latest', 'q']);
+
+/** Words that are about the route and not about its arguments. */
+const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
+
+/**
+ * Tells if a 404 says that the thing that a call asked for is missing: by its name (`country not found: xx`), or by its
+ * kind (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
+ */
+export function namesAsked({ route, target }: Call, body: unknown): boolean {
+  const { detail } = (body ?? {}) as { readonly detail?: unknown };
+  if (typeof detail !== 'string' || detail === '') return false;
+  // Words with a slash in them repeat the address.
+  const said = detail.slice(0, MAX_WORDS).replace(/\S*\/\S*/g, ' ');
+  const [path = '', search = ''] = target.split('?');
+  const query = [...new URLSearchParams(search)];
+  const values = [...valuesIn(route, path), ...query.flatMap(([, value]) => value.split(','))];
+  if (namesValue(said, values)) return true;
+  if (OF_ROUTE.test(said)) return false;
+  const kinds = new Set(THINGS);
+  for (const word of `${route} ${query.map(([name]) => name).join(' ')}`.toLowerCase().split(/[^a-z]+/)) {
+    const kind = singular(word);
+    if (word.length > 2 && !BARE.has(kind)) kinds.add(kind);
+  }
+  return lowerCaseWords(said).some((word) => kinds.has(singular(word)));
+}
+
+/** Returns the values in the places of a route's template. */
+function valuesIn(route: string, path: string): string[] {
+  const steps = path.split('/');
+  return route
+    .split('/')
+    .flatMap((step, i) => (step.startsWith('{') ? decodeURIComponent(steps[i] ?? '') : []));
+}
+
+/** Tells if one of the values stands in the text as a word; one of two letters, which may be any word, as a code would. */
+function namesValue(said: string, values: readonly string[]): boolean {
+  const words = new Set(lowerCaseWords(said));
+  const pointed = new Set(
+    [...said.matchAll(/[:="'`([]\s*([\w.-]+)/g)].map(([, word = '']) => word.toLowerCase()),
+  );
+  const isCode = (value: string) => new RegExp(`\\b${value.toUpperCase()}\\b`).test(said);
+  return values.some((value) => {
+    const folded = value.toLowerCase();
+    if (folded.length > 2) return words.has(folded);
+    return /^[a-z]{2}$/.test(folded) && (pointed.has(folded) || isCode(folded));
+  });
+}
+
+function lowerCaseWords(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\w.-]+/)
+    .map((word) => word.replace(/^[.-]+|[.-]+$/g, ''));
+}
+
+function singular(word: string): string {
+  if (word === 'series') return word;
+  return word.replace(/ies$/, 'y').replace(/s$/, '');
+}
+
 /*
- * A second reader for bodies that are no JSON. Services that write JSON by hand, or let their language write it, send
- * numbers that JSON has no word for: `NaN`, `.5`, `01`, `1,5`. Such a thing spoils the smallest object of a list that
- * it stands in and nothing else. Its meaning is never guessed. Quotes and brackets must be sound: if they aren't, the
- * end of a row can't be told, and the body isn't read at all.
+ * A reader of failures in bodies. Services and the proxies before them tell of failures in many envelopes, some of them
+ * under a status that says that all is well. It reads the members that are usual for that, at the top of a body, in its
+ * `meta`, and under `data`.
  */
 
-/** Characters that are gone through in one step. */
-const STEP_CHARACTERS = 8_192;
+/** Members that hold the words of a failure, the service's own first. */
+const WORDS = [
+  'detail',
+  'error',
+  'errors',
+  'message',
+  'msg',
+  'error_message',
+  'error_description',
+  'title',
+  'reason',
+];
 
-/** Items of a list that are looked through in one step. */
-const STEP_ITEMS = 512;
+/** Members that are about a failure alone: one that holds anything tells of one. */
+const ERRORS = ['error', 'errors', 'error_message', 'error_description', 'exception'];
 
-/** Characters that are parsed in one go. */
-const LONG = 131_072;
+/** Members that are false if something went wrong. */
+const FLAGS = ['success', 'ok'];
 
-/** Placeholder in a text for an item of a list, with its number behind it. */
-const MARK = randomUUID();
+/** Members that hold a status. */
+const STATUSES = ['status', 'status_code', 'statusCode', 'code'];
 
-const SCALAR = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
+/** Members that stand beside the words of a failure, and tell of nothing else. */
+const BESIDE = [
+  ...[
+    'timestamp',
+    'time',
+    'path',
+    'request_id',
+    'requestId',
+    'trace_id',
+    'traceId',
+    'type',
+    'instance',
+    'error_code',
+  ],
+  ...['errorCode', 'documentation_url', 'docs', 'help', 'retry_after', 'meta', 'data'],
+];
+const OF_FAILURES = new Set([...WORDS, ...ERRORS, ...FLAGS, ...STATUSES, ...BESIDE]);
 
-/** Ends of a word outside of quotes. */
-const ENDS_WORD = /["{}[\],]/g;
+const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
 
-/** Most changes that a text may need to be JSON: one that needs more was never meant to be any. */
-const MAX_EDITS = 10_000;
+/** Messages of a list of faults, or fields of one, that are looked at. */
+const MAX_FAULTS = 300;
 
-/** A list or an object that the reader is within. */
-interface Frame {
-  readonly isList: boolean;
-  readonly from: number;
-  /** The smallest object that is an item of a list and has this in it, or is it; null if there is none. */
-  item: Frame | null;
-  /** True if its members are about the answer rather than about the things asked for. */
-  readonly isEnvelope: boolean;
-  expects: 'first' | 'item' | 'colon' | 'value' | 'end';
-  /** Place of the last comma. */
-  commaAt: number;
-  /** The name of the member that is read, as written. */
-  name: string;
-  /** Its members so far that are texts or numbers, as written. */
-  readonly members: [name: string, value: string][];
-  /** Text in it that is no JSON, if any. */
-  problem: string | null;
+/** Returns the words of the failure that a body under a 200 tells of, if it has any; null if it tells of none. */
+export function toldFailure(body: unknown): { readonly words: string | undefined } | null {
+  if (!isObject(body)) return null;
+  const data = isObject(body.data) ? body.data : null;
+  const meta = isObject(body.meta) ? body.meta : null;
+  const parts = [
+    tells(body) || isNothingElse(body) ? body : null,
+    meta !== null && tellsPlainly(meta) ? meta : null,
+    data !== null && isNothingElse(data) ? data : null,
+  ];
+  const [told] = parts.filter((part) => part !== null);
+  return told === undefined ? null : { words: wordsOf(told) ?? wordsOf(body) };
 }
 
-interface Edit {
-  readonly from: number;
-  readonly to: number;
-  readonly text: string;
+/** Tells if the top of a body is about a failure, with anything else beside it. */
+function tells(body: JsonObject): boolean {
+  return (
+    holdsAny(body.detail) ||
+    tellsPlainly(body) ||
+    STATUSES.some((name) => name !== 'code' && isFailed(body[name]))
+  );
 }
 
-/**
- * Parses a body that is no JSON, with an {@link UnreadItem} for each item of a list that isn't.
- * @throws SyntaxError if the rest of it can't be told
- */
-export function* parsedLeniently(text: string): Steps<unknown> {
-  const reader = new LenientReader(text);
-  const edits = yield* reader.edits();
-  const { items } = reader;
-  if (edits.length === 0) throw new SyntaxError('The text is no JSON.');
-  const parts: string[] = [];
-  let at = 0;
-  for (const edit of edits) {
-    parts.push(text.slice(at, edit.from), edit.text);
-    at = edit.to;
-  }
-  parts.push(text.slice(at));
-  const sound = parts.join('');
-  yield;
-  const parsed = sound.length > LONG ? yield* parsedInPieces(Buffer.from(sound)) : parseExactly(sound);
-  yield;
-  return yield* placing(parsed, items);
+function tellsPlainly(part: JsonObject): boolean {
+  const saysNo = FLAGS.some((name) => part[name] === false || part[name] === 'false');
+  return saysNo || ERRORS.some((name) => holdsAny(part[name]));
 }
 
-/** Does the same as {@link withItems}, in steps for a long list. */
-function* placing(value: unknown, items: readonly UnreadItem[]): Steps<unknown> {
-  if (!Array.isArray(value)) {
-    if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
-    const holder = value as Record<string, unknown>;
-    for (const name in holder) holder[name] = yield* placing(holder[name], items);
-    return value;
-  }
-  for (let i = 0; i < value.length; i += 1) {
-    value[i] = withItems(value[i], items);
-    if (i % STEP_ITEMS === STEP_ITEMS - 1) yield;
-  }
-  return value;
+/** Tells if an object has words, or a status of a failure, and all else in it belongs to those. */
+function isNothingElse(part: JsonObject): boolean {
+  const names = Object.keys(part).filter((name) => part[name] !== null);
+  const hasContent = names.includes('data') || names.some((name) => !OF_FAILURES.has(name));
+  if (hasContent) return false;
+  return WORDS.some((name) => holdsAny(part[name])) || STATUSES.some((name) => isFailed(part[name]));
 }
 
-/** Puts the items in the places of their marks. */
-function withItems(value: unknown, items: readonly UnreadItem[]): unknown {
-  if (typeof value === 'string')
-    return value.startsWith(MARK) ? items[Number(value.slice(MARK.length))] : value;
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
-  const holder = value as Record<string, unknown>;
-  for (const name in holder) {
-    const held = holder[name];
-    if (typeof held === 'string' ? held.startsWith(MARK) : typeof held === 'object') {
-      holder[name] = withItems(held, items);
-    }
-  }
-  return value;
+function isFailed(status: unknown): boolean {
+  if (typeof status === 'number') return status >= 400 && status < 600;
+  return typeof status === 'string' && (FAILED.test(status.trim()) || /^[45]\d\d$/.test(status.trim()));
 }
 
-/** Goes through a text once, and notes the changes that make it JSON. */
-class LenientReader {
-  readonly #text: string;
-  readonly #edits: Edit[] = [];
-  readonly #frames: Frame[] = [];
-  readonly items: UnreadItem[] = [];
-  #at = 0;
-  #isOver = false;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /**
-   * @returns the changes in the order of the text
-   * @throws SyntaxError if the rest of the text can't be told
-   */
-  *edits(): Steps<readonly Edit[]> {
-    let nextStep = STEP_CHARACTERS;
-    for (;;) {
-      while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
-      if (this.#at >= this.#text.length) break;
-      this.#step(this.#text[this.#at] ?? '');
-      if (this.#at < nextStep) continue;
-      nextStep = this.#at + STEP_CHARACTERS;
-      if (this.#edits.length > MAX_EDITS) throw new SyntaxError('Too much is no JSON.');
-      yield;
-    }
-    if (!this.#isOver) throw new SyntaxError('The text ends too early.');
-    return this.#edits;
-  }
-
-  #step(character: string): void {
-    const frame = this.#frames.at(-1);
-    const isAfterName = frame?.expects === 'colon' || frame?.expects === 'value';
-    if (frame !== undefined && frame.expects !== 'value' && character === (frame.isList ? ']' : '}')) {
-      this.#close(frame);
-    } else if (frame !== undefined && character === ',' && !isAfterName) {
-      this.#comma(frame);
-    } else if (frame?.expects === 'colon') {
-      if (character !== ':') throw new SyntaxError('A name has no value.');
-      frame.expects = 'value';
-      this.#at += 1;
-    } else if (frame?.expects === 'end' || this.#isOver) {
-      throw new SyntaxError('Two values have nothing between them.');
-    } else if (frame !== undefined && !frame.isList && frame.expects !== 'value') {
-      this.#name(frame);
-    } else if (character === '{' || character === '[') {
-      this.#open(character === '[');
-    } else if (']},:'.includes(character)) {
-      if (frame === undefined || character === ':' || character === ']')
-        throw new SyntaxError('A value is missing.');
-      this.#spoilt(this.#at, this.#at);
-      this.#after();
-    } else {
-      this.#scalar(frame);
-    }
-  }
-
-  #open(isList: boolean): void {
-    const holder = this.#frames.at(-1);
-    if (this.#frames.length >= MAX_NESTING) throw new SyntaxError('The text is nested too deep.');
-    const isMeta =
-      holder !== undefined && (this.#frames.length > 1 ? holder.isEnvelope : holder.name === '"meta"');
-    const frame: Frame = {
-      isList,
-      from: this.#at,
-      item: holder?.item ?? null,
-      isEnvelope: !isList && (holder === undefined ? isWrapper(this.#text) : isMeta),
-      expects: 'first',
-      commaAt: -1,
-      name: '',
-      members: [],
-      problem: null,
-    };
-    if (!isList && holder?.isList) frame.item = frame;
-    this.#frames.push(frame);
-    this.#at += 1;
-  }
-
-  #close(frame: Frame): void {
-    // A comma before the end says nothing.
-    if (frame.expects === 'item') this.#edit(frame.commaAt, frame.commaAt + 1, ' ');
-    else if (frame.expects === 'colon') throw new SyntaxError('A value is missing.');
-    this.#at += 1;
-    this.#frames.pop();
-    if (frame.problem !== null) this.#mark(frame.from, this.#at, frame.problem, frame.members);
-    this.#after();
-  }
-
-  #comma(frame: Frame): void {
-    if (frame.expects !== 'end') {
-      this.#spoilt(this.#at, this.#at);
-      if (!frame.isList) this.#edit(this.#at, this.#at + 1, ' ');
-    }
-    frame.commaAt = this.#at;
-    frame.expects = 'item';
-    this.#at += 1;
-  }
-
-  /** Notes that a value is over. */
-  #after(): void {
-    const holder = this.#frames.at(-1);
-    if (holder === undefined) this.#isOver = true;
-    else holder.expects = 'end';
-  }
-
-  /** Reads the name of a member, or the word in its place. */
-  #name(frame: Frame): void {
-    if (this.#text[this.#at] === '"') {
-      frame.name = this.#quoted();
-      if (!isText(frame.name)) throw new SyntaxError('A name is no text.');
-      frame.expects = 'colon';
-      return;
-    }
-    const from = this.#at;
-    this.#word();
-    // A word alone is no member: the comma of `1,5` makes one of the 5.
-    this.#spoilt(from, this.#at);
-    this.#after();
-  }
-
-  /** Reads a value in quotes, or a word without. */
-  #scalar(holder: Frame | undefined): void {
-    const from = this.#at;
-    const isQuoted = this.#text[from] === '"';
-    const written = isQuoted ? this.#quoted() : this.#word();
-    const isSound = isQuoted ? isText(written) : SCALAR.test(written);
-    if (!isSound) this.#spoilt(from, from + written.length);
-    else if (holder !== undefined && holder.item === holder && !isWordOnly(written)) {
-      holder.members.push([holder.name, written]);
-    }
-    this.#after();
-  }
-
-  /** Reads a text in quotes, as written; only its end is looked for. */
-  #quoted(): string {
-    const from = this.#at;
-    for (;;) {
-      this.#at = this.#text.indexOf('"', this.#at + 1);
-      if (this.#at < 0) throw new SyntaxError('A text has no end.');
-      let before = this.#at;
-      while (this.#text[before - 1] === '\\') before -= 1;
-      if ((this.#at - before) % 2 === 0) break;
-    }
-    this.#at += 1;
-    return this.#text.slice(from, this.#at);
-  }
-
-  /** Reads a word without quotes, to the end of the value. */
-  #word(): string {
-    const from = this.#at;
-    ENDS_WORD.lastIndex = from;
-    this.#at = ENDS_WORD.exec(this.#text)?.index ?? this.#text.length;
-    const isEnded = this.#at === this.#text.length || ',]}'.includes(this.#text[this.#at] ?? '');
-    if (!isEnded) throw new SyntaxError('A word has no end.');
-    return this.#text.slice(from, this.#at).trimEnd();
-  }
-
-  /** Notes a part that is no JSON, between two places. */
-  #spoilt(from: number, to: number): void {
-    const problem = excerpt(this.#text.slice(from, Math.min(to, from + 1_000)).trim()) || 'nothing';
-    const holder = this.#frames.at(-1);
-    if (holder?.item) holder.item.problem ??= problem;
-    else if (holder?.isList) this.#mark(from, to, problem, []);
-    else if (holder?.isEnvelope && holder.expects === 'value') this.#edit(from, to, 'null');
-    else throw new SyntaxError('The text is no JSON.');
-  }
-
-  #mark(from: number, to: number, problem: string, members: Frame['members']): void {
-    while ((this.#edits.at(-1)?.from ?? -1) >= from) this.#edits.pop();
-    if (this.items.length >= MAX_EDITS) throw new SyntaxError('Too much is no JSON.');
-    const legible: Record<string, unknown> = {};
-    for (const [name, value] of members) legible[JSON.parse(name)] = JSON.parse(value);
-    this.#edit(from, to, `"${MARK}${this.items.length}"`);
-    this.items.push(new UnreadItem(problem, legible));
-  }
-
-  #edit(from: number, to: number, text: string): void {
-    this.#edits.push({ from, to, text });
-  }
+/** Tells if a member says anything: not if it is empty, or says no. */
+function holdsAny(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
+  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value === true || (typeof value === 'number' && value !== 0);
 }
 
-/** Tells if a text is that of an object with its answer under `data`, so that its other members are said of the answer. */
-function isWrapper(text: string): boolean {
-  return /"data"\s*:/.test(text);
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9;
-}
-
-function isText(written: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has none within texts
-  if (!/[\\\u0000-\u001f]/.test(written)) return true;
-  try {
-    JSON.parse(written);
-    return true;
-  } catch {
-    return false;
+/** Reads the words of a failure: a text, that of an object, or those of a list of faults. */
+export function wordsOf(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined;
+  for (const name of WORDS) {
+    const words = wordsIn(body[name]);
+    if (words !== undefined) return words;
   }
+  return undefined;
 }
 
-/** Tells if a scalar is one of the words that JSON has. */
-function isWordOnly(written: string): boolean {
-  return /^[a-z]/.test(written);
+function wordsIn(value: unknown, isWithin = false): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (Array.isArray(value)) {
+    const faults = value.slice(0, MAX_FAULTS).map(faultIn);
+    return faults.length === 0 ? undefined : faults.join('; ');
+  }
+  if (!isObject(value) || isWithin) return undefined;
+  for (const name of WORDS) {
+    const words = wordsIn(value[name], true);
+    if (words !== undefined) return words;
+  }
+  return undefined;
 }
 
-/**
- * An item of a list that is no JSON, although the rest of the body is. Decoders of the list take it for a row that
- * can't be read; if it stays within a record, it is written as null.
- */
-export class UnreadItem {
-  /** Text in it that is no JSON, cut short. */
-  readonly problem: string;
-  /** Members of it that are texts or numbers, by name. */
-  readonly legible: Readonly<Record<string, unknown>>;
-
-  constructor(problem: string, legible: Readonly<Record<string, unknown>>) {
-    this.problem = problem;
-    this.legible = legible;
-  }
-
-  toJSON(): null {
-    return null;
-  }
+/** Reads one of a list of faults: `{loc, msg}` as the service has them, or a text. */
+function faultIn(fault: unknown): string {
+  if (typeof fault === 'string') return fault;
+  if (!isObject(fault)) return 'refused';
+  const place = Array.isArray(fault.loc) ? `${fault.loc.join('.')}: ` : '';
+  const words = [fault.msg, fault.message, fault.detail].find((text) => typeof text === 'string');
+  return `${place}${words ?? 'refused'}`;
 }

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const run = promisify(execFile);
+
+/** Asks the program, in a process of its own, and prints the calls and the wings that each question takes. */
+const SCRIPT = `
+  import { registerHooks } from 'node:module';
+  let seen = new Set();
+  registerHooks({
+    load(url, context, next) {
+      const found = /\\/src\\/wings\\/(.*)\\.ts$/.exec(url);
+      if (found !== null) seen.add(found[1]);
+      return next(url, context);
+    },
+  });
+  const { openProgram } = await import('./test/support/program.ts');
+  const program = await openProgram({ env: { CACHE_URL: 'memory:', SUBSCRIPTIONS: 'off', GRAPHIQL: 'off', MCP: 'off' } });
+  const steps = [];
+  seen = new Set();
+  for (const text of process.argv.slice(1)) {
+    const { upstream } = await program.ask(text);
+    steps.push([upstream.calls, [...seen].sort()]);
+    seen = new Set();
+  }
+  await program[Symbol.asyncDispose]();
+  console.log(JSON.stringify(steps));
+`;
+
+it('is no wing for a figure, and one for each thing that few ask for', async () => {
+  const questions = [
+    '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
+    '{ tickers { symbol } }',
+    // It may take more calls than are allowed, so it is priced, and has more rows than the service sends at once.
+    '{ observations(metricKeys: ["population_total"]) { value } }',
+  ];
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT, ...questions]);
+  expect(JSON.parse(stdout)).toEqual([
+    [1, []],
+    [2, ['listings']],
+    [6, ['pricing', 'repair', 'revalidation', 'tally']],
+  ]);
+}, 60_000);
