@@ -9,7 +9,6 @@ import { periodOf, timeIn } from '../periods.ts';
 import type { Dimension } from '../plan/learned.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../service/records/observations.ts';
-import type { IndicatorRecord } from '../service/records/reference.ts';
 
 /** Most characters of a text that goes into an address. */
 const MAX_CHARACTERS = 200;

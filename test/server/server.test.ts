@@ -689,7 +689,14 @@ describe('GraphiQL', () => {
     const response = await get(`${origin}/graphiql/settings.json`);
     expect([response.headers.get('cache-control'), await response.json()]).toEqual([
       'no-store',
-      { demoKeys: null, isTrustedOnly: false, isLive: false, sourceNames: {} },
+      {
+        demoKeys: null,
+        isTrustedOnly: false,
+        isLive: false,
+        publicDocuments: [],
+        publicUrl: null,
+        sourceNames: {},
+      },
     ]);
   });
 });
