@@ -55,10 +55,12 @@ export function commonYears(x: Mapped, y: Mapped): readonly number[] {
 
 export function pairsOf(x: Mapped, y: Mapped): readonly Pair[] {
   const byCode = new Map(y.map.map((figure) => [figure.country, figure]));
-  return x.map.flatMap((figure) => {
+  const pairs = x.map.flatMap((figure) => {
     const other = byCode.get(figure.country);
     return other === undefined ? [] : [{ x: figure, y: other }];
   });
+  // Names find room one after the other, and arrow keys go along.
+  return pairs.toSorted((a, b) => a.x.value - b.x.value || (a.x.country < b.x.country ? -1 : 1));
 }
 
 /** Tells if the values of a scale can be drawn by logarithm. */

@@ -104,14 +104,13 @@ function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
   const width = useWidth(frame);
   const places = useRef<ReturnType<typeof placesOf>>([]);
   const [at, setAt] = useState<number | null>(null);
-  const inOrder = useMemo(() => pairs.toSorted((a, b) => a.x.value - b.x.value), [pairs]);
   useEffect(() => {
     if (width === 0) return;
-    const drawn = drawScatter(inOrder, x, y, { width, colours, isLog });
-    places.current = placesOf(drawn, inOrder);
+    const drawn = drawScatter(pairs, x, y, { width, colours, isLog });
+    places.current = placesOf(drawn, pairs);
     drawn.setAttribute('aria-hidden', 'true');
     frame.current?.replaceChildren(drawn);
-  }, [inOrder, x, y, width, colours, isLog]);
+  }, [pairs, x, y, width, colours, isLog]);
   /** Has the drawing show what it shows for a pointer. */
   const show = (next: number | null) => {
     setAt(next);
@@ -129,9 +128,9 @@ function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
     event.preventDefault();
     if (step === undefined) show(null);
     else
-      show(at === null ? (step > 0 ? 0 : inOrder.length - 1) : (at + step + inOrder.length) % inOrder.length);
+      show(at === null ? (step > 0 ? 0 : pairs.length - 1) : (at + step + pairs.length) % pairs.length);
   };
-  const pair = at === null ? undefined : inOrder[at];
+  const pair = at === null ? undefined : pairs[at];
   return (
     <>
       <div
