@@ -127,8 +127,7 @@ function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
     if (step === undefined && event.key !== 'Escape') return;
     event.preventDefault();
     if (step === undefined) show(null);
-    else
-      show(at === null ? (step > 0 ? 0 : pairs.length - 1) : (at + step + pairs.length) % pairs.length);
+    else show(at === null ? (step > 0 ? 0 : pairs.length - 1) : (at + step + pairs.length) % pairs.length);
   };
   const pair = at === null ? undefined : pairs[at];
   return (
