@@ -8,7 +8,7 @@ import { refusal } from './refusal.ts';
 import { send } from './send.ts';
 import { useStore } from './store.ts';
 import { variablesIn } from './variables.ts';
-import { Words } from './words.tsx';
+import { localTime, Words } from './words.tsx';
 
 interface Quota {
   readonly plan: string | null;
@@ -283,12 +283,12 @@ function Spent({ quota }: { readonly quota: Quota }) {
       <dt>calls this minute</dt>
       <dd>
         {spentWords(callsThisMinute, requestsPerMinute, state === 'MINUTE_SPENT')}, until{' '}
-        {new Date(quota.minuteResetsAt).toLocaleTimeString()}
+        {localTime(quota.minuteResetsAt, { timeStyle: 'medium' })}
       </dd>
       <dt>calls this month</dt>
       <dd>
         {spentWords(callsThisMonth, monthlyRequests, state === 'MONTH_SPENT')}, until{' '}
-        {new Date(quota.monthResetsAt).toLocaleDateString(undefined, { dateStyle: 'long' })}
+        {localTime(quota.monthResetsAt, { dateStyle: 'long' })}
       </dd>
     </>
   );

@@ -9,8 +9,8 @@ export function Words({ text }: { readonly text: string }) {
   );
 }
 
-/** A time of the gateway as clocks show it where the reader is. */
-export function localTime(time: string): string {
+/** A time of the gateway as clocks show it where the reader is, as far as the styles have of it. */
+export function localTime(time: string, styles?: Intl.DateTimeFormatOptions): string {
   const read = timeIn(time);
-  return read === null ? time : new Date(read.firstMs).toLocaleString();
+  return read === null ? time : new Date(read.firstMs).toLocaleString(undefined, styles);
 }
