@@ -7,7 +7,7 @@ import { early } from './early.ts';
 /** Time in which the page draws what it has the answer of, in milliseconds, at the most. */
 const DRAWN_MS = 3_000;
 
-/** What comes of a question, where it stands. */
+/** Selects the picture, table or fault that comes of a question. */
 const DRAWN = '.side-panel :is(.frame svg, .table, .fault)';
 
 /** Takes over from the page as it was served, with the question that somebody has asked there. */

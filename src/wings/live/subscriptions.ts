@@ -84,7 +84,7 @@ interface SubscriptionPlace {
 export class SubscriptionPlaces {
   readonly #limit: number;
   readonly #admission: Admitting;
-  /** Those of issued keys by the names of their budgets: behind one held key, each is one of its own. */
+  /** Subscriptions by key; under a held one, by the budget of each issued key. */
   readonly #taken = new Map<Tenant | string, KeySubscriptions>();
   /** Number of those that have begun, of all keys. */
   #begun = 0;
