@@ -6,7 +6,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
+import { loadedOnce, mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type {
@@ -367,18 +367,6 @@ function unique(names: readonly string[]): readonly string[] {
   return names.length < 2 ? names : [...new Set(names)];
 }
 
-/** Has a wing loaded by the first that needs it; it is there at once from then on. */
-function loadedOnce<Wing>(load: () => Promise<Wing>): () => PromiseOrValue<Wing> {
-  let wing: PromiseOrValue<Wing> | undefined;
-  return () => {
-    wing ??= load().then((loaded) => {
-      wing = loaded;
-      return loaded;
-    });
-    return wing;
-  };
-}
-
 const citations = loadedOnce(() => import('../wings/citations.ts'));
 
 const Observation = {
@@ -398,7 +386,8 @@ const Observation = {
     'retrievedAt',
     'record',
   ),
-  citation(row, { style }, { citing }) {
+  citation(row, { style }, context) {
+    const { citing } = context;
     const { countryCode, countryName, metricKey, metricName, locationName, period, source } = row;
     const place = [locationName, countryName ?? countryCode].filter((part) => part !== null);
     const names = new URLSearchParams({ country_code: countryCode, metric_key: metricKey });
@@ -411,7 +400,7 @@ const Observation = {
       retrievedAt: row.retrievedAt,
       dataUrl: citing?.serviceUrl == null ? null : `${citing.serviceUrl}/v1/data?${names}`,
     };
-    return mapValue(citations(), ({ citationOf }) => citationOf(cited, style));
+    return citations(context, ({ citationOf }) => citationOf(cited, style));
   },
   freshness(row, _, { loaders }) {
     const reason = loaders.observations.staleness(row);
@@ -419,18 +408,15 @@ const Observation = {
   },
 } satisfies ObservationResolvers;
 
-type DerivedFields = typeof import('../wings/derived.ts').derived;
+type DerivedFields = typeof import('../wings/resolvers/derived.ts').derived;
 
-const derivedFields = loadedOnce(async () => (await import('../wings/derived.ts')).derived);
+const derivedFields = loadedOnce(async () => (await import('../wings/resolvers/derived.ts')).derived);
 
-/** Resolves a field that is derived of figures. No batch leaves while the first of them is loading. */
+/** Resolves a field that is derived of figures. */
 function derived<Name extends keyof DerivedFields>(name: Name): DerivedFields[Name] {
   // Their arguments go with their names.
-  return ((figures: never, args: never, context: GraphContext, info: never) => {
-    const fields = derivedFields();
-    const resolve = (loaded: DerivedFields) => loaded[name](figures, args, context, info);
-    return fields instanceof Promise ? context.batchGate.closeDuring(fields).then(resolve) : resolve(fields);
-  }) as DerivedFields[Name];
+  return ((figures: never, args: never, context: GraphContext, info: never) =>
+    derivedFields(context, (loaded) => loaded[name](figures, args, context, info))) as DerivedFields[Name];
 }
 
 /** Makes the parents of rows: one for a run of rows that have it in common, as those of a series have. */
