@@ -83,7 +83,7 @@ export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
 }
 
 /** Arguments of a connection. */
-interface PagingArgs<Field extends string> {
+export interface PagingArgs<Field extends string> {
   readonly orderBy?: OrderBy<Field>;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;

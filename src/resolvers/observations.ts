@@ -9,21 +9,8 @@ import {
 import { loadedOnce, mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
-import type {
-  CountryRef,
-  GraphContext,
-  IndicatorRef,
-  LiveEvent,
-  LiveSources,
-  ObservationChangesRecord,
-  SourceRef,
-} from '../graph/context.ts';
-import type {
-  ObservationResolvers,
-  ObservationScope,
-  Resolvers,
-  SubscriptionObservationsChangedArgs,
-} from '../graph/generated.ts';
+import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
+import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import {
   type FieldScope,
   nodesBelow,
@@ -39,6 +26,7 @@ import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { SourceRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
+import type { LiveEvent, LiveSources, ObservationChangesRecord } from '../wings/live/inbox.ts';
 import { plainFields } from './fields.ts';
 import { byCode, byNumber, createListing, encodeId } from './lists.ts';
 import {
@@ -504,47 +492,6 @@ export const observationList = (args: ListArgs, context: GraphContext, info: Gra
 export const observationPage = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
   listing.page(args, context, () => observationRows(args, context, info));
 
-/**
- * Demands for every country with every metric.
- * @throws Failure BAD_USER_INPUT if a name is none, since nothing would ever be told of it
- */
-async function demandsOf(
-  { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
-  context: GraphContext,
-): Promise<Demand[]> {
-  for (const key of metricKeys ?? []) checkMetricKey(key);
-  const { loaders, effort } = context;
-  const codes = countryCodes ?? (await loaders.countries()).map(({ code }) => code);
-  const keys = metricKeys ?? (await loaders.indicators()).map(({ key }) => key);
-  effort.want(codes.length * keys.length);
-  await refuseUnknown('countries', codes, context);
-  await refuseUnknown('metrics', keys, context);
-  const demands = new Map<string, Demand>();
-  for (const code of codes) {
-    for (const key of keys) {
-      const demand = demandFor(latest ? 'latest' : 'series', code, key);
-      demands.set(demand.key, demand);
-    }
-  }
-  return [...demands.values()];
-}
-
-/** Refuses names that a list lacks, if it is held, fresh and whole; without such a list, names are tried. */
-async function refuseUnknown(
-  dimension: Dimension,
-  names: readonly string[],
-  { loaders }: GraphContext,
-): Promise<void> {
-  const held = await loaders.heldNames(dimension);
-  const unknown = held === null ? undefined : names.find((name) => !held.has(name));
-  if (unknown === undefined) return;
-  const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';
-  throw new Failure(
-    'BAD_USER_INPUT',
-    `The service has no ${what} ${unknown}, so nothing could ever be told of it.`,
-  );
-}
-
 /** @throws TypeError if there are no live sources: nobody subscribes then */
 function liveIn({ live }: GraphContext): LiveSources {
   if (live === undefined) throw new TypeError('Subscriptions are off.');
@@ -565,6 +512,7 @@ export const resolvers = {
       async subscribe(_, args, context) {
         const { since = null } = args;
         checkTexts({ since });
+        const { demandsOf } = await import('../wings/live/demands.ts');
         return liveIn(context).figures(await demandsOf(args, context), since);
       },
       resolve(
