@@ -35,9 +35,7 @@ const IDLE_MB = { answering: 170, supervising: 90 };
 /** The share of a container's memory that is the program's: the rest is the system's, for files and sockets. */
 const CONTAINER_SHARE = 0.9;
 
-/**
- * Megabytes of a machine that a process by itself takes at the most unless it is told to, and the share of its memory.
- */
+/** Megabytes of a machine, and the share of its memory, that a process takes at the most unless told to. */
 const USUAL_MB = 1_024;
 const MACHINE_SHARE = 0.25;
 
@@ -146,10 +144,7 @@ export function waitingBounds({
   return { maxPerConnection: maxAnswerBytes, maxInAll: Math.max(maxAnswerBytes, most) };
 }
 
-/**
- * Counts the megabytes of the budget that one process may take: the one that supervises others holds half of the memory
- * that they share.
- */
+/** Counts the megabytes that one process may take: a supervisor holds half of the memory that all share. */
 export function processBudgetMb(
   { memoryMb, workers, cacheMaxBytes }: Division & { readonly cacheMaxBytes: number },
   role: 'answering' | 'supervising' = 'answering',
@@ -211,10 +206,7 @@ function lackOf(budget: Budget): string | null {
   return isOver ? `lacks ${overMb} MB for CACHE_MAX_BYTES and ANSWERS_MAX_BYTES` : null;
 }
 
-/**
- * Counts the MiB that the young generation's halves may take within a budget: with larger ones, answers of many rows
- * take less of the processor.
- */
+/** Counts the MiB of the young generation's halves: larger ones save processor time in answers of many rows. */
 function semiSpaceMb(budgetMb: number): number {
   if (budgetMb <= 300) return 4;
   if (budgetMb <= 400) return 8;

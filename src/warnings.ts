@@ -1,7 +1,4 @@
-/**
- * The warnings of an answer that is right but not whole: `extensions.warnings`. Unlike a Failure, a warning takes
- * nothing away from the answer.
- */
+/** The warnings of an answer that is right but not whole. A warning, unlike a Failure, takes nothing away. */
 export const WARNING_CODES = [
   'UNKNOWN_INDICATOR',
   'UNKNOWN_COUNTRY',

@@ -134,10 +134,7 @@ export class ObjectColumn extends Column {
     this.#built = built;
   }
 
-  /**
-   * Loses the objects that lack a property which may not be null. Properties are read when the answer is made; if errors
-   * stay where they are, that is soon enough.
-   */
+  /** Loses objects that lack a property which may not be null, unless errors stay where they are. */
   check(errors: FieldErrors): void {
     const { plan, objects } = this;
     if (errors.behavior === 'NULL' || !objects.some((object) => object !== null)) return;

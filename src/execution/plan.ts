@@ -199,10 +199,7 @@ export interface BatchInfo extends GraphQLResolveInfo {
   readonly pathOf: (parent: number) => ResponsePath;
 }
 
-/**
- * Resolves a field for many parents at once, in their order. An Error among the values is the outcome of its parent
- * alone; a rejection is that of all.
- */
+/** Resolves a field for many parents, in order. An Error is the outcome of its parent, a rejection that of all. */
 export type BatchResolver<Source, Args, Context, Value> = (
   sources: readonly Source[],
   args: Args,
@@ -276,10 +273,7 @@ export interface FieldPlan {
   readonly isOfSchema: boolean;
   /** The same array for every run, so that knowledge of a selection can be remembered by it. */
   readonly nodes: readonly FieldNode[];
-  /**
-   * The source of the value. A leaf property is read off its object when the answer is made, and has no column of its
-   * own.
-   */
+  /** The source of the value. A leaf property is read when the answer is made, and has no column of its own. */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
   readonly shape: Shape;
   /** The arguments, coerced; null if variables stand in them. */

@@ -301,10 +301,7 @@ export class Run {
     this.#scheduler.waitForAll(values, each.complete);
   }
 
-  /**
-   * Pauses the loop above. It stands apart from it, since the loop would else make a context of its own for each
-   * object.
-   */
+  /** Pauses the loop above, which would else make a context of its own for each object. */
   #pauseAt(each: Each, slot: number): void {
     this.#scheduler.pause(() => this.#resolveEach(each, slot));
   }

@@ -179,10 +179,7 @@ export function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
   return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
-/**
- * The scope of the selection on the rows of a field: directly below it for a list, and below `nodes` and `edges` for a
- * connection.
- */
+/** The scope of the selection on a field's rows: below `nodes` and `edges` if it is a connection. */
 export function scopeOfRows(info: RowsField): FieldScope {
   const fieldNodes = rowNodes(info);
   return fieldNodes === info.fieldNodes ? info : { ...scopeOf(info), fieldNodes };
@@ -279,10 +276,7 @@ function selectionSetOf(
     : selection.selectionSet;
 }
 
-/**
- * True if `@skip` or `@include` leaves a selection out. A condition that is null doesn't: execution reports the error
- * in it.
- */
+/** True if `@skip` or `@include` leaves a selection out. Of a condition that is null, execution reports the error. */
 export function isLeftOut(selection: SelectionNode, { variableValues }: SelectionScope): boolean {
   if (!selection.directives?.length) return false;
   try {

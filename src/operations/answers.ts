@@ -98,10 +98,7 @@ interface KeptAnswer {
   readonly untilMs: number;
   /** The same, as far as all of the answer is known to hold: 0 if it isn't whole. */
   readonly freshUntilMs: number;
-  /**
-   * Generation of the entries that were held for the key when the answer was made: once a newer one is, the answer may
-   * be another.
-   */
+  /** Generation of the entries that were held for the key: with a newer one, the answer may be another. */
   readonly generation: number;
 }
 
@@ -109,10 +106,7 @@ interface KeptAnswer {
 const ENCODED_SHARE = 0.5;
 const ANSWER_BYTES = 1_000;
 
-/**
- * Bytes of answers to questions about the schema: they are the same for every key, and anybody can ask. The
- * introspection of all of the schema takes some 100 KB.
- */
+/** Bytes of answers about the schema, the same for every key: all of the introspection takes some 100 KB. */
 const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 
 function createTable(maxBytes: number): BoundedCache<KeptAnswer> {
@@ -123,9 +117,7 @@ function createTable(maxBytes: number): BoundedCache<KeptAnswer> {
   );
 }
 
-/**
- * Share of the time limit for which a run can be joined: its deadline may be that much earlier than the joiner's own.
- */
+/** Share of the time limit for which a run can be joined: its deadline may be that much earlier than one's own. */
 const JOINED_SHARE = 0.01;
 
 /**

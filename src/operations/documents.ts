@@ -208,10 +208,7 @@ export interface PlannedOperation {
   readonly bound: Bound;
 }
 
-/**
- * Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told. Other
- * keys have the share below.
- */
+/** Bytes of operations that are kept ready for keys that were accepted lately; other keys have the share below. */
 const MAX_BYTES = 64_000_000;
 const UNPROVEN_SHARE = 1 / 8;
 
@@ -534,10 +531,7 @@ function maxListItemsRule(limit: number): ValidationRule {
   });
 }
 
-/**
- * The reason to refuse a list in the variables of an operation, before its items are looked at; null if there is none.
- * A rule refuses lists in the text.
- */
+/** The reason to refuse a list in the variables; null if there is none. A rule refuses lists in the text. */
 export function listRefusal(
   { variableDefinitions = [] }: OperationDefinitionNode,
   given: Readonly<Record<string, unknown>>,

@@ -83,10 +83,7 @@ export async function received(
   };
 }
 
-/**
- * Adds the `RateLimit` and `RateLimit-Policy` headers of the IETF's draft to an answer: the calls left of the key's plan,
- * as far as the service has named it.
- */
+/** Adds the IETF draft's `RateLimit` and `RateLimit-Policy`: the calls left of the key's plan, if it is named. */
 function withLimits(response: GatewayResponse, known: ReturnType<Ledger['limits']>): GatewayResponse {
   if (known.length === 0) return response;
   const left = known.map(({ name, left, resetSeconds }) => `"${name}";r=${left};t=${resetSeconds}`);

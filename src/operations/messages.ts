@@ -86,10 +86,7 @@ export interface GatewayRequest {
   readonly exchanged?: Exchanged | undefined;
 }
 
-/**
- * A request as the stages behind one see it if that changes part of it. The signal, its own or another's, is read only if
- * somebody listens.
- */
+/** A request of which a stage has changed some. The signal is read only if somebody listens. */
 export class ChangedRequest implements GatewayRequest {
   readonly method: string;
   readonly headers: GatewayRequest['headers'];
@@ -127,9 +124,7 @@ export class ChangedRequest implements GatewayRequest {
   }
 }
 
-/**
- * Returns headers that ask for an answer of other types, without `If-None-Match`: the tag would name another answer.
- */
+/** Returns headers that ask for other types, without `If-None-Match`, whose tag would name another answer. */
 export function acceptingInstead(
   headers: GatewayRequest['headers'],
   accept: string,
@@ -538,10 +533,7 @@ export async function wholeBody(body: GatewayResponse['body']): Promise<string> 
   return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : text(Readable.from(body));
 }
 
-/**
- * Names an answer by its data, not by its cost. The tag is weak, since bodies of one name differ in
- * `extensions.upstream`.
- */
+/** Names an answer by its data. The tag is weak, since bodies of one name differ in `extensions.upstream`. */
 export function entityTag(data: TextPieces | Buffer, onError: ErrorBehavior = 'PROPAGATE'): string {
   const hash = createHash('sha256');
   if (onError !== 'PROPAGATE') hash.update(onError);
@@ -573,10 +565,7 @@ export function writeBody(
   return lengthOf(data) > LONG_DATA ? bytesOf([start, ...data, end]) : start + data.join('') + end;
 }
 
-/**
- * Spare bytes for characters that take more than one: to measure a long text takes several times as long as to write
- * it.
- */
+/** Spare bytes for characters that take more than one: a long text is written in less time than measured. */
 const SPARE_BYTES = 1_024;
 
 /** Bytes that the longest character takes: a text that ends further from the end of its room was written whole. */
@@ -607,25 +596,8 @@ function takes(accepts: string, type: RegExp): boolean {
   return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
 }
 
-/**
- * Tells if an `Accept` header has room for JSON. The narrowest range that fits decides; no range at all is room for
- * anything.
- */
-export function acceptsJson(accepts: string | undefined): boolean {
-  if (accepts === undefined || accepts.trim() === '') return true;
-  const ranges = accepts.split(',');
-  const fitting = JSON_RANGES.map((type) => ranges.filter((range) => type.test(range)));
-  return fitting.find(({ length }) => length > 0)?.some((range) => !RULED_OUT.test(range)) ?? false;
-}
-
-/** The narrowest first. */
-const JSON_RANGES = [
-  /^\s*application\/json\s*(;|$)/i,
-  /^\s*application\/\*\s*(;|$)/i,
-  /^\s*\*(\/\*)?\s*(;|$)/,
-] as const;
-
-const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;
+/** The pattern of a range that its weight of 0 rules out. */
+export const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;
 
 /**
  * Returns the status of an answer. Clients that accept `application/graphql-response+json` get 401 if nothing could run

@@ -218,10 +218,7 @@ export function setRunHeaders(
   setHeaders(headers, { status, errors, nowMs: now(), maxAgeSeconds, timing: timingOf(waits) });
 }
 
-/**
- * Returns the value of `Server-Timing`: the time that an operation waited for the service, and for the store of held
- * answers.
- */
+/** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of held answers. */
 function timingOf({ service, store }: Waits): string {
   const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
   return `upstream;dur=${upstream}, cache;dur=${cache}`;

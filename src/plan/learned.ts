@@ -33,10 +33,7 @@ export interface Facts {
   maxRows: number;
   /** Rows at which an answer without `limit` ends. */
   defaultRows: number;
-  /**
-   * Use of `limit`, which the route's specification doesn't name: its answers mention one (`told`), or a call with it
-   * has been answered or refused.
-   */
+  /** Use of `limit`, which isn't specified: answers mention one (`told`), or take it, or refuse it. */
   limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
   /** The lowest `limit` that was refused without a word on the accepted ones; infinite if none was. */
   refusedLimit: number;

@@ -46,10 +46,7 @@ interface CatalogueFilter {
 
 const searchedTexts = createObjectMemo<string>('searched text');
 
-/**
- * The indicators that pass. If some don't say who publishes them, and a source is asked for, the list says that it may
- * lack them.
- */
+/** The indicators that pass. The list says that it may lack those whose publisher isn't told. */
 function searched(
   list: readonly IndicatorRecord[],
   { search, source }: CatalogueFilter,
@@ -161,10 +158,7 @@ export function indicatorByKey(
     .then((isShown) => (isShown ? { key } : inCatalogue()));
 }
 
-/**
- * True if the selection below an indicator brings a figure of it, or an error that says nothing of the key. The fields
- * below find the figures loaded here.
- */
+/** True if the selection brings a figure, or an error that says nothing of the key. The fields below find it. */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
   const { schema, fragments, variableValues, fieldNodes } = info;
   const type = indicatorIn(info);

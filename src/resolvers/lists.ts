@@ -12,10 +12,7 @@ export interface GlobalId {
   readonly key: readonly string[];
 }
 
-/**
- * The least and the most parts of a key. Parts beyond the least are there only if they are needed to tell two objects
- * apart.
- */
+/** The least and the most parts of a key. Further parts tell two objects apart that are else alike. */
 const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
   Country: [1, 1],
   Indicator: [1, 1],

@@ -234,10 +234,7 @@ export function observationIds(rows: readonly ObservationRecord[]): string[] {
   });
 }
 
-/**
- * The row of an identifier in its series. Identifiers of earlier releases name no release of the dataset: they find the
- * first row that has the rest.
- */
+/** The row of an identifier in its series; of one without a release, the first row that has the rest. */
 export function observationOf(
   id: string,
   key: readonly string[],

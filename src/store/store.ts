@@ -130,10 +130,7 @@ export interface Lease {
   readonly lifeMs: number;
 }
 
-/**
- * State of a name in a store, with the holder. `fetched`: it was fetched a moment ago, and lies in the store. `away`:
- * others are at it.
- */
+/** State of a name, with the holder: `fetched` a moment ago, so that it lies in the store, or others are `away`. */
 export type HeldState = `${'away' | 'fetched'} ${string}`;
 
 /** `own`: it was taken. `free`: it could have been. */

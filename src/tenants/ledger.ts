@@ -123,10 +123,7 @@ export class Account {
     return this.#isMinuteShared;
   }
 
-  /**
-   * Takes a call without the shared counters, as far as this gateway may by itself: half of the rest, and nothing in a
-   * minute in which they have been reached.
-   */
+  /** Takes a call without the shared counters: half of the rest, and nothing in a minute that they count. */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
       if (!this.#isMinuteShared)
@@ -173,9 +170,7 @@ export class Account {
     return { minute: this.#minute, month: this.#month, nowMs };
   }
 
-  /**
-   * Notes that the one call that a spent month allows is on its way. Returns true if that is news to other gateways.
-   */
+  /** Notes that the one call of a spent month is on its way. Returns true if that is news to others. */
   probe(nowMs: number): boolean {
     if (this.#isMonthSpent) this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
     return this.#isMonthSpent;
@@ -213,10 +208,7 @@ export class Account {
     return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
   }
 
-  /**
-   * Returns true if half of the minute's calls are left, and more than a few; of an unknown plan, if it has shown to be
-   * larger.
-   */
+  /** Tells if half of the minute's calls, and more than a few, are left; or if an unknown plan is a larger one. */
   hasPlenty(): boolean {
     if (this.#isMonthSpent || this.#isMinuteSpent) return false;
     const most = this.#requestsPerMinute;
@@ -386,10 +378,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
   }
 
   return {
-    /**
-     * Returns the instant at which a call for this key may leave, in milliseconds since the epoch; not after now if it
-     * may at once.
-     */
+    /** Returns the instant at which a call may leave, in milliseconds since the epoch; not after now if at once. */
     opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
     /** Returns the failure of a call that may not leave now. */
     refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
