@@ -219,10 +219,7 @@ function semiSpaceMb(budgetMb: number): number {
  */
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 
-/**
- * Returns the flags for the engine and the variables for the allocator that must be set before the program is loaded,
- * by its environment and the engine's flags; null if they are set.
- */
+/** Returns the engine's flags and the allocator's variables to begin anew with; null if they are set. */
 export function startOf(
   env: Readonly<Record<string, string | undefined>>,
   flags: readonly string[],

@@ -635,20 +635,14 @@ function timeOf(firstMs: number, fraction: string, precisionMs: number): Time | 
 /** Milliseconds beyond which there are no dates. */
 const MAX_MS = 8_640_000_000_000_000;
 
-/**
- * Tells which of two times is later, by all digits of their fractions: positive if the first is. One that can't be read
- * is the earliest.
- */
+/** Tells which of two times is later, by all digits: positive if the first is. One that can't be read is earliest. */
 export function compareTimes(a: string, b: string): number {
   if (a === b) return 0;
   const [one, other] = [sortableOf(a), sortableOf(b)];
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/**
- * Writes a time so that texts sort as times do: without its zone, which is UTC, and without zeros at the end of its
- * fraction.
- */
+/** Writes a time so that texts sort as times do: without its zone, and zeros at the end of its fraction. */
 function sortableOf(text: string): string {
   const time = timeIn(text)?.text.slice(0, -1) ?? '';
   return time.includes('.') ? time.replace(/\.?0+$/, '') : time;

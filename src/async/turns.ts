@@ -183,10 +183,7 @@ function endBeginnings(): void {
   beginningsSinceMs = null;
 }
 
-/**
- * Has the next iteration of the event loop run slices. Each is an immediate of its own, so that the promises which it
- * settles are followed before the next one begins, and count as its time.
- */
+/** Has the next iteration run slices, an immediate each: promises that one settles are followed in its own time. */
 function arm(): void {
   if (isArmed || waiting === 0) return;
   isArmed = true;

@@ -374,10 +374,7 @@ type Variables = Readonly<Record<string, unknown>>;
 /** The type without the members that other packages add to it and graphql-js 16 doesn't have. */
 type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
 
-/**
- * The `info` of resolvers of one field, one after the other. The path is made only if it is read, and has to be read
- * before the resolver returns: after that, it is the turn of other objects.
- */
+/** The `info` of one field's resolvers, one after the other: the path has to be read before each returns. */
 export class FieldInfo implements OwnInfo {
   readonly fieldName: string;
   readonly fieldNodes: FieldPlan['nodes'];

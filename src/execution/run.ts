@@ -510,10 +510,7 @@ function spreadOver(
   return asked.map((object) => (object === null ? ABSENT : given[next++]));
 }
 
-/**
- * Works off the tasks of one run: those that are there one after the other, with pauses in which others have their
- * turns, and those that wait for promises once they are settled.
- */
+/** Works off the tasks of one run, with pauses for others, and what waits for promises once they are settled. */
 export class Scheduler {
   readonly #job: Job;
   readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;

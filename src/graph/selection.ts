@@ -141,10 +141,7 @@ export function perSelection<Scope extends FieldScope, Found>(
 
 const namesByType = perSelection(() => new Map<string, ReadonlySet<string>>());
 
-/**
- * Names of the fields selected directly on a field's result, if that is an object of the type. Fragments that apply to
- * it are looked into, each of them once; skipped fields are left out.
- */
+/** Names of the fields selected directly on a result of the type, fragments included, and skipped fields left out. */
 export function selectedFields(info: FieldScope, typeName: string): ReadonlySet<string> {
   const byType = namesByType(info);
   let names = byType.get(typeName);

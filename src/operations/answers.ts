@@ -248,10 +248,7 @@ export class AnswersTable implements Shrinkable {
     return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
   }
 
-  /**
-   * Runs equal operations of one key once while they are in flight. The first of them pays, the others have its answers
-   * as shared ones. The run is given up when the last one that waits for it has left.
-   */
+  /** Runs equal operations of one key once while they are in flight, until the last that waits has left. */
   #share(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
     const { config, fieldTraces, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;

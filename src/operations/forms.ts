@@ -20,10 +20,7 @@ import type { OperationsParts } from './run.ts';
 /** Matches an `Accept` header that has the name of a format of tables. */
 const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
 
-/**
- * Opens the stage that sees requests before anything is known of their operations: it tells the number of operations in
- * each, and the form of its answer. Forms that few ask for are loaded by the first who does.
- */
+/** Opens the stage that tells the number of operations in a request, and the form of its answer. */
 export async function received(
   handle: Handle,
   stage: OperationsParts,

@@ -148,11 +148,7 @@ export function extensionsOf({ bill, context: { warnings }, fieldTrace }: Operat
   return { upstream: shown(bill), warnings: warnings.told(), ftv1: fieldTrace?.written };
 }
 
-/**
- * Returns a bill as it is told. Each use of a loader counts as one request of a field that fetches for itself, though
- * some take several: a list that is cut, a call that is tried again. Fields that share nothing take no less than the
- * calls that were sent for all of them together.
- */
+/** Returns a bill as it is told: fields that share nothing take no less than the calls for all of them together. */
 export function shown(bill: Bill): Bill {
   return { ...bill, naive: Math.max(bill.naive, bill.calls) };
 }

@@ -70,10 +70,7 @@ const DERIVED = ['change', 'growthPercent', 'per', 'rank'] as const;
 
 const NONE: readonly DerivedField[] = [];
 
-/**
- * Most series that are asked for whole with latest figures: about as many as one call brings. For more of them, only
- * the years that are needed are asked for, once the latest figures tell these years.
- */
+/** Most series that are asked for whole with latest figures: about one call. Of more, only the years needed are. */
 const SERIES_AHEAD = 12;
 
 /**

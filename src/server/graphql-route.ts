@@ -240,10 +240,7 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }
 
-/**
- * Returns a signal that aborts when the client leaves before it has its answer. Fastify's own `request.signal` listens
- * to the request, which counts as closed once its body is read.
- */
+/** Returns a signal that aborts when the client leaves early. Fastify's own aborts once the body is read. */
 export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (reply.raw.destroyed) gone.abort();

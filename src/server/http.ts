@@ -18,10 +18,7 @@ export function flat(headers: IncomingMessage['headers']): Record<string, string
   return one;
 }
 
-/**
- * Returns the fault of a request's key, and its status; null if it may be a key, or there is none. Node keeps the first of
- * several, and others on the way of a request may take the last.
- */
+/** Returns the fault of a request's key; null if there is none. Node keeps the first of several, others the last. */
 export function keyFault({ rawHeaders, headers: { authorization } }: IncomingMessage) {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -6,10 +6,7 @@ export interface StoreEntry {
   readonly value: unknown;
 }
 
-/**
- * A store of values between operations. It never fails and never takes longer than its bound: a store that can't be
- * reached, hangs or holds garbage holds nothing.
- */
+/** A store of values. It never fails or takes longer than its bound: one in trouble holds nothing. */
 export interface Store extends Shrinkable {
   /** Reads values by their place among the keys, in one round trip; undefined if nothing is held. */
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;

@@ -382,10 +382,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
     /** Returns the failure of a call that may not leave now. */
     refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
-    /**
-     * Bills one call that is to leave now; false if other gateways, whose counters are shared, have left none: then
-     * `opensAtMs` says when there will be. At once if nobody shares counters.
-     */
+    /** Bills one call that is to leave now; false if others who share counters have left none until `opensAtMs`. */
     take(tenant: AccountHolder): boolean | Promise<boolean> {
       if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
       const account = accountOf(tenant);
@@ -411,10 +408,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       share(tenant, account);
       return account.refusal(now(), detail, told.isMonthly);
     },
-    /**
-     * Returns true if the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute
-     * is spent, and nothing has shown that this key has a larger one.
-     */
+    /** Tells if a plan that nobody has named may refuse the next call: the smallest plan's minute is spent. */
     isDoubtful: (tenant: AccountHolder) => accountOf(tenant).isDoubtful(),
     quota: (tenant: AccountHolder) => accountOf(tenant).quota(),
     limits,

@@ -5,10 +5,7 @@ import { heldBounds } from '../memory-budget.ts';
 import type { Store } from '../store/store.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 
-/**
- * The values that are held for each key: figures and lists as the service sent them, and if the service still accepts
- * the key. Nothing held for one key ever answers another.
- */
+/** The values that are held for each key, and its acceptance. Nothing held for one key ever answers another. */
 export interface TenantCache {
   /**
    * Reads the entries under these names, in one round trip; a name that has none is not in the map. An entry that is

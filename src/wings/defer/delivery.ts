@@ -404,10 +404,7 @@ interface FirstPart {
   /** JSON. */
   readonly data: string;
   readonly errors: readonly GraphQLFormattedError[];
-  /**
-   * Called when all parts are there, with all errors that were told. Returns the members of the last part that concern
-   * the whole.
-   */
+  /** Called with all errors once all parts are there. Returns the last part's members that concern the whole. */
   readonly onOver: (errors: readonly GraphQLFormattedError[]) => object;
 }
 

@@ -20,10 +20,7 @@ interface PooledCall {
   readonly settle: PromiseWithResolvers<readonly unknown[]>;
 }
 
-/**
- * Resolves a field for the objects of several runs together, as one run would: resolvers decide by all of them which
- * figures to ask for.
- */
+/** Resolves a field for several runs together: resolvers decide by all objects which figures to ask for. */
 class Pooled {
   readonly #isAboutToAsk: () => boolean;
   readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
@@ -84,10 +81,7 @@ function resolveAll(calls: readonly PooledCall[]): void {
   }
 }
 
-/**
- * The `info` of a batch resolver whose parents are of several runs: the parents of each run come after those of the one
- * before.
- */
+/** The `info` of a batch resolver for several runs, the parents of each after those of the one before. */
 class PooledInfo extends TogetherInfo {
   readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
 
