@@ -17,7 +17,6 @@ import {
   type ListShape,
   type ObjectBuilder,
   type ObjectPlan,
-  type Oddity,
   type Plan,
   type Shape,
   type Values,
@@ -124,7 +123,7 @@ export class ObjectColumn extends Column {
     const build: ObjectBuilder['build'] = objects.some((object) => object !== null)
       ? (plan.builder ?? compiled(plan)).build
       : () => ({});
-    const odd: Oddity = (index, slot, value) => this.#odd(errors, index, slot, value);
+    const odd = (index: number, slot: number, value: unknown) => this.#odd(errors, index, slot, value);
     const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
       const object = objects[slot] as object | null;
@@ -413,7 +412,7 @@ export class FieldInfo implements OwnInfo {
 }
 
 /** Objects of one run that a field is to be resolved for. */
-export interface TogetherCall {
+interface TogetherCall {
   readonly field: FieldPlan;
   readonly objects: readonly object[];
   readonly args: Record<string, unknown>;

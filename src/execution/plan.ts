@@ -140,7 +140,7 @@ export interface Values {
 }
 
 /** Returns the outcome of a property's value that doesn't go into the answer as it is. */
-export type Oddity = (field: number, slot: number, value: unknown) => unknown;
+type Oddity = (field: number, slot: number, value: unknown) => unknown;
 
 /** A field and the source of its value: it is always the same, a property of the object, or stands in a column. */
 type BuiltField = { readonly key: string } & (
@@ -324,7 +324,7 @@ export interface FieldCollector {
   streamOf(nodes: readonly FieldNode[]): StreamUsage | undefined;
 }
 
-export interface CollectedSelection {
+interface CollectedSelection {
   readonly fields: SelectedFields;
   readonly deferred?: {
     readonly begins: readonly DeferUsage[];

@@ -92,7 +92,7 @@ export interface RunParts {
 }
 
 /** Sees the values that a run resolves, while it does. */
-export interface RunObserver {
+interface RunObserver {
   /** Sees objects: their properties can be read now. */
   objects(objects: ObjectColumn): void;
   /**
@@ -117,7 +117,7 @@ export interface RunScope {
 }
 
 /** Takes over parts that are delivered apart from the answer in the making. */
-export interface Later {
+interface Later {
   /** True if parts of so many objects may be delivered apart. */
   mayDefer(deferral: ObjectDeferral, objects: number): boolean;
   /** Defers parts of objects that are there. */

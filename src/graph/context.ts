@@ -76,7 +76,7 @@ export interface RankRecord {
 }
 
 /** The operator's words for references to figures. */
-export interface Citing {
+interface Citing {
   readonly sourceNames: SourceNames;
   /** Public address of the service, without a trailing slash; null if it has none. */
   readonly serviceUrl: string | null;

@@ -115,7 +115,7 @@ export interface SelectionScope {
 }
 
 /** A {@link SelectionScope} at a field. */
-export interface FieldScope extends SelectionScope {
+interface FieldScope extends SelectionScope {
   readonly fieldNodes: readonly FieldNode[];
 }
 

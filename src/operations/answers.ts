@@ -21,7 +21,6 @@ import {
 import {
   describeOperation,
   eventOf,
-  type OperationOutcome,
   type OperationRun,
   type OperationsParts,
   type RanOperation,
@@ -71,7 +70,7 @@ class StoredAnswer {
   readonly body: Buffer;
   /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
   readonly encoded = new Map<string, Promise<Buffer>>();
-  readonly event: OperationOutcome;
+  readonly event: ReturnType<typeof eventOf>;
   readonly #dataBytes: number;
   readonly #onError: ErrorBehavior;
   #tag: string | undefined;

@@ -22,7 +22,7 @@ import { ERROR_BEHAVIORS } from '../execution/columns.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
-import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
+import { type Bound, boundOf, DOCUMENTED } from '../price/bound.ts';
 import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from '../store/lru.ts';
 
 /** Texts of operations by the names that clients send in their place. */
@@ -283,7 +283,7 @@ interface PlannedFor {
   readonly plan: Plan;
   readonly leadsToFigures: boolean;
   /** The bound of an operation without variables, for lists of some sizes. */
-  bounded: { readonly sizes: ListSizes; readonly bound: Bound } | null;
+  bounded: { readonly sizes: typeof DOCUMENTED; readonly bound: Bound } | null;
 }
 
 function prepareOperation(
@@ -333,7 +333,7 @@ function prepareOperation(
   return prepared;
 }
 
-function sizesOf({ listed }: Learned): ListSizes {
+function sizesOf({ listed }: Learned) {
   return { countries: listed.countries.size, metrics: listed.metrics.size };
 }
 

@@ -542,7 +542,7 @@ export function entityTag(data: TextPieces | Buffer, onError: ErrorBehavior = 'P
 }
 
 /** The facts that an answer states about itself. */
-export interface Extensions {
+interface Extensions {
   readonly upstream: Bill;
   /** Undefined, and not in the answer, if there are none. */
   readonly warnings: readonly Warning[] | undefined;

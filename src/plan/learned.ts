@@ -117,7 +117,7 @@ export interface Learned extends KnownFacts {
 }
 
 /** Names of one kind. */
-export interface NameSet extends Iterable<string> {
+interface NameSet extends Iterable<string> {
   readonly size: number;
   has(name: string): boolean;
   add(name: string): unknown;

@@ -145,7 +145,7 @@ const MOST_LIST_CALLS = 8;
 export const DOCUMENTED: ListSizes = { countries: 60, metrics: 250 };
 
 /** Items of the service's own lists, as far as any has gone by. */
-export interface ListSizes {
+interface ListSizes {
   readonly countries: number;
   readonly metrics: number;
 }

@@ -12,10 +12,10 @@ import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
 import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import {
-  type FieldScope,
   nodesBelow,
   type RowsField,
   rowTypeOf,
+  type SelectionScope,
   scopeOfRows,
   selectedFields,
 } from '../graph/selection.ts';
@@ -99,7 +99,7 @@ export function derivedOf(field: RowsField): readonly DerivedField[] {
 function argumentsOf(
   definition: GraphQLField<unknown, unknown>,
   node: FieldNode,
-  { variableValues }: FieldScope,
+  { variableValues }: SelectionScope,
 ): DerivedArguments | null {
   try {
     return getArgumentValues(definition, node, variableValues);

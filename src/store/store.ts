@@ -34,7 +34,7 @@ export interface Store extends Shrinkable {
   close(): Promise<void>;
 }
 
-export interface StoreNews {
+interface StoreNews {
   /** Settles once all others have heard of the value, or too much time has passed. */
   tell(entry: StoreEntry): Promise<void>;
   onTold(listener: (entry: StoreEntry) => void): void;

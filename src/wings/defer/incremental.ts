@@ -7,16 +7,15 @@ import {
   type ObjectColumn,
   type Position,
   type ResolveTogether,
-  type TogetherCall,
   TogetherInfo,
 } from '../../execution/columns.ts';
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
-import { atOnce, type Executed, type Later, Run, type RunParts, type RunScope } from '../../execution/run.ts';
+import { atOnce, type Executed, Run, type RunParts, type RunScope } from '../../execution/run.ts';
 
 type AnswerPath = readonly (string | number)[];
 
 interface PooledCall {
-  readonly call: TogetherCall;
+  readonly call: Parameters<ResolveTogether>[0];
   readonly settle: PromiseWithResolvers<readonly unknown[]>;
 }
 
@@ -416,7 +415,7 @@ export class IncrementalRun<Told extends ToldPart> {
     outer: (usage: DeferUsage) => Fragment | undefined,
     mayStream: boolean,
   ): Run {
-    const later = (run: Run): Later => ({
+    const later: RunScope['later'] = (run) => ({
       mayDefer: ({ begins, groups }, objects) => this.#mayAdd((begins.length + groups.length) * objects),
       defer: (deferral, objects) => this.#defer(part, run, deferral, objects, outer),
       stream: (field, shape, lists, slot, items) =>

@@ -25,7 +25,7 @@ import { createHeldNames, createLoaders } from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
 import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
-import type { Learned, NameSet } from '../../plan/learned.ts';
+import type { Learned } from '../../plan/learned.ts';
 import { limitsOf } from '../../plan/modes.ts';
 import type { GivenLists } from '../../price/bound.ts';
 import {
@@ -506,7 +506,7 @@ function namesFoundById(document: DocumentNode, schema: GraphQLSchema): boolean 
  */
 function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
   const facts = { ...learned.facts(), totals };
-  const fixed = (names: NameSet): NameSet => ({
+  const fixed = (names: Learned['listed']['metrics']): typeof names => ({
     size: names.size,
     has: (name) => names.has(name),
     add() {},

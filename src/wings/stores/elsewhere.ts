@@ -14,15 +14,7 @@ import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../../exact-json.ts';
 import { BoundedCache, roughBytes, type Shrinkable } from '../../store/lru.ts';
-import type {
-  HubLink,
-  Leases,
-  SharedCounters,
-  Store,
-  StoreEntry,
-  StoreNews,
-  StoreOptions,
-} from '../../store/store.ts';
+import type { HubLink, Leases, SharedCounters, Store, StoreEntry, StoreOptions } from '../../store/store.ts';
 import type { Adapter, Backing, Fault } from './backing.ts';
 import { openHubBacking } from './hub.ts';
 
@@ -321,7 +313,7 @@ function isInHub(url: string): boolean {
   return url === 'memory:' || url === 'none';
 }
 
-function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): StoreNews {
+function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): NonNullable<Store['news']> {
   return {
     async tell({ key, value }) {
       const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());

@@ -117,7 +117,7 @@ const YEAR_MS = 366 * 24 * HOUR_MS;
 const MAX_KEYS = 10_000;
 
 /** A budget as clients are told of it. */
-export interface ToldBudget {
+interface ToldBudget {
   readonly limit: number;
   readonly spent: number;
   /** Null for the one of a session. */

@@ -10,7 +10,7 @@ import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../memory-budget.t
 import { boundMemory } from '../program/heap-growth.ts';
 import type { Log, LogOutlet } from '../program/log.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../program/metrics.ts';
-import { createHub, createHubListening, type Hub, openChannel } from '../stores/hub.ts';
+import { createHub, createHubListening, openChannel } from '../stores/hub.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
 /** Facts that a worker is told when it starts. */
@@ -97,7 +97,7 @@ interface StartedWorker extends Worker {
 
 function startWorker(
   welcome: Welcome,
-  hub: Hub,
+  hub: ReturnType<typeof createHub>,
   metrics: ReturnType<typeof createSummedMetrics>,
   outlet: LogOutlet,
 ): StartedWorker {
