@@ -506,19 +506,14 @@ function groupColumns(grid: Grid, cells: Cells, columns: readonly number[], size
  */
 function* untangle(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   const width = grid.columns.length;
-  const columnsOf = new Map<number, number[]>();
-  for (const cell of cells) {
-    const line = Math.floor(cell / width);
-    const columns = columnsOf.get(line);
-    if (columns) columns.push(cell % width);
-    else columnsOf.set(line, [cell % width]);
-  }
-  const lists = new Map([...columnsOf.values()].map((columns) => [columns.join(), columns]));
+  const byLine = Map.groupBy(cells, (cell) => Math.floor(cell / width));
+  const columnsByLine = [...byLine.values()].map((asked) => asked.map((cell) => cell % width));
+  const lists = new Map(columnsByLine.map((columns) => [columns.join(), columns]));
   if (lists.size === 1 || lists.size > MOST_LISTS) return undefined;
 
   const open = new Set(cells);
   let tables = [...lists.values()].map((list) =>
-    [...columnsOf.keys()]
+    [...byLine.keys()]
       .map((line) => list.map((column) => line * width + column))
       .filter((asked) => asked.every((cell) => open.has(cell)))
       .flat(),
