@@ -108,17 +108,6 @@ function spareBytes({ memoryMb, workers }: Division): number {
   return Math.max(0, Math.min(memoryMb, heapMb) - idleMb) * MB;
 }
 
-/** Derives settings from the budget, for those that are not given. */
-function derivedSettings(division: Division) {
-  const spare = spareBytes(division);
-  const each = spare / division.workers;
-  return {
-    cacheMaxBytes: Math.round(Math.max(LEAST.cache, spare * SHARES.cache)),
-    answersMaxBytes: Math.round(Math.max(LEAST.answers, each * SHARES.answers)),
-    maxAnswerBytes: Math.round(Math.min(MOST.answer, Math.max(LEAST.answer, each * SHARES.answer))),
-  };
-}
-
 /** Derives the other bounds from the budget, in each worker. */
 export function heldBounds(division: Division) {
   const each = spareBytes(division) / division.workers;
@@ -179,12 +168,14 @@ export function budgetOf(
     memoryMb: given.MEMORY_MB ?? defaultBudgetMb(machine, given.WORKERS),
     workers: given.WORKERS,
   };
-  const derived = derivedSettings(division);
+  const spare = spareBytes(division);
+  const each = spare / division.workers;
+  const answerBytes = Math.min(MOST.answer, Math.max(LEAST.answer, each * SHARES.answer));
   const settings = {
     ...division,
-    cacheMaxBytes: given.CACHE_MAX_BYTES ?? derived.cacheMaxBytes,
-    answersMaxBytes: given.ANSWERS_MAX_BYTES ?? derived.answersMaxBytes,
-    maxAnswerBytes: given.MAX_ANSWER_BYTES ?? derived.maxAnswerBytes,
+    cacheMaxBytes: given.CACHE_MAX_BYTES ?? Math.round(Math.max(LEAST.cache, spare * SHARES.cache)),
+    answersMaxBytes: given.ANSWERS_MAX_BYTES ?? Math.round(Math.max(LEAST.answers, each * SHARES.answers)),
+    maxAnswerBytes: given.MAX_ANSWER_BYTES ?? Math.round(answerBytes),
   };
   const lack = given.MEMORY_MB === undefined ? null : lackOf(settings);
   return { settings, faults: lack === null ? [] : [`MEMORY_MB: ${lack} (got "${given.MEMORY_MB}")`] };

@@ -3,7 +3,7 @@ import { loadedOnce, mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext, Page } from '../graph/context.ts';
 import type { OrderDirection } from '../graph/generated.ts';
-import type { Naming, Order } from '../wings/resolvers/pages.ts';
+import type { Naming, Order } from '../wings/resolvers/lists.ts';
 
 /** The meaning of a global identifier: a type of the graph and the key of one of its objects. */
 export interface GlobalId {
@@ -123,7 +123,8 @@ function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly stri
   };
 }
 
-const pages = loadedOnce(() => import('../wings/resolvers/pages.ts'));
+/** Loads what few ask of a list: a search, an order, a page. */
+export const lists = loadedOnce(() => import('../wings/resolvers/lists.ts'));
 
 /**
  * Makes the lists of one type.
@@ -143,7 +144,7 @@ export function createListing<Row, Field extends string>(
     context: GraphContext,
   ): PromiseOrValue<readonly Row[]> {
     if (wanted == null || wanted.length === 0) return rows;
-    return mapValue(rows, (list) => pages(context, ({ sorted }) => sorted(list, wanted, orders, context)));
+    return mapValue(rows, (list) => lists(context, ({ sorted }) => sorted(list, wanted, orders, context)));
   }
 
   return {
@@ -159,7 +160,7 @@ export function createListing<Row, Field extends string>(
     ): PromiseOrValue<Page<Row>> {
       const paging = pagingOf(args, type, context.maxListItems);
       const paged = (rows: readonly Row[], list: readonly Row[]) =>
-        pages(context, ({ pageOf }) => pageOf(paging, names, cursorOf, list, rows));
+        lists(context, ({ pageOf }) => pageOf(paging, names, cursorOf, list, rows));
       return mapValue(load(), (rows) =>
         mapValue(ordered(rows, args.orderBy, context), (list) => paged(rows, list)),
       );
