@@ -84,6 +84,26 @@ export function periodOf({
   return /^[a-z]/.test(plain) && !/\d{3}/.test(plain) ? periodIn(`${plain} ${whole}`) : null;
 }
 
+/**
+ * Moves a period by some years: 2023-Q3 for 2024-Q3 and -1.
+ * @returns null if there is none, as of a week 53 or a 29 February
+ */
+export function shiftedPeriod({ key, frequency, firstDay, lastDay }: Period, years: number): Period | null {
+  if (frequency !== 'span') return periodIn(laterBy(years, key));
+  // Whole months stay whole: February has one day more or less.
+  const isOfMonths = firstDay.endsWith('-01') && isLastOfMonth(lastDay);
+  const first = single(laterBy(years, firstDay));
+  const last = single(laterBy(years, isOfMonths ? lastDay.slice(0, 7) : lastDay));
+  return first && last && spanOf(first.firstDay, last.lastDay);
+}
+
+function laterBy(years: number, text: string): string {
+  return text.replace(/\d{4}/, (year) => {
+    const later = Number(year) + years;
+    return later >= 0 ? String(later).padStart(4, '0') : '';
+  });
+}
+
 const WHOLE_YEAR = new Set('annual annually yearly year a annuel annuelle anual'.split(' '));
 
 /** Units of a period by the words for them; a blank is no part of any. */

@@ -9,7 +9,7 @@ import type {
   ObservationRankArgs,
 } from '../../graph/generated.ts';
 import type { WantedFigure } from '../../loaders/observations.ts';
-import { type Period, periodIn, periodOf } from '../../periods.ts';
+import { type Period, periodOf, shiftedPeriod } from '../../periods.ts';
 import { keyOf } from '../../plan/demand.ts';
 import { distinct, lastDayOf, newestOf, periodKeyOf, sourcesOf } from '../../plan/newest.ts';
 import {
@@ -152,26 +152,6 @@ function areYearAndDay(a: Period | null, b: Period | null): boolean {
 
 function isYear({ frequency, key }: Period): boolean {
   return frequency === 'year' && key.length === 4;
-}
-
-/**
- * Moves a period by some years: 2023-Q3 for 2024-Q3 and -1.
- * @returns null if there is none, as of a week 53 or a 29 February
- */
-export function shiftedPeriod({ key, frequency, firstDay, lastDay }: Period, years: number): Period | null {
-  if (frequency !== 'span') return periodIn(laterBy(years, key));
-  // Whole months stay whole: February has one day more or less.
-  const isOfMonths = firstDay.endsWith('-01') && periodIn(lastDay.slice(0, 7))?.lastDay === lastDay;
-  const first = periodIn(laterBy(years, firstDay));
-  const last = periodIn(laterBy(years, isOfMonths ? lastDay.slice(0, 7) : lastDay));
-  return first && last && periodIn(`${first.firstDay}/${last.lastDay}`);
-}
-
-function laterBy(years: number, text: string): string {
-  return text.replace(/\d{4}/, (year) => {
-    const later = Number(year) + years;
-    return later >= 0 ? String(later).padStart(4, '0') : '';
-  });
 }
 
 /** The name of a row's period some years later; a text that no rule reads is that of other years, too. */
