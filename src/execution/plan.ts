@@ -59,14 +59,8 @@ function isOfSchema({ name }: GraphQLObjectType): boolean {
   return name.startsWith('__');
 }
 
-interface SelectedField {
-  /** Name in the answer. */
-  readonly key: string;
-  readonly by: string;
-}
-
 /** Characters of each object of a selection, values apart, if they are counted; else 0. */
-function countedLength(type: GraphQLObjectType, fields: readonly SelectedField[]): number {
+function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): number {
   if (!isOfSchema(type)) return 0;
   let length = 0;
   for (const { key, by } of fields)

@@ -41,14 +41,10 @@ export interface Lookups {
 }
 
 /** Lookups by kind: figures, lists and other answers of the service, and whole answers to operations. */
-export interface CacheLookups {
-  readonly figures: Lookups;
-  readonly lists: Lookups;
-  readonly answers: Lookups;
-}
+export type CacheLookups = ReturnType<typeof openLookups>;
 
 /** Opens plain numbers that are counted up on the way of every operation, and read when somebody asks. */
-export function openLookups(): CacheLookups {
+export function openLookups() {
   const none = (): Lookups => ({ hits: 0, misses: 0 });
   return { figures: none(), lists: none(), answers: none() };
 }
