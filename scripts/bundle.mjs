@@ -41,6 +41,12 @@ const IN_PLACE = [
   { name: '@fastify/ajv-compiler', of: /fastify/, text: [] },
   { name: '@fastify/fast-json-stringify-compiler', of: /fastify/, text: [] },
   { name: 'light-my-request', of: /fastify/, text: [] },
+  // Schemas of an SDL, which Apollo Server would make of one.
+  {
+    name: '@graphql-tools/schema',
+    of: /@apollo\/server/,
+    text: ['export const makeExecutableSchema = undefined;'],
+  },
   // Exemplars of metrics.
   { name: '@opentelemetry/api', of: /prom-client/, text: [] },
 ];
