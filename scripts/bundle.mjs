@@ -1,13 +1,64 @@
 /**
  * Makes one program of what `country-graph` always loads, with its packages in it, and a file for each part that is loaded on
- * demand: a start reads a dozen files in place of two thousand, and has one `graphql`. Plain JavaScript: see `prepare.mjs`.
+ * demand: a start reads some dozens of files in place of two thousand, and has one `graphql`. They are CommonJS, since an `import` of
+ * one of Node's modules reads all that it has, which loads the rest of Node: a `require` takes a sixth off the start. Plain
+ * JavaScript: see `prepare.mjs`.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 /** Packages that are large and seldom loaded: they stay where they are installed. */
 const APART = /^(apache-arrow|@apollo\/usage-reporting-protobuf|@opentelemetry\/|@redis\/client)/;
+
+const require = createRequire(import.meta.url);
+
+/** Modules of undici that are used, by their names in it: the others are `fetch`, WebSocket, caches and mocks. */
+const UNDICI = {
+  Agent: 'dispatcher/agent',
+  Client: 'dispatcher/client',
+  Pool: 'dispatcher/pool',
+  errors: 'core/errors',
+};
+
+/**
+ * Packages that others load at once, and would use only if they were asked for what nobody here asks for: the modules that
+ * load them, and what these have in their place.
+ */
+const IN_PLACE = [
+  {
+    name: 'undici',
+    of: /src\/service\/http\.ts$/,
+    text: Object.entries(UNDICI).map(([name, path]) => {
+      const file = join(dirname(require.resolve('undici')), 'lib', `${path}.js`);
+      return `export { default as ${name} } from ${JSON.stringify(file)};`;
+    }),
+  },
+  // Files in place of patterns of addresses.
+  { name: 'glob', of: /@fastify\/static/, text: ['export const glob = undefined;'] },
+  // Readers and writers by schemas, which no route has, and requests of tests.
+  { name: '@fastify/ajv-compiler', of: /fastify/, text: [] },
+  { name: '@fastify/fast-json-stringify-compiler', of: /fastify/, text: [] },
+  { name: 'light-my-request', of: /fastify/, text: [] },
+  // Schemas of an SDL, which Apollo Server would make of one.
+  {
+    name: '@graphql-tools/schema',
+    of: /@apollo\/server/,
+    text: ['export const makeExecutableSchema = undefined;'],
+  },
+  // Exemplars of metrics.
+  { name: '@opentelemetry/api', of: /prom-client/, text: [] },
+];
+
+/**
+ * Checks that the build has made before, and every start would repeat: the SDL is valid (`checkSchema` in `prepare.mjs`).
+ */
+const MADE_BEFORE = {
+  file: /@apollo\/subgraph\/dist\/buildSubgraphSchema\.js$/,
+  from: 'buildASTSchema)(subgraph.document)',
+  to: 'buildASTSchema)(subgraph.document, { assumeValid: true })',
+};
 
 /** Depth in the package at which sources lie too, so that their paths to `schema` and `dist` hold. */
 const OUT = 'lib/program';
@@ -17,29 +68,65 @@ const OUT = 'lib/program';
  * @param {string} root
  */
 export async function bundle(root) {
+  const { plugin, check } = leaner();
   const built = await rolldown({
     cwd: root,
     input: { main: 'src/cli/main.ts', 'memory-budget': 'src/memory-budget.ts' },
     platform: 'node',
-    external: APART,
+    external: (id, importer) => APART.test(id) && standInFor(id, importer) === undefined,
+    plugins: [plugin],
   });
   const { output } = await built.write({
     dir: join(root, OUT),
-    format: 'esm',
+    format: 'cjs',
+    strict: true,
     // A text with one letter beyond Latin-1 takes two bytes for each.
     charset: 'ascii',
     cleanDir: true,
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name]-[hash].cjs',
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await built.close();
+  check();
   writeFileSync(join(root, OUT, 'LICENCES.txt'), licencesOf(output.flatMap((file) => file.moduleIds ?? [])));
+}
+
+function standInFor(/** @type {string} */ id, /** @type {string | undefined} */ importer) {
+  return IN_PLACE.find(({ name, of }) => name === id && importer !== undefined && of.test(importer));
+}
+
+/** Leaves out what nobody asks for. Its `check` fails if a package has changed so that something of it was not found. */
+function leaner() {
+  const due = new Set([...IN_PLACE.map(({ name }) => name), MADE_BEFORE.from]);
+  const plugin = {
+    name: 'leaner',
+    resolveId(/** @type {string} */ id, /** @type {string | undefined} */ importer) {
+      const found = standInFor(id, importer);
+      if (found === undefined) return null;
+      due.delete(found.name);
+      return `\0in place of ${found.name}`;
+    },
+    load(/** @type {string} */ id) {
+      return IN_PLACE.find(({ name }) => id === `\0in place of ${name}`)?.text.join('\n');
+    },
+    transform(/** @type {string} */ code, /** @type {string} */ id) {
+      const { file, from, to } = MADE_BEFORE;
+      if (!file.test(id) || !code.includes(from)) return null;
+      due.delete(from);
+      return code.replace(from, to);
+    },
+  };
+  const check = () => {
+    if (due.size > 0)
+      throw new Error(`Packages no longer have ${[...due].join(', ')}: see scripts/bundle.mjs.`);
+  };
+  return { plugin, check };
 }
 
 /** Returns the licences of the packages that modules are of, each with the package's name: most ask for no more. */
 function licencesOf(/** @type {string[]} */ modules) {
-  const folders = modules.filter((path) => path.includes('node_modules')).map(folderOf);
+  const folders = modules.filter((path) => path.includes('node_modules/')).map(folderOf);
   return [...new Set(folders)]
     .toSorted()
     .map((folder) => {
