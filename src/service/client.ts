@@ -590,7 +590,7 @@ export function createUpstream(parts: UpstreamParts) {
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const heard = gate.hearing(http.send);
-  const spans = parts.isTraced ? import('../wings/spans.ts') : null;
+  const spans = parts.isTraced ? import('../wings/tracing.ts') : null;
   const paced = rateLimited(
     spans === null ? heard : async (...sent) => (await spans).tracedAttempts(heard)(...sent),
     ledger,
