@@ -14,26 +14,60 @@ const APART = /^(apache-arrow|@apollo\/usage-reporting-protobuf|@opentelemetry\/
 
 const require = createRequire(import.meta.url);
 
-/** Modules of undici that are used, by their names in it: the others are `fetch`, WebSocket, caches and mocks. */
-const UNDICI = {
-  Agent: 'dispatcher/agent',
-  Client: 'dispatcher/client',
-  Pool: 'dispatcher/pool',
-  errors: 'core/errors',
-};
+/** Returns the path of a file of a package, as another package or this file finds it. */
+function fileOf(/** @type {string} */ name, /** @type {string} */ file, by = '') {
+  const main = createRequire(by === '' ? import.meta.url : require.resolve(by)).resolve(name);
+  return join(main.slice(0, main.lastIndexOf(`${name}/`) + name.length), file);
+}
+
+/**
+ * Re-exports parts of a package, each of the one file that has it.
+ * @param {string} name
+ * @param {string} by
+ * @param {string[]} parts names and files, as `Agent of lib/dispatcher/agent.js`
+ */
+function partsOf(name, by, ...parts) {
+  return parts.map((part) => {
+    const [exported, file] = part.split(' of ');
+    return `export { ${exported} } from ${JSON.stringify(fileOf(name, file, by))};`;
+  });
+}
 
 /**
  * Packages that others load at once, and would use only if they were asked for what nobody here asks for: the modules that
  * load them, and what these have in their place.
  */
 const IN_PLACE = [
+  // `fetch`, WebSocket, caches and mocks.
   {
     name: 'undici',
     of: /src\/service\/http\.ts$/,
-    text: Object.entries(UNDICI).map(([name, path]) => {
-      const file = join(dirname(require.resolve('undici')), 'lib', `${path}.js`);
-      return `export { default as ${name} } from ${JSON.stringify(file)};`;
-    }),
+    text: partsOf(
+      'undici',
+      '',
+      'default as Agent of lib/dispatcher/agent.js',
+      'default as Client of lib/dispatcher/client.js',
+      'default as Pool of lib/dispatcher/pool.js',
+      'default as errors of lib/core/errors.js',
+    ),
+  },
+  // HTTP/2, until a service speaks it: Node's own takes some 10 ms.
+  {
+    name: './client-h2.js',
+    of: /undici\/lib\/dispatcher\/client\.js$/,
+    text: [
+      `module.exports = (...given) => require(${JSON.stringify(fileOf('undici', 'lib/dispatcher/client-h2.js'))})(...given);`,
+    ],
+  },
+  // All tools but the printer of an SDL.
+  {
+    name: '@graphql-tools/utils',
+    of: /@apollo\/subgraph/,
+    text: partsOf(
+      '@graphql-tools/utils',
+      '@apollo/subgraph',
+      'printSchemaWithDirectives of cjs/print-schema-with-directives.js',
+    ),
   },
   // Files in place of patterns of addresses.
   { name: 'glob', of: /@fastify\/static/, text: ['export const glob = undefined;'] },
