@@ -25,6 +25,7 @@ function mappers(): Record<string, string> {
   const files = [
     'src/graph/context.ts',
     'src/tenants/ledger.ts',
+    'src/wings/live/inbox.ts',
     ...globSync('src/{service/records,wings/extra}/*.ts').sort(),
   ];
   for (const file of files) {

@@ -264,6 +264,23 @@ export function mapValue<Value, Result>(
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
 
+/**
+ * Has a wing loaded by the first that needs it; it is there at once from then on. No batch leaves while it is loading.
+ */
+export function loadedOnce<Wing>(load: () => Promise<Wing>) {
+  let wing: PromiseOrValue<Wing> | undefined;
+  return <Result>(
+    { batchGate }: { readonly batchGate: { closeDuring<T>(promise: Promise<T>): Promise<T> } },
+    goOn: (wing: Wing) => PromiseOrValue<Result>,
+  ): PromiseOrValue<Result> => {
+    wing ??= load().then((loaded) => {
+      wing = loaded;
+      return loaded;
+    });
+    return wing instanceof Promise ? batchGate.closeDuring(wing).then(goOn) : goOn(wing);
+  };
+}
+
 /** Returns the outcome of some work; a promise that is rejected if the work throws at once. */
 export function promiseTry<Value>(work: () => PromiseOrValue<Value>): PromiseOrValue<Value> {
   try {

@@ -1,15 +1,15 @@
 import type { FailureCode } from '../errors.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import type { BatchGate, Effort } from '../loaders/observations.ts';
-import type { Demand } from '../plan/demand.ts';
 import type { Bill, Caller } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { IndicatorRecord, SourceRecord, TickerRecord } from '../service/records/reference.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
-import type { LiveWarning, Warnings } from '../warnings.ts';
+import type { Warnings } from '../warnings.ts';
 import type { SourceNames } from '../wings/citations.ts';
+import type { LiveSources } from '../wings/live/inbox.ts';
 
 /**
  * The object behind a Country, an Indicator or a Source: its key, and all that is known of it without asking. A field
@@ -36,25 +36,6 @@ export interface FreshnessRecord {
   readonly fetchedAt: string;
   readonly stale: boolean;
   readonly reason: FailureCode | null;
-}
-
-/** The change of one figure. */
-export interface ObservationChangeRecord {
-  readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
-  /** The figure as it is now; a removed one, as it was. */
-  readonly observation: ObservationRecord;
-  /** Null if it was added. */
-  readonly before: ObservationRecord | null;
-}
-
-/** Changes of figures since the last word on them. */
-export interface ObservationChangesRecord {
-  readonly changes: readonly ObservationChangeRecord[];
-  /** True if these are all figures there are. */
-  readonly isWhole: boolean;
-  readonly revision: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
 }
 
 /** A page of a list, as a connection hands it on. */
@@ -95,34 +76,6 @@ export interface RankRecord {
   readonly position: number;
   readonly of: number;
   readonly year: number;
-}
-
-/** One event of a subscription, before its fields are resolved. */
-export interface LiveEvent<Value> {
-  /** Null if there is nothing to tell but the warning. */
-  readonly value: Value | null;
-  readonly warning: LiveWarning | null;
-  /** Cost that this subscriber is the first to pay for, and cost that others have paid for it. */
-  readonly bill: Bill;
-}
-
-/** The source of a subscription's events, on behalf of its caller. */
-export interface LiveSources {
-  /**
-   * Changes of the figures that answer these demands, from now on.
-   * @param since the revision that the subscriber has; null if it has none and wants none
-   * @throws Failure if the present figures can't be told
-   */
-  figures(
-    demands: readonly Demand[],
-    since: string | null,
-  ): Promise<AsyncIterable<LiveEvent<ObservationChangesRecord>>>;
-  /**
-   * Runs of sources, from now on.
-   * @param keys null for all sources
-   * @throws Failure if the service refuses the key, or knows no such source
-   */
-  sources(keys: readonly string[] | null): Promise<AsyncIterable<LiveEvent<SourceRecord>>>;
 }
 
 /** The operator's words for references to figures. */

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, ObservationChangeRecord, ObservationChangesRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord, GraphContext } from './context.ts';
+import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord, GraphContext } from './context.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
+import type { ObservationChangeRecord, ObservationChangesRecord } from '../wings/live/inbox.ts';
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../service/records/countries.ts';
 import type { ObservationRecord, SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../service/records/observations.ts';
 import type { HealthRecord, PlatformVersionRecord, OfficeRecord, TermRecord, TickerRecord } from '../service/records/reference.ts';

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
-import { mapValue, type PromiseOrValue, sortedInTurns } from '../async/turns.ts';
+import { loadedOnce, mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext, Page } from '../graph/context.ts';
 import type { OrderDirection } from '../graph/generated.ts';
+import type { Naming, Order } from '../wings/resolvers/pages.ts';
 
 /** The meaning of a global identifier: a type of the graph and the key of one of its objects. */
 export interface GlobalId {
@@ -54,9 +55,6 @@ type OrderBy<Field extends string> =
   | null
   | undefined;
 
-/** Compares rows by one of their fields; a row without a value comes last in either direction. */
-type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
-
 const collator = new Intl.Collator('en');
 
 function orderBy<Row, Value>(
@@ -84,33 +82,8 @@ export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, collator.compare);
 }
 
-function sorted<Row, Field extends string>(
-  rows: readonly Row[],
-  wanted: NonNullable<OrderBy<Field>>,
-  orders: Readonly<Record<Field, Order<Row>>>,
-  { batchGate, caller }: GraphContext,
-): PromiseOrValue<readonly Row[]> {
-  if (rows.length < 2) return rows;
-  // A field that is named again makes no difference: rows that differ in it are in order by then.
-  const named = wanted.filter(({ field }, i) => wanted.findIndex((one) => one.field === field) === i);
-  const steps = named.map(({ field, direction }): { order: Order<Row>; sign: 1 | -1 } => ({
-    order: orders[field],
-    sign: direction === 'DESC' ? -1 : 1,
-  }));
-  const compare = (a: Row, b: Row) => {
-    for (const { order, sign } of steps) {
-      const difference = order(a, b, sign);
-      if (difference !== 0) return difference;
-    }
-    return 0;
-  };
-  const sorting = sortedInTurns(caller, rows, compare);
-  // Fields selected below the rows may ask for figures too.
-  return sorting instanceof Promise ? batchGate.closeDuring(sorting) : sorting;
-}
-
 /** Arguments of a connection. */
-interface PagingArgs<Field extends string> {
+export interface PagingArgs<Field extends string> {
   readonly orderBy?: OrderBy<Field>;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -118,28 +91,11 @@ interface PagingArgs<Field extends string> {
   readonly before?: string | null | undefined;
 }
 
-/** The rows of a list that a page has. */
-interface Paging {
-  readonly after: GlobalId | null;
-  readonly before: GlobalId | null;
-  readonly count: number;
-  /** True if they are counted from the end. */
-  readonly isFromEnd: boolean;
-}
-
-/** The way to name the rows of a list. */
-interface Naming<Row> {
-  /** Identifiers of some rows of a list, in their order. */
-  idsOf(rows: readonly Row[], list: readonly Row[]): readonly string[];
-  /** The row of an identifier, which may be of an earlier release of the dataset. */
-  find(list: readonly Row[], id: GlobalId): Row | null;
-}
-
 /**
  * The wanted page, before anything is asked for.
  * @throws Failure BAD_USER_INPUT if the arguments make no sense
  */
-function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: number): Paging {
+function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: number) {
   const { first, after, last, before } = args;
   if (first != null && last != null) {
     throw new Failure(
@@ -162,89 +118,53 @@ function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: num
   };
 }
 
-/**
- * A page of a list.
- * @param list rows in the wanted order
- * @param unordered the same rows as they come: rows that are alike are named by their order there
- * @throws Failure BAD_USER_INPUT if a cursor names a row that the list doesn't have
- */
-function pageOf<Row>(
-  { after, before, count, isFromEnd }: Paging,
-  naming: Naming<Row>,
-  list: readonly Row[],
-  unordered: readonly Row[],
-): Page<Row> {
-  const positionOf = (id: GlobalId, argument: string) => {
-    const row = naming.find(unordered, id);
-    const position = row === null ? -1 : list.indexOf(row);
-    if (position >= 0) return position;
-    throw new Failure(
-      'BAD_USER_INPUT',
-      `The row that \`${argument}\` names is not in this list, or no longer. Page with the arguments that the cursor came with, or begin anew without it.`,
-    );
-  };
-  let start = after === null ? 0 : positionOf(after, 'after') + 1;
-  let end = Math.max(start, before === null ? list.length : positionOf(before, 'before'));
-  if (isFromEnd) start = Math.max(start, end - count);
-  else end = Math.min(end, start + count);
-  const nodes = start === 0 && end === list.length ? list : list.slice(start, end);
-  let cursors: readonly string[] | undefined;
-  return {
-    nodes,
-    totalCount: list.length,
-    hasNextPage: end < list.length,
-    hasPreviousPage: start > 0,
-    cursors() {
-      cursors ??= naming.idsOf(nodes, unordered).map(cursorOf);
-      return cursors;
-    },
-  };
-}
-
 /** Names rows that each have a key of their own. */
-function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row> {
+function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row, GlobalId> {
   return {
     idsOf: (rows) => rows.map((row) => encodeId(type, ...keyOf(row))),
     find: (list, { key }) => list.find((row) => keyOf(row).every((part, i) => part === key[i])) ?? null,
   };
 }
 
-/** The lists of one type. */
-export interface Listing<Row, Field extends string> {
-  /** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
-  ordered(
-    rows: PromiseOrValue<readonly Row[]>,
-    orderBy: OrderBy<Field>,
-    context: GraphContext,
-  ): PromiseOrValue<readonly Row[]>;
-  /**
-   * Loads rows, and makes the wanted page of them.
-   * @throws Failure BAD_USER_INPUT if the arguments make no sense, before anything is asked for
-   */
-  page(
-    args: PagingArgs<Field>,
-    context: GraphContext,
-    load: () => PromiseOrValue<readonly Row[]>,
-  ): PromiseOrValue<Page<Row>>;
-}
+const pages = loadedOnce(() => import('../wings/resolvers/pages.ts'));
 
-/** @param naming the key that each row has of its own, or another way to name rows */
+/**
+ * Makes the lists of one type.
+ * @param naming the key that each row has of its own, or another way to name rows
+ */
 export function createListing<Row, Field extends string>(
   type: GlobalId['type'],
   orders: Readonly<Record<Field, Order<Row>>>,
-  naming: ((row: Row) => readonly string[]) | Naming<Row>,
-): Listing<Row, Field> {
+  naming: ((row: Row) => readonly string[]) | Naming<Row, GlobalId>,
+) {
   const names = typeof naming === 'function' ? namedBy(type, naming) : naming;
-  const ordered: Listing<Row, Field>['ordered'] = (rows, orderBy, context) => {
-    if (orderBy == null || orderBy.length === 0) return rows;
-    return mapValue(rows, (list) => sorted(list, orderBy, orders, context));
-  };
+
+  /** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
+  function ordered(
+    rows: PromiseOrValue<readonly Row[]>,
+    wanted: OrderBy<Field>,
+    context: GraphContext,
+  ): PromiseOrValue<readonly Row[]> {
+    if (wanted == null || wanted.length === 0) return rows;
+    return mapValue(rows, (list) => pages(context, ({ sorted }) => sorted(list, wanted, orders, context)));
+  }
+
   return {
     ordered,
-    page(args, context, load) {
+    /**
+     * Loads rows, and makes the wanted page of them.
+     * @throws Failure BAD_USER_INPUT if the arguments make no sense, before anything is asked for
+     */
+    page(
+      args: PagingArgs<Field>,
+      context: GraphContext,
+      load: () => PromiseOrValue<readonly Row[]>,
+    ): PromiseOrValue<Page<Row>> {
       const paging = pagingOf(args, type, context.maxListItems);
+      const paged = (rows: readonly Row[], list: readonly Row[]) =>
+        pages(context, ({ pageOf }) => pageOf(paging, names, cursorOf, list, rows));
       return mapValue(load(), (rows) =>
-        mapValue(ordered(rows, args.orderBy, context), (list) => pageOf(paging, names, list, rows)),
+        mapValue(ordered(rows, args.orderBy, context), (list) => paged(rows, list)),
       );
     },
   };

@@ -6,24 +6,11 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
+import { loadedOnce, mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
-import type {
-  CountryRef,
-  GraphContext,
-  IndicatorRef,
-  LiveEvent,
-  LiveSources,
-  ObservationChangesRecord,
-  SourceRef,
-} from '../graph/context.ts';
-import type {
-  ObservationResolvers,
-  ObservationScope,
-  Resolvers,
-  SubscriptionObservationsChangedArgs,
-} from '../graph/generated.ts';
+import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
+import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import {
   type FieldScope,
   nodesBelow,
@@ -39,6 +26,7 @@ import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { SourceRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
+import type { LiveEvent, LiveSources, ObservationChangesRecord } from '../wings/live/inbox.ts';
 import { plainFields } from './fields.ts';
 import { byCode, byNumber, createListing, encodeId } from './lists.ts';
 import {
@@ -367,18 +355,6 @@ function unique(names: readonly string[]): readonly string[] {
   return names.length < 2 ? names : [...new Set(names)];
 }
 
-/** Has a wing loaded by the first that needs it; it is there at once from then on. */
-function loadedOnce<Wing>(load: () => Promise<Wing>): () => PromiseOrValue<Wing> {
-  let wing: PromiseOrValue<Wing> | undefined;
-  return () => {
-    wing ??= load().then((loaded) => {
-      wing = loaded;
-      return loaded;
-    });
-    return wing;
-  };
-}
-
 const citations = loadedOnce(() => import('../wings/citations.ts'));
 
 const Observation = {
@@ -398,7 +374,8 @@ const Observation = {
     'retrievedAt',
     'record',
   ),
-  citation(row, { style }, { citing }) {
+  citation(row, { style }, context) {
+    const { citing } = context;
     const { countryCode, countryName, metricKey, metricName, locationName, period, source } = row;
     const place = [locationName, countryName ?? countryCode].filter((part) => part !== null);
     const names = new URLSearchParams({ country_code: countryCode, metric_key: metricKey });
@@ -411,7 +388,7 @@ const Observation = {
       retrievedAt: row.retrievedAt,
       dataUrl: citing?.serviceUrl == null ? null : `${citing.serviceUrl}/v1/data?${names}`,
     };
-    return mapValue(citations(), ({ citationOf }) => citationOf(cited, style));
+    return citations(context, ({ citationOf }) => citationOf(cited, style));
   },
   freshness(row, _, { loaders }) {
     const reason = loaders.observations.staleness(row);
@@ -419,18 +396,15 @@ const Observation = {
   },
 } satisfies ObservationResolvers;
 
-type DerivedFields = typeof import('../wings/derived.ts').derived;
+type DerivedFields = typeof import('../wings/resolvers/derived.ts').derived;
 
-const derivedFields = loadedOnce(async () => (await import('../wings/derived.ts')).derived);
+const derivedFields = loadedOnce(async () => (await import('../wings/resolvers/derived.ts')).derived);
 
-/** Resolves a field that is derived of figures. No batch leaves while the first of them is loading. */
+/** Resolves a field that is derived of figures. */
 function derived<Name extends keyof DerivedFields>(name: Name): DerivedFields[Name] {
   // Their arguments go with their names.
-  return ((figures: never, args: never, context: GraphContext, info: never) => {
-    const fields = derivedFields();
-    const resolve = (loaded: DerivedFields) => loaded[name](figures, args, context, info);
-    return fields instanceof Promise ? context.batchGate.closeDuring(fields).then(resolve) : resolve(fields);
-  }) as DerivedFields[Name];
+  return ((figures: never, args: never, context: GraphContext, info: never) =>
+    derivedFields(context, (loaded) => loaded[name](figures, args, context, info))) as DerivedFields[Name];
 }
 
 /** Makes the parents of rows: one for a run of rows that have it in common, as those of a series have. */
@@ -518,47 +492,6 @@ export const observationList = (args: ListArgs, context: GraphContext, info: Gra
 export const observationPage = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
   listing.page(args, context, () => observationRows(args, context, info));
 
-/**
- * Demands for every country with every metric.
- * @throws Failure BAD_USER_INPUT if a name is none, since nothing would ever be told of it
- */
-async function demandsOf(
-  { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
-  context: GraphContext,
-): Promise<Demand[]> {
-  for (const key of metricKeys ?? []) checkMetricKey(key);
-  const { loaders, effort } = context;
-  const codes = countryCodes ?? (await loaders.countries()).map(({ code }) => code);
-  const keys = metricKeys ?? (await loaders.indicators()).map(({ key }) => key);
-  effort.want(codes.length * keys.length);
-  await refuseUnknown('countries', codes, context);
-  await refuseUnknown('metrics', keys, context);
-  const demands = new Map<string, Demand>();
-  for (const code of codes) {
-    for (const key of keys) {
-      const demand = demandFor(latest ? 'latest' : 'series', code, key);
-      demands.set(demand.key, demand);
-    }
-  }
-  return [...demands.values()];
-}
-
-/** Refuses names that a list lacks, if it is held, fresh and whole; without such a list, names are tried. */
-async function refuseUnknown(
-  dimension: Dimension,
-  names: readonly string[],
-  { loaders }: GraphContext,
-): Promise<void> {
-  const held = await loaders.heldNames(dimension);
-  const unknown = held === null ? undefined : names.find((name) => !held.has(name));
-  if (unknown === undefined) return;
-  const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';
-  throw new Failure(
-    'BAD_USER_INPUT',
-    `The service has no ${what} ${unknown}, so nothing could ever be told of it.`,
-  );
-}
-
 /** @throws TypeError if there are no live sources: nobody subscribes then */
 function liveIn({ live }: GraphContext): LiveSources {
   if (live === undefined) throw new TypeError('Subscriptions are off.');
@@ -579,6 +512,7 @@ export const resolvers = {
       async subscribe(_, args, context) {
         const { since = null } = args;
         checkTexts({ since });
+        const { demandsOf } = await import('../wings/live/demands.ts');
         return liveIn(context).figures(await demandsOf(args, context), since);
       },
       resolve(

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
-import { changeOf, decided, growthOf, Misfit, matching, quotientOf } from '../../src/wings/derived.ts';
+import {
+  changeOf,
+  decided,
+  growthOf,
+  Misfit,
+  matching,
+  quotientOf,
+} from '../../src/wings/resolvers/derived.ts';
 
 function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
   return {

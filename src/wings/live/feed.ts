@@ -1,6 +1,5 @@
 import { Mutex } from 'async-mutex';
 import { Failure } from '../../errors.ts';
-import type { LiveSources, ObservationChangesRecord } from '../../graph/context.ts';
 import { timeIn } from '../../periods.ts';
 import { estimate } from '../../plan/modes.ts';
 import { type Caller, Deadline, makeCall, openBill, payerOf, type Sending } from '../../service/call.ts';
@@ -13,6 +12,7 @@ import type { Tenant } from '../../tenants/tenant.ts';
 import type { LiveWarning } from '../../warnings.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../revalidation.ts';
 import { FigureWatch } from './figures.ts';
+import type { LiveSources, ObservationChangesRecord } from './inbox.ts';
 import {
   type Errand,
   Inbox,

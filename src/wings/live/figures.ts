@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../errors.ts';
 import type { ObservationEntry, Outcome } from '../../figures/entries.ts';
-import type { ObservationChangeRecord, ObservationChangesRecord } from '../../graph/context.ts';
 import { changedAt, type Demand } from '../../plan/demand.ts';
 import { estimate } from '../../plan/modes.ts';
 import { newestOf } from '../../plan/newest.ts';
@@ -9,6 +8,7 @@ import { observationIds } from '../../resolvers/observations.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../revalidation.ts';
+import type { ObservationChangeRecord, ObservationChangesRecord } from './inbox.ts';
 import { type Errand, Inbox, type LiveParts, type Look, type SourceRuns } from './inbox.ts';
 
 /** Field that every row has anew each time that its source has run, though the figure may be the same. */

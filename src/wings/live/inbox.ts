@@ -2,15 +2,63 @@ import type { Clock } from '../../async/clock.ts';
 import type { Failure } from '../../errors.ts';
 import type { ObservationClient } from '../../figures/client.ts';
 import type { Figures, ObservationEntries } from '../../figures/entries.ts';
-import type { LiveEvent } from '../../graph/context.ts';
+import type { Demand } from '../../plan/demand.ts';
 import type { Planning } from '../../plan/modes.ts';
 import { type Bill, type Caller, openBill, type Sending } from '../../service/call.ts';
 import type { Ask } from '../../service/client.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import type { TenantCache } from '../../tenants/tenant-cache.ts';
 import type { LiveWarning } from '../../warnings.ts';
+
+/** The change of one figure. */
+export interface ObservationChangeRecord {
+  readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
+  /** The figure as it is now; a removed one, as it was. */
+  readonly observation: ObservationRecord;
+  /** Null if it was added. */
+  readonly before: ObservationRecord | null;
+}
+
+/** Changes of figures since the last word on them. */
+export interface ObservationChangesRecord {
+  readonly changes: readonly ObservationChangeRecord[];
+  /** True if these are all figures there are. */
+  readonly isWhole: boolean;
+  readonly revision: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
+/** One event of a subscription, before its fields are resolved. */
+export interface LiveEvent<Value> {
+  /** Null if there is nothing to tell but the warning. */
+  readonly value: Value | null;
+  readonly warning: LiveWarning | null;
+  /** Cost that this subscriber is the first to pay for, and cost that others have paid for it. */
+  readonly bill: Bill;
+}
+
+/** The source of a subscription's events, on behalf of its caller. */
+export interface LiveSources {
+  /**
+   * Changes of the figures that answer these demands, from now on.
+   * @param since the revision that the subscriber has; null if it has none and wants none
+   * @throws Failure if the present figures can't be told
+   */
+  figures(
+    demands: readonly Demand[],
+    since: string | null,
+  ): Promise<AsyncIterable<LiveEvent<ObservationChangesRecord>>>;
+  /**
+   * Runs of sources, from now on.
+   * @param keys null for all sources
+   * @throws Failure if the service refuses the key, or knows no such source
+   */
+  sources(keys: readonly string[] | null): Promise<AsyncIterable<LiveEvent<SourceRecord>>>;
+}
 
 /** Adds the calls of one bill to another, as far as events tell them. */
 export function mergeBill(into: Bill, { calls, byRoute, shared, cached }: Bill): void {

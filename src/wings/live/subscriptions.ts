@@ -19,7 +19,6 @@ import { isDeep } from '../../exact-json.ts';
 import type { ErrorBehavior } from '../../execution/columns.ts';
 import { type Plan, planOperation } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
-import type { LiveEvent } from '../../graph/context.ts';
 import { formatError } from '../../graph/errors.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
 import { limitRules, listRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
@@ -34,6 +33,7 @@ import {
 import { type Bill, type Caller, type NotedOperation, openBill } from '../../service/call.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { createFeeds } from './feed.ts';
+import type { LiveEvent } from './inbox.ts';
 import { Inbox, type LiveParts, mergeBill, noteCalls } from './inbox.ts';
 
 /** Subscriptions of one key that begin at the same time; the others wait. */

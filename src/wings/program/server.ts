@@ -14,7 +14,6 @@ import { graphqlRoute, refuse } from '../../server/graphql-route.ts';
 import { createOutgoing, type Outgoing, requestIdOf, taggedText } from '../../server/http.ts';
 import type { PublicDocument } from '../address/public-documents.ts';
 import type { LiveTransport } from '../live/stream.ts';
-import type { llmsRoute } from './llms-route.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -151,7 +150,7 @@ export function createServer(parts: ServerParts): Server {
       const { liveSockets } = await import('../live/sockets.ts');
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
-  const models: Parameters<typeof llmsRoute>[2][number][] = [];
+  const models: ModelsSection[] = [];
   if (config.mcp) {
     const options = { gateway, config, course, problem };
     app.register(async (app) => {
@@ -173,8 +172,7 @@ export function createServer(parts: ServerParts): Server {
       models.push({ heading: 'Public documents', things });
     });
   }
-  if (config.mcp || file !== undefined)
-    app.register(async (app) => (await import('./llms-route.ts')).llmsRoute(app, waysOf(config), models));
+  if (config.mcp || file !== undefined) llmsRoute(app, waysOf(config), models);
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
@@ -476,4 +474,43 @@ export class WriteQueue {
   readonly #writeAll = () => {
     for (const write of this.#waiting.splice(0)) write();
   };
+}
+
+/** Things that can be asked for, a line each. */
+interface ModelsSection {
+  readonly heading: string;
+  readonly things: () => Promise<readonly { readonly name: string; readonly words: string }[]>;
+}
+
+/** Seconds for which others may keep the text: prices and documents change. */
+const KEPT_SECONDS = 60;
+
+const GRAPHQL = [
+  '- [GraphQL](graphql): POST, GET or QUERY. With the header `x-explain: 1` nothing is sent, and the answer is the price.',
+  '- [Schema](schema.graphql?for=clients): types and fields with their descriptions, where it is not switched off.',
+];
+
+/**
+ * Serves `/llms.txt`: a text that tells a model of this gateway before it asks, with addresses as they are seen from that
+ * one.
+ * @param ways ways to ask beside GraphQL, a line each
+ */
+function llmsRoute(app: FastifyInstance, ways: readonly string[], sections: readonly ModelsSection[]): void {
+  app.get('/llms.txt', async (_request, reply) => {
+    reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${KEPT_SECONDS}`);
+    const told: string[] = [];
+    for (const { heading, things } of sections) {
+      const lines = (await things()).map(
+        ({ name, words }) => `- ${name}: ${words.replaceAll(/\s+/g, ' ').trim()}`,
+      );
+      told.push(`## ${heading}`, lines.join('\n'));
+    }
+    return `${[
+      '# Country Graph',
+      '> A GraphQL gateway over a metered service of figures about African countries: each answer tells what it has cost in calls.',
+      '## Ways to ask',
+      [...ways, ...GRAPHQL].join('\n'),
+      ...told,
+    ].join('\n\n')}\n`;
+  });
 }

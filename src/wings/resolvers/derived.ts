@@ -1,23 +1,27 @@
 import { responsePathAsArray } from 'graphql';
-import { mapValue, type PromiseOrValue } from '../async/turns.ts';
-import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
-import type { Outcome } from '../figures/entries.ts';
-import type { GraphContext, RankRecord, RatioRecord } from '../graph/context.ts';
-import type { ObservationChangeArgs, ObservationPerArgs, ObservationRankArgs } from '../graph/generated.ts';
-import type { WantedFigure } from '../loaders/observations.ts';
-import { type Period, periodOf, shiftedPeriod } from '../periods.ts';
-import { keyOf } from '../plan/demand.ts';
-import { distinct, lastDayOf, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
+import { mapValue, type PromiseOrValue } from '../../async/turns.ts';
+import type { BatchInfo, BatchResolver } from '../../execution/plan.ts';
+import type { Outcome } from '../../figures/entries.ts';
+import type { GraphContext, RankRecord, RatioRecord } from '../../graph/context.ts';
+import type {
+  ObservationChangeArgs,
+  ObservationPerArgs,
+  ObservationRankArgs,
+} from '../../graph/generated.ts';
+import type { WantedFigure } from '../../loaders/observations.ts';
+import { type Period, periodOf, shiftedPeriod } from '../../periods.ts';
+import { keyOf } from '../../plan/demand.ts';
+import { distinct, lastDayOf, newestOf, periodKeyOf, sourcesOf } from '../../plan/newest.ts';
 import {
   checkMetricKey,
   checkSince,
   knownNames,
   warnedOfPeriods,
   warnOfSeveral,
-} from '../resolvers/warned.ts';
-import { COVERED_COUNTRIES } from '../service/records/countries.ts';
-import type { ObservationRecord } from '../service/records/observations.ts';
-import { createObjectMemo } from '../store/lru.ts';
+} from '../../resolvers/warned.ts';
+import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import { createObjectMemo } from '../../store/lru.ts';
 
 /** A reason for which a number made of two figures would be misread; the words go into a warning. */
 export class Misfit {
