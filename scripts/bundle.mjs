@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { parse } from 'graphql';
 import { rolldown } from 'rolldown';
 
 /** Packages that are large and seldom loaded: they stay where they are installed. */
@@ -86,13 +87,22 @@ const IN_PLACE = [
 ];
 
 /**
- * Checks that the build has made before, and every start would repeat: the SDL is valid (`checkSchema` in `prepare.mjs`).
+ * Work that the build has done before, and every start would repeat: the SDL is valid (`checkSchema` in `prepare.mjs`), and here it
+ * is as it was parsed.
+ * @param {import('graphql').DocumentNode} sdl without the parts of `schema/extra`
  */
-const MADE_BEFORE = {
-  file: /@apollo\/subgraph\/dist\/buildSubgraphSchema\.js$/,
-  from: 'buildASTSchema)(subgraph.document)',
-  to: 'buildASTSchema)(subgraph.document, { assumeValid: true })',
-};
+const doneBefore = (sdl) => [
+  {
+    file: /@apollo\/subgraph\/dist\/buildSubgraphSchema\.js$/,
+    from: 'buildASTSchema)(subgraph.document)',
+    to: 'buildASTSchema)(subgraph.document, { assumeValid: true })',
+  },
+  {
+    file: /src\/graph\/schema\.ts$/,
+    from: 'parse(readSdl(extra))',
+    to: `(extra.length > 0 ? parse(readSdl(extra)) : JSON.parse(${JSON.stringify(JSON.stringify(sdl))}))`,
+  },
+];
 
 /** Depth in the package at which sources lie too, so that their paths to `schema` and `dist` hold. */
 const OUT = 'lib/program';
@@ -102,7 +112,8 @@ const OUT = 'lib/program';
  * @param {string} root
  */
 export async function bundle(root) {
-  const { plugin, check } = leaner();
+  const { readSdl } = await import('../lib/graph/schema.js');
+  const { plugin, check } = leaner(doneBefore(parse(readSdl(), { noLocation: true })));
   const built = await rolldown({
     cwd: root,
     input: { main: 'src/cli/main.ts', 'memory-budget': 'src/memory-budget.ts' },
@@ -131,8 +142,8 @@ function standInFor(/** @type {string} */ id, /** @type {string | undefined} */ 
 }
 
 /** Leaves out what nobody asks for. Its `check` fails if a package has changed so that something of it was not found. */
-function leaner() {
-  const due = new Set([...IN_PLACE.map(({ name }) => name), MADE_BEFORE.from]);
+function leaner(/** @type {ReturnType<typeof doneBefore>} */ done) {
+  const due = new Set([...IN_PLACE, ...done].map((one) => ('name' in one ? one.name : one.from)));
   const plugin = {
     name: 'leaner',
     resolveId(/** @type {string} */ id, /** @type {string | undefined} */ importer) {
@@ -145,10 +156,10 @@ function leaner() {
       return IN_PLACE.find(({ name }) => id === `\0in place of ${name}`)?.text.join('\n');
     },
     transform(/** @type {string} */ code, /** @type {string} */ id) {
-      const { file, from, to } = MADE_BEFORE;
-      if (!file.test(id) || !code.includes(from)) return null;
-      due.delete(from);
-      return code.replace(from, to);
+      const found = done.find(({ file, from }) => file.test(id) && code.includes(from));
+      if (found === undefined) return null;
+      due.delete(found.from);
+      return code.replace(found.from, () => found.to);
     },
   };
   const check = () => {
