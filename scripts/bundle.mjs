@@ -82,8 +82,12 @@ const IN_PLACE = [
     of: /@apollo\/server/,
     text: ['export const makeExecutableSchema = undefined;'],
   },
-  // Exemplars of metrics.
+  // Servers of HTTP/2 and HTTPS.
+  { name: 'node:http2', of: /fastify\/lib\/server\.js$/, text: [] },
+  { name: 'node:https', of: /fastify\/lib\/server\.js$/, text: [] },
+  // Exemplars of metrics, and those that are pushed.
   { name: '@opentelemetry/api', of: /prom-client/, text: [] },
+  { name: './lib/pushgateway', of: /prom-client\/index\.js$/, text: [] },
 ];
 
 /**
