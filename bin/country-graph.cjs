@@ -54,7 +54,8 @@ function isBuilt() {
   const built = path.join(ROOT, 'lib/program/main.cjs');
   return (
     fs.existsSync(built) &&
-    Math.max(newestMs(sources), newestMs(path.join(ROOT, 'package-lock.json'))) <= newestMs(built)
+    Math.max(...[sources, path.join(ROOT, 'schema'), path.join(ROOT, 'package-lock.json')].map(newestMs)) <=
+      newestMs(built)
   );
 }
 

@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { parse } from 'graphql';
 import { rolldown } from 'rolldown';
 
 /** Packages that are large and seldom loaded: they stay where they are installed. */
@@ -14,26 +15,60 @@ const APART = /^(apache-arrow|@apollo\/usage-reporting-protobuf|@opentelemetry\/
 
 const require = createRequire(import.meta.url);
 
-/** Modules of undici that are used, by their names in it: the others are `fetch`, WebSocket, caches and mocks. */
-const UNDICI = {
-  Agent: 'dispatcher/agent',
-  Client: 'dispatcher/client',
-  Pool: 'dispatcher/pool',
-  errors: 'core/errors',
-};
+/** Returns the path of a file of a package, as another package or this file finds it. */
+function fileOf(/** @type {string} */ name, /** @type {string} */ file, by = '') {
+  const main = createRequire(by === '' ? import.meta.url : require.resolve(by)).resolve(name);
+  return join(main.slice(0, main.lastIndexOf(`${name}/`) + name.length), file);
+}
+
+/**
+ * Re-exports parts of a package, each of the one file that has it.
+ * @param {string} name
+ * @param {string} by
+ * @param {string[]} parts names and files, as `Agent of lib/dispatcher/agent.js`
+ */
+function partsOf(name, by, ...parts) {
+  return parts.map((part) => {
+    const [exported, file] = part.split(' of ');
+    return `export { ${exported} } from ${JSON.stringify(fileOf(name, file, by))};`;
+  });
+}
 
 /**
  * Packages that others load at once, and would use only if they were asked for what nobody here asks for: the modules that
  * load them, and what these have in their place.
  */
 const IN_PLACE = [
+  // `fetch`, WebSocket, caches and mocks.
   {
     name: 'undici',
     of: /src\/service\/http\.ts$/,
-    text: Object.entries(UNDICI).map(([name, path]) => {
-      const file = join(dirname(require.resolve('undici')), 'lib', `${path}.js`);
-      return `export { default as ${name} } from ${JSON.stringify(file)};`;
-    }),
+    text: partsOf(
+      'undici',
+      '',
+      'default as Agent of lib/dispatcher/agent.js',
+      'default as Client of lib/dispatcher/client.js',
+      'default as Pool of lib/dispatcher/pool.js',
+      'default as errors of lib/core/errors.js',
+    ),
+  },
+  // HTTP/2, until a service speaks it: Node's own takes some 10 ms.
+  {
+    name: './client-h2.js',
+    of: /undici\/lib\/dispatcher\/client\.js$/,
+    text: [
+      `module.exports = (...given) => require(${JSON.stringify(fileOf('undici', 'lib/dispatcher/client-h2.js'))})(...given);`,
+    ],
+  },
+  // All tools but the printer of an SDL.
+  {
+    name: '@graphql-tools/utils',
+    of: /@apollo\/subgraph/,
+    text: partsOf(
+      '@graphql-tools/utils',
+      '@apollo/subgraph',
+      'printSchemaWithDirectives of cjs/print-schema-with-directives.js',
+    ),
   },
   // Files in place of patterns of addresses.
   { name: 'glob', of: /@fastify\/static/, text: ['export const glob = undefined;'] },
@@ -47,18 +82,31 @@ const IN_PLACE = [
     of: /@apollo\/server/,
     text: ['export const makeExecutableSchema = undefined;'],
   },
-  // Exemplars of metrics.
+  // Servers of HTTP/2 and HTTPS.
+  { name: 'node:http2', of: /fastify\/lib\/server\.js$/, text: [] },
+  { name: 'node:https', of: /fastify\/lib\/server\.js$/, text: [] },
+  // Exemplars of metrics, and those that are pushed.
   { name: '@opentelemetry/api', of: /prom-client/, text: [] },
+  { name: './lib/pushgateway', of: /prom-client\/index\.js$/, text: [] },
 ];
 
 /**
- * Checks that the build has made before, and every start would repeat: the SDL is valid (`checkSchema` in `prepare.mjs`).
+ * Work that the build has done before, and every start would repeat: the SDL is valid (`checkSchema` in `prepare.mjs`), and here it
+ * is as it was parsed.
+ * @param {import('graphql').DocumentNode} sdl without the parts of `schema/extra`
  */
-const MADE_BEFORE = {
-  file: /@apollo\/subgraph\/dist\/buildSubgraphSchema\.js$/,
-  from: 'buildASTSchema)(subgraph.document)',
-  to: 'buildASTSchema)(subgraph.document, { assumeValid: true })',
-};
+const doneBefore = (sdl) => [
+  {
+    file: /@apollo\/subgraph\/dist\/buildSubgraphSchema\.js$/,
+    from: 'buildASTSchema)(subgraph.document)',
+    to: 'buildASTSchema)(subgraph.document, { assumeValid: true })',
+  },
+  {
+    file: /src\/graph\/schema\.ts$/,
+    from: 'parse(readSdl(extra))',
+    to: `(extra.length > 0 ? parse(readSdl(extra)) : JSON.parse(${JSON.stringify(JSON.stringify(sdl))}))`,
+  },
+];
 
 /** Depth in the package at which sources lie too, so that their paths to `schema` and `dist` hold. */
 const OUT = 'lib/program';
@@ -68,7 +116,8 @@ const OUT = 'lib/program';
  * @param {string} root
  */
 export async function bundle(root) {
-  const { plugin, check } = leaner();
+  const { readSdl } = await import('../lib/graph/schema.js');
+  const { plugin, check } = leaner(doneBefore(parse(readSdl(), { noLocation: true })));
   const built = await rolldown({
     cwd: root,
     input: { main: 'src/cli/main.ts', 'memory-budget': 'src/memory-budget.ts' },
@@ -97,8 +146,8 @@ function standInFor(/** @type {string} */ id, /** @type {string | undefined} */ 
 }
 
 /** Leaves out what nobody asks for. Its `check` fails if a package has changed so that something of it was not found. */
-function leaner() {
-  const due = new Set([...IN_PLACE.map(({ name }) => name), MADE_BEFORE.from]);
+function leaner(/** @type {ReturnType<typeof doneBefore>} */ done) {
+  const due = new Set([...IN_PLACE, ...done].map((one) => ('name' in one ? one.name : one.from)));
   const plugin = {
     name: 'leaner',
     resolveId(/** @type {string} */ id, /** @type {string | undefined} */ importer) {
@@ -111,10 +160,10 @@ function leaner() {
       return IN_PLACE.find(({ name }) => id === `\0in place of ${name}`)?.text.join('\n');
     },
     transform(/** @type {string} */ code, /** @type {string} */ id) {
-      const { file, from, to } = MADE_BEFORE;
-      if (!file.test(id) || !code.includes(from)) return null;
-      due.delete(from);
-      return code.replace(from, to);
+      const found = done.find(({ file, from }) => file.test(id) && code.includes(from));
+      if (found === undefined) return null;
+      due.delete(found.from);
+      return code.replace(found.from, () => found.to);
     },
   };
   const check = () => {
