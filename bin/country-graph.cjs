@@ -5,7 +5,6 @@
 const fs = require('node:fs');
 const { enableCompileCache } = require('node:module');
 const path = require('node:path');
-const url = require('node:url');
 const v8 = require('node:v8');
 
 const LEAST = [22, 19];
@@ -28,31 +27,35 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   // A second start finds the code of the first one compiled, its types taken out.
   enableCompileCache();
   const runsBuilt = isBuilt();
-  const load = (name) => {
-    const file = runsBuilt ? `lib/program/${name}.js` : `src/${name === 'main' ? 'cli/main' : name}.ts`;
-    return import(url.pathToFileURL(path.join(ROOT, file)).href);
-  };
+  // What is built is loaded at once, and so is TypeScript where Node can.
+  const load = (name) =>
+    require(
+      path.join(
+        ROOT,
+        runsBuilt ? `lib/program/${name}.cjs` : `src/${name === 'main' ? 'cli/main' : name}.ts`,
+      ),
+    );
   // A worker has been started as it is to be.
   const isServing = process.argv[2] === 'serve' && !process.channel;
-  if (isServing && typeof process.execve === 'function') {
-    load('memory-budget').then(({ startOf }) => {
-      const start = startOf(process.env, process.execArgv);
-      if (start === null) return load('main');
-      // The same process begins anew: what has to be told to the engine and to the system's allocator can't be told later.
-      const args = [process.execPath, ...process.execArgv, ...start.flags, ...process.argv.slice(1)];
-      return process.execve(process.execPath, args, { ...start.env, ...process.env });
-    });
-  } else load('main');
+  const canBegin = isServing && typeof process.execve === 'function';
+  const start = canBegin ? load('memory-budget').startOf(process.env, process.execArgv) : null;
+  if (start === null) load('main');
+  else {
+    // The same process begins anew: what has to be told to the engine and to the system's allocator can't be told later.
+    const args = [process.execPath, ...process.execArgv, ...start.flags, ...process.argv.slice(1)];
+    process.execve(process.execPath, args, { ...start.env, ...process.env });
+  }
 }
 
 /** Returns true for the package, and for a checkout in which no source has changed since the build: else it runs as it stands. */
 function isBuilt() {
   const sources = path.join(ROOT, 'src');
   if (!fs.existsSync(sources)) return true;
-  const built = path.join(ROOT, 'lib/program/main.js');
+  const built = path.join(ROOT, 'lib/program/main.cjs');
   return (
     fs.existsSync(built) &&
-    Math.max(newestMs(sources), newestMs(path.join(ROOT, 'package-lock.json'))) <= newestMs(built)
+    Math.max(...[sources, path.join(ROOT, 'schema'), path.join(ROOT, 'package-lock.json')].map(newestMs)) <=
+      newestMs(built)
   );
 }
 

@@ -1,13 +1,106 @@
 /**
  * Makes one program of what `country-graph` always loads, with its packages in it, and a file for each part that is loaded on
- * demand: a start reads a dozen files in place of two thousand, and has one `graphql`. Plain JavaScript: see `prepare.mjs`.
+ * demand: a start reads some dozens of files in place of two thousand, and has one `graphql`. They are CommonJS, since an `import` of
+ * one of Node's modules reads all that it has, which loads the rest of Node: a `require` takes a sixth off the start. Plain
+ * JavaScript: see `prepare.mjs`.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { parse } from 'graphql';
 import { rolldown } from 'rolldown';
 
 /** Packages that are large and seldom loaded: they stay where they are installed. */
 const APART = /^(apache-arrow|@apollo\/usage-reporting-protobuf|@opentelemetry\/|@redis\/client)/;
+
+const require = createRequire(import.meta.url);
+
+/** Returns the path of a file of a package, as another package or this file finds it. */
+function fileOf(/** @type {string} */ name, /** @type {string} */ file, by = '') {
+  const main = createRequire(by === '' ? import.meta.url : require.resolve(by)).resolve(name);
+  return join(main.slice(0, main.lastIndexOf(`${name}/`) + name.length), file);
+}
+
+/**
+ * Re-exports parts of a package, each of the one file that has it.
+ * @param {string} name
+ * @param {string} by
+ * @param {string[]} parts names and files, as `Agent of lib/dispatcher/agent.js`
+ */
+function partsOf(name, by, ...parts) {
+  return parts.map((part) => {
+    const [exported, file] = part.split(' of ');
+    return `export { ${exported} } from ${JSON.stringify(fileOf(name, file, by))};`;
+  });
+}
+
+/**
+ * Packages that others load at once, and would use only if they were asked for what nobody here asks for: the modules that
+ * load them, and what these have in their place.
+ */
+const IN_PLACE = [
+  // `fetch`, WebSocket, caches and mocks.
+  {
+    name: 'undici',
+    of: /src\/service\/http\.ts$/,
+    text: partsOf(
+      'undici',
+      '',
+      'default as Agent of lib/dispatcher/agent.js',
+      'default as Client of lib/dispatcher/client.js',
+      'default as Pool of lib/dispatcher/pool.js',
+      'default as errors of lib/core/errors.js',
+    ),
+  },
+  // HTTP/2, until a service speaks it: Node's own takes some 10 ms.
+  {
+    name: './client-h2.js',
+    of: /undici\/lib\/dispatcher\/client\.js$/,
+    text: [
+      `module.exports = (...given) => require(${JSON.stringify(fileOf('undici', 'lib/dispatcher/client-h2.js'))})(...given);`,
+    ],
+  },
+  // All tools but the printer of an SDL.
+  {
+    name: '@graphql-tools/utils',
+    of: /@apollo\/subgraph/,
+    text: partsOf(
+      '@graphql-tools/utils',
+      '@apollo/subgraph',
+      'printSchemaWithDirectives of cjs/print-schema-with-directives.js',
+    ),
+  },
+  // Files in place of patterns of addresses.
+  { name: 'glob', of: /@fastify\/static/, text: ['export const glob = undefined;'] },
+  // Readers and writers by schemas, which no route has, and requests of tests.
+  { name: '@fastify/ajv-compiler', of: /fastify/, text: [] },
+  { name: '@fastify/fast-json-stringify-compiler', of: /fastify/, text: [] },
+  { name: 'light-my-request', of: /fastify/, text: [] },
+  // Servers of HTTP/2 and HTTPS.
+  { name: 'node:http2', of: /fastify\/lib\/server\.js$/, text: [] },
+  { name: 'node:https', of: /fastify\/lib\/server\.js$/, text: [] },
+  // Exemplars of metrics, and those that are pushed.
+  { name: '@opentelemetry/api', of: /prom-client/, text: [] },
+  { name: './lib/pushgateway', of: /prom-client\/index\.js$/, text: [] },
+];
+
+/**
+ * Work that the build has done before, and every start would repeat: the SDL is valid (`checkSchema` in `prepare.mjs`), and here it
+ * is as it was parsed.
+ * @param {import('graphql').DocumentNode} sdl without the parts of `schema/extra`
+ */
+const doneBefore = (sdl) => [
+  {
+    file: /@apollo\/subgraph\/dist\/buildSubgraphSchema\.js$/,
+    from: 'buildASTSchema)(subgraph.document)',
+    to: 'buildASTSchema)(subgraph.document, { assumeValid: true })',
+  },
+  {
+    file: /src\/graph\/schema\.ts$/,
+    from: 'parse(readSdl(extra))',
+    to: `(extra.length > 0 ? parse(readSdl(extra)) : JSON.parse(${JSON.stringify(JSON.stringify(sdl))}))`,
+  },
+];
 
 /** Depth in the package at which sources lie too, so that their paths to `schema` and `dist` hold. */
 const OUT = 'lib/program';
@@ -17,29 +110,66 @@ const OUT = 'lib/program';
  * @param {string} root
  */
 export async function bundle(root) {
+  const { readSdl } = await import('../lib/graph/schema.js');
+  const { plugin, check } = leaner(doneBefore(parse(readSdl(), { noLocation: true })));
   const built = await rolldown({
     cwd: root,
     input: { main: 'src/cli/main.ts', 'memory-budget': 'src/memory-budget.ts' },
     platform: 'node',
-    external: APART,
+    external: (id, importer) => APART.test(id) && standInFor(id, importer) === undefined,
+    plugins: [plugin],
   });
   const { output } = await built.write({
     dir: join(root, OUT),
-    format: 'esm',
+    format: 'cjs',
+    strict: true,
     // A text with one letter beyond Latin-1 takes two bytes for each.
     charset: 'ascii',
     cleanDir: true,
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name]-[hash].cjs',
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await built.close();
+  check();
   writeFileSync(join(root, OUT, 'LICENCES.txt'), licencesOf(output.flatMap((file) => file.moduleIds ?? [])));
+}
+
+function standInFor(/** @type {string} */ id, /** @type {string | undefined} */ importer) {
+  return IN_PLACE.find(({ name, of }) => name === id && importer !== undefined && of.test(importer));
+}
+
+/** Leaves out what nobody asks for. Its `check` fails if a package has changed so that something of it was not found. */
+function leaner(/** @type {ReturnType<typeof doneBefore>} */ done) {
+  const due = new Set([...IN_PLACE, ...done].map((one) => ('name' in one ? one.name : one.from)));
+  const plugin = {
+    name: 'leaner',
+    resolveId(/** @type {string} */ id, /** @type {string | undefined} */ importer) {
+      const found = standInFor(id, importer);
+      if (found === undefined) return null;
+      due.delete(found.name);
+      return `\0in place of ${found.name}`;
+    },
+    load(/** @type {string} */ id) {
+      return IN_PLACE.find(({ name }) => id === `\0in place of ${name}`)?.text.join('\n');
+    },
+    transform(/** @type {string} */ code, /** @type {string} */ id) {
+      const found = done.find(({ file, from }) => file.test(id) && code.includes(from));
+      if (found === undefined) return null;
+      due.delete(found.from);
+      return code.replace(found.from, () => found.to);
+    },
+  };
+  const check = () => {
+    if (due.size > 0)
+      throw new Error(`Packages no longer have ${[...due].join(', ')}: see scripts/bundle.mjs.`);
+  };
+  return { plugin, check };
 }
 
 /** Returns the licences of the packages that modules are of, each with the package's name: most ask for no more. */
 function licencesOf(/** @type {string[]} */ modules) {
-  const folders = modules.filter((path) => path.includes('node_modules')).map(folderOf);
+  const folders = modules.filter((path) => path.includes('node_modules/')).map(folderOf);
   return [...new Set(folders)]
     .toSorted()
     .map((folder) => {

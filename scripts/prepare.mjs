@@ -22,10 +22,19 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
   // A file that was renamed would stay in the package.
   rmSync(`${root}lib`, { recursive: true, force: true });
   run('tsc', '-p', 'tsconfig.build.json');
+  await checkSchema();
   await (await import('./bundle.mjs')).bundle(root);
   await stamp();
 } else {
   console.error('Nothing is built: that takes the development dependencies, which are not installed.');
+}
+
+/** Refuses an SDL that isn't valid, with all that settings may add to it: the program that is built takes it as valid. */
+async function checkSchema() {
+  const { openSchema } = await import('../lib/gateway.js');
+  const { extras } = await import('../lib/resolvers/generated.js');
+  await openSchema([]);
+  await openSchema(Object.keys(extras));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
 import type { BatchSize, FiguresParts } from './figures/entries.ts';
 import { createObservationEntries, createRefusedNames, createSeveralFigures } from './figures/entries.ts';
-import { createSchema, printSdl, readSdl } from './graph/schema.ts';
+import { createSchema, printSdl } from './graph/schema.ts';
 import { createHeldNames, createTickersLearned, notingNames } from './loaders/loaders.ts';
 import { heldBounds } from './memory-budget.ts';
 import { Admission, type AdmissionRefusal, admitted, createOverloaded } from './operations/admission.ts';
@@ -273,7 +273,7 @@ export async function openSchema(
   const opened = await Promise.all(names.map((name) => extras[name]()));
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
   return {
-    schema: createSchema({ subgraph, sdl: readSdl(names), resolvers: all, entities, batches, countWork }),
+    schema: createSchema({ subgraph, extra: names, resolvers: all, entities, batches, countWork }),
     optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => Object.values(endpoints)),
   };
 }

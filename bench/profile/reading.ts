@@ -7,7 +7,7 @@
 import { taken } from '../../src/async/turns.ts';
 import { isDeep, parseExactly } from '../../src/exact-json.ts';
 import { createCommonTexts } from '../../src/figures/entries.ts';
-import { parsedByRows, type Read, ReceivedBody, toldFailure } from '../../src/service/bodies.ts';
+import { parsedByRows, type Read, ReceivedBody } from '../../src/service/bodies.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
 import { listIn, metaIn } from '../../src/service/records/envelope.ts';
 import { decodeObservations } from '../../src/service/records/observations.ts';
@@ -59,7 +59,6 @@ const stepsFor = (target: string): readonly Step[] => {
     ['parse: parseExactly', ({ text }) => parseExactly(text)],
     ['parse: by rows', ({ received, bytes }) => taken(parsedByRows(lastOf.get(received) as Read, bytes))],
     ['nesting', ({ body }) => isDeep(body)],
-    ['told failure', ({ body }) => toldFailure(body)],
     ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
     ['envelope and records, of known rows', ({ body }) => decode(body)],
     ['entries (common texts)', ({ body }) => common(decode(body) as never)],
@@ -68,7 +67,7 @@ const stepsFor = (target: string): readonly Step[] => {
       ({ received }) => {
         const bytes = received.copy();
         const body = parseExactly(bytes.toString());
-        if (isDeep(body) || toldFailure(body) !== null) throw new Error('The body is not as it should be.');
+        if (isDeep(body)) throw new Error('The body is not as it should be.');
         return decode(body);
       },
     ],
@@ -77,7 +76,6 @@ const stepsFor = (target: string): readonly Step[] => {
       ({ received }) => {
         const read = taken(parsedByRows(lastOf.get(received) as Read, received.copy()));
         const body = read === undefined ? parseExactly(received.copy().toString()) : read.body;
-        if (toldFailure(body) !== null) throw new Error('The body is not as it should be.');
         return decode(body);
       },
     ],

@@ -5,11 +5,11 @@ import { type CpuProfile, fileOf, type ProfileNode, type SelfTime, sharesOf } fr
  * function where one is. What stands in none of them counts for who called it.
  */
 const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegExp])[] = [
-  ['body: is it the last one?', /^src\/service\/json/, /^equals$/],
-  ['body: bytes', /^src\/service\/json/, /^copy$/],
-  ['body: text', /^src\/service\/json/, /^(textOf|textsOf|withoutMark)$/],
-  ['body: parse', /^src\/(exact-json|service\/json)/],
-  ['body: nesting, told failure', /^src\/(nesting|service\/failures)/],
+  ['body: is it the last one?', /^src\/service\/bodies/, /^equals$/],
+  ['body: bytes', /^src\/service\/bodies/, /^copy$/],
+  ['body: text', /^src\/service\/bodies/, /^(textOf|textsOf|withoutMark)$/],
+  ['body: nesting', /^src\/exact-json/, /^isDeep$/],
+  ['body: parse', /^src\/(exact-json|service\/bodies)/],
   ['body: envelope', /^src\/service\/records\/envelope/, /^(listIn|soleListOf|metaIn|wholeListIn)$/],
   ['body: records', /^src\/(service\/(records|lists)|periods|times)|zod/],
   ['figures: entries', /^src\/figures\/(entries|held)/],

@@ -514,4 +514,4 @@ function portNumber(text: string): number {
   return port;
 }
 
-await runCommand(process.env);
+void runCommand(process.env);

@@ -74,6 +74,8 @@ function editsBetween(one: string, other: string): number {
       );
       row.push(isTurned ? Math.min(edits, (before[j - 2] ?? 0) + 1) : edits);
     }
+    // None that follows from these is less.
+    if (Math.min(...row) > MAX_EDITS) return MAX_EDITS + 1;
     before = last;
     last = row;
   }

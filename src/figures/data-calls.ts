@@ -21,9 +21,7 @@ import {
   type Span,
 } from '../plan/learned.ts';
 import { expectedRows, inWhole, type Planning, type Share } from '../plan/modes.ts';
-import { namesAsked } from '../service/bodies.ts';
 import { makeCall, type Sending, tracing } from '../service/call.ts';
-import { strayNotFound } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
 import type { FiguresParts, Outcome, PairFigures } from './entries.ts';
@@ -143,12 +141,10 @@ export function createDataCalls({ send, learned, now }: FiguresParts) {
       const answer = await send(call, sending);
       const { receivedAt } = answer;
       if (answer.status === 404) {
-        const { body } = answer;
-        const isNamed = namesAsked(call, body);
-        if (body === undefined) throw strayNotFound(observations.route, body);
+        const { body, stray } = answer;
+        if (stray !== undefined && body === undefined) throw stray;
         const { detail } = body as { readonly detail: string };
-        const stray = isNamed ? {} : { stray: strayNotFound(observations.route, body) };
-        return { isRefused: true, outcome: [], detail, ...stray, receivedAt };
+        return { isRefused: true, outcome: [], detail, ...(stray && { stray }), receivedAt };
       }
       const list = tracing(sending.trace, 'decode', () =>
         observations.decode(answer.body, params, receivedAt),

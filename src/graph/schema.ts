@@ -196,8 +196,10 @@ interface SchemaParts {
   readonly entities: Entities;
   /** Resolvers of fields for many parents at once, by type and field. */
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
-  /** Stands in for the SDL of `schema/`, without that of `schema/extra`. */
-  readonly sdl?: string;
+  /** Names of the parts of `schema/extra` to add. */
+  readonly extra?: readonly string[];
+  /** Stands in for the SDL of `schema/`. */
+  readonly sdl?: DocumentNode;
   /** Null, or left out, if routers see what clients see. */
   readonly subgraph?: Subgraph | null;
   /** Has work counted that graphql-js does; left out if it executes nothing. */
@@ -212,11 +214,12 @@ export function createSchema({
   resolvers,
   entities,
   batches = [],
-  sdl = readSdl(),
+  extra = [],
+  sdl = parse(readSdl(extra)),
   subgraph = null,
   countWork,
 }: SchemaParts): GraphQLSchema {
-  const { document, executable } = executableApart(tagForContracts(parse(sdl)));
+  const { document, executable } = executableApart(tagForContracts(sdl));
   const { typeDefs, said } = takeCosts(subgraph === null ? document : subgraph.keyed(document));
   const known = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],

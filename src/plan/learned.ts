@@ -163,9 +163,10 @@ export function createLearned(now: () => number) {
       learn(limitFacts(answer, limit, facts()));
       for (const code of countryCodes) answered.countries.add(code.toUpperCase());
       for (const key of metricKeys) answered.metrics.add(key);
-      for (const code of new Set(rows.map((row) => row.countryCode)))
-        figured.countries.add(code.toUpperCase());
-      for (const key of new Set(rows.map((row) => row.metricKey))) figured.metrics.add(key);
+      for (const { countryCode, metricKey } of rows) {
+        if (!figured.countries.has(countryCode)) figured.countries.add(countryCode.toUpperCase());
+        if (!figured.metrics.has(metricKey)) figured.metrics.add(metricKey);
+      }
       return facts();
     },
     /** Names in the service's own lists. */

@@ -81,6 +81,11 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Parsed JSON; undefined for a 304. For a 404 `{detail}`, or undefined if the service didn't word it itself. */
   readonly body: unknown;
+  /**
+   * The reason why a 404 is no word on what the service holds: it doesn't name what was asked for. It may come from a proxy,
+   * or mean that there is no such route.
+   */
+  readonly stray?: Failure;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
 }

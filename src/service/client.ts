@@ -14,7 +14,6 @@ import {
   NO_TENANT_CACHE,
   type TenantCache,
 } from '../tenants/tenant-cache.ts';
-import { namesAsked } from './bodies.ts';
 import {
   type Answer,
   type Attempt,
@@ -489,12 +488,11 @@ function nameOf(call: Call): string {
 function recordsOf<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
-  answer: { readonly status: number; readonly body: unknown },
+  answer: Pick<Answer, 'body' | 'stray'> & { readonly status: number },
   atMs: number,
 ): Result | null {
   if (answer.status === 404) {
-    if (!namesAsked(makeCall(endpoint, params), answer.body))
-      throw strayNotFound(endpoint.route, answer.body);
+    if (answer.stray !== undefined) throw answer.stray;
     // 404s that say that an optional route is absent don't come so far.
     if (endpoint.route.includes('{') || endpoint.isOptional) return null;
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
@@ -520,19 +518,6 @@ function decodedBody<Params, Result>(
   const records = known ?? endpoint.decode(body, params, atMs);
   if (known === undefined) decodedBodies.put(body, records);
   return records;
-}
-
-/**
- * Makes the failure of a 404 that doesn't name the thing asked for: it is no word on the records that the service
- * holds.
- */
-export function strayNotFound(route: string, body: unknown): Failure {
-  const { detail } = (body ?? {}) as { readonly detail?: string };
-  return new Failure(
-    'UPSTREAM_INVALID_RESPONSE',
-    'A 404 came that does not name what was asked for, and says nothing of what the service holds.',
-    { route, ...(detail ? { detail } : {}) },
-  );
 }
 
 function conditional(sending: Sending, held: HeldAnswer | undefined): Sending {
@@ -605,7 +590,7 @@ export function createUpstream(parts: UpstreamParts) {
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const heard = gate.hearing(http.send);
-  const spans = parts.isTraced ? import('../wings/spans.ts') : null;
+  const spans = parts.isTraced ? import('../wings/tracing.ts') : null;
   const paced = rateLimited(
     spans === null ? heard : async (...sent) => (await spans).tracedAttempts(heard)(...sent),
     ledger,
@@ -620,7 +605,7 @@ export function createUpstream(parts: UpstreamParts) {
   const looking =
     routes.size === 0
       ? null
-      : import('../wings/absent-routes.ts').then((wing) => wing.absentRoutes(watched, routes, elapsed));
+      : import('../wings/extra/absent-routes.ts').then((wing) => wing.absentRoutes(watched, routes, elapsed));
   const there: Send = async (call, sending) =>
     ((routes.has(call.route) && (await looking)) || watched)(call, sending);
   const send = coalesced(looking === null ? watched : there);

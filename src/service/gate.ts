@@ -1,7 +1,6 @@
 import { excerpt, Failure } from '../errors.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
-import { namesAsked } from './bodies.ts';
 import { type Answer, type Attempt, type Call, type Send, type Sending, Unfunded } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
 
@@ -328,9 +327,8 @@ export class CallGate {
 
   /** Hears the verdict on the key in the answer to a protected call: it is accepted, or nothing is said. */
   #hear(answer: Answer, call: Call, tenant: Tenant, rounds: Rounds): Answer {
-    // A 404 that doesn't name the thing asked for may come from a proxy before the service, and says nothing of the key.
-    if (answer.status !== 404 || namesAsked(call, answer.body))
-      this.#accept(call, tenant, rounds, answer.receivedAt);
+    // A 404 of a proxy before the service says nothing of the key.
+    if (answer.stray === undefined) this.#accept(call, tenant, rounds, answer.receivedAt);
     else if (!call.isPublic) tenant.prove();
     this.#answered(call, tenant);
     return answer;

@@ -11,12 +11,19 @@ import {
 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } from 'undici';
-import { Failure, type FailureFields } from '../errors.ts';
-import { isDeep, numberOf } from '../exact-json.ts';
-import { httpDateIn } from '../periods.ts';
-import { type Read, ReceivedBody, read, readText, toldFailure, Unreadable, wordsOf } from './bodies.ts';
+import { Failure } from '../errors.ts';
+import {
+  MAX_ERROR_LENGTH,
+  type Read,
+  ReceivedBody,
+  read,
+  readText,
+  Unreadable,
+  unspecified,
+} from './bodies.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { health } from './endpoints.ts';
+import { isObject, type JsonObject } from './records/envelope.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
@@ -24,10 +31,6 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Bytes beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-
-/** Characters of an error's body that are read, and of its words that are kept. */
-const MAX_ERROR_LENGTH = 1_000_000;
-const MAX_WORDS = 20_000;
 
 /** Bytes of a body, and of that of an error, that are taken in. */
 const MAX_BYTES = { body: MAX_RESPONSE_BYTES, error: 4 * MAX_ERROR_LENGTH };
@@ -40,9 +43,6 @@ const OUR_HEADERS = {
   'accept-encoding': ACCEPTED_ENCODINGS,
   'user-agent': 'country-graph',
 };
-
-/** The longest time that a service is believed to be away, in seconds. */
-const MAX_AWAY_SECONDS = 3_600;
 
 /**
  * Opens the innermost ring: it sends one request over kept-alive connections and reads the status before the body.
@@ -99,18 +99,24 @@ export function createHttp(
     if (status === 200) {
       const last = bodies.get(call.target);
       const found = await read(body, sending.caller, last);
-      const told = found === last || call.route === health.route ? null : toldFailure(found.body);
-      if (told !== null) throw failureTold(withoutKey(told.words?.slice(0, MAX_WORDS), sending), call);
+      if (found !== last && call.route !== health.route && mayTellOfFailure(found.body)) {
+        const told = (await failedAnswers()).toldFailure(found.body, call, sending);
+        if (told !== null) throw told;
+      }
       if (found !== last) bodies.set(call.target, found);
       return { status, headers: plain(headers), body: found.body, receivedAt: steadyNow() };
     }
-    const text = withoutKey(await readText(body, sending.caller), sending);
-    if (status === 404 || status === 304) {
-      const words = status === 404 ? wordsIn(text) : undefined;
-      return { status, headers: plain(headers), body: words, receivedAt: steadyNow() };
-    }
-    const isAway = status === 503;
-    throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], now()) : {});
+    const text = await readText(body, sending.caller);
+    if (status === 304) return { status, headers: plain(headers), body: undefined, receivedAt: steadyNow() };
+    const { notFound, refused } = await failedAnswers();
+    if (status !== 404)
+      throw refused({ status, text, retryAfter: headers['retry-after'] }, call, sending, now());
+    return {
+      status,
+      headers: plain(headers),
+      ...notFound(text, call, sending),
+      receivedAt: steadyNow(),
+    };
   }
 
   const send: Send = (call, sending) =>
@@ -121,13 +127,18 @@ export function createHttp(
   return { send, close: connections.close };
 }
 
-/** Characters from which a text is a key rather than a word. */
-const LEAST_KEY_LENGTH = 8;
+/** The reader of answers that bring nothing, loaded by the first of them. */
+const failedAnswers = () => import('../wings/failed-answers.ts');
 
-/** Takes the key out of the service's words, which are told, held and logged. */
-function withoutKey<Text extends string | undefined>(text: Text, { caller }: Sending): Text | string {
-  const key = caller.authorization?.replace(/^bearer +/i, '') ?? '';
-  return text === undefined || key.length < LEAST_KEY_LENGTH ? text : text.replaceAll(key, '[redacted]');
+/** Names of members by which the `meta` of a list may tell of a failure. */
+const TELLING = /^(?:error|exception|success$|ok$)/;
+
+/** Tells if the body of a 200 may tell of a failure: any object may, except one that holds a list, and counts at the most. */
+function mayTellOfFailure(body: unknown): body is JsonObject {
+  if (!isObject(body)) return false;
+  const { data, meta = null, ...others } = body;
+  const isList = Array.isArray(data) && Object.keys(others).length === 0;
+  return !isList || (isObject(meta) && Object.keys(meta).some((name) => TELLING.test(name)));
 }
 
 /** Words the failure of a request. An error that is no failure of the service stays as it is. */
@@ -135,11 +146,11 @@ function failureIn(error: unknown, call: Call): unknown {
   const { route } = call;
   if (error instanceof Late)
     return new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', { route });
-  if (error instanceof Unreadable) return invalid(call, error.message, error);
+  if (error instanceof Unreadable) return unspecified(call, error.message, error);
   if (!(error instanceof Broken)) return error;
   const cause = error instanceof Forgotten ? error : error.cause;
   if (cause instanceof errors.ResponseExceededMaxSizeError)
-    return invalid(call, 'the body is too large', cause);
+    return unspecified(call, 'the body is too large', cause);
   return new Failure('UPSTREAM_UNAVAILABLE', 'The connection to the service broke.', { route }, { cause });
 }
 
@@ -148,83 +159,6 @@ function plain(headers: IncomingHttpHeaders): Answer['headers'] {
   const values = Object.entries(headers);
   if (values.every(([, value]) => typeof value === 'string')) return headers as Answer['headers'];
   return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
-}
-
-function invalid(call: Call, detail: string, cause?: unknown): Failure {
-  return new Failure(
-    'UPSTREAM_INVALID_RESPONSE',
-    'The service sent an answer that breaks its specification.',
-    { route: call.route, detail },
-    { cause },
-  );
-}
-
-function failureOf(status: number, text: string, call: Call, detail = detailIn(text)): Failure {
-  const fields = { route: call.route, detail };
-  switch (status) {
-    case 401:
-      return new Failure('UNAUTHENTICATED', 'The service does not accept this key.', fields);
-    case 403:
-      return new Failure('FORBIDDEN', 'The service does not permit this key to do this.', fields);
-    case 429:
-      return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', fields);
-    case 400:
-    case 422:
-      // A proxy between the service and us refuses in its own words.
-      if (isHtml(text)) return invalid(call, `a page in place of JSON, with status ${status}`);
-      return new Failure('BAD_USER_INPUT', 'The service refused the arguments.', fields);
-    default:
-      return status >= 500
-        ? new Failure('UPSTREAM_UNAVAILABLE', 'The service failed.', fields)
-        : invalid(call, fields.detail ?? `unexpected status ${status}`);
-  }
-}
-
-/** Makes the failure that a body tells of although its status says otherwise. */
-function failureTold(words: string | undefined, call: Call): Failure {
-  if (words !== undefined && isAboutLimit(words)) return failureOf(429, '', call, words);
-  return new Failure('UPSTREAM_INVALID_RESPONSE', 'The service sent a failure as if it were an answer.', {
-    route: call.route,
-    ...(words === undefined ? {} : { detail: words }),
-  });
-}
-
-function isHtml(text: string): boolean {
-  return text.trimStart().startsWith('<');
-}
-
-/**
- * Reads the service's words on a thing that it doesn't have; undefined if they have no format of its own, as words from
- * something between it and us may.
- */
-function wordsIn(text: string): { readonly detail: string } | undefined {
-  const body = jsonIn(text);
-  return typeof body === 'object' && body !== null ? { detail: detailIn(text) ?? '' } : undefined;
-}
-
-/** Parses the body of an error; undefined if that is no JSON, or none that a service would send. */
-function jsonIn(text: string): unknown {
-  if (text.length > MAX_ERROR_LENGTH) return undefined;
-  try {
-    const body: unknown = JSON.parse(text);
-    return isDeep(body) ? undefined : body;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads the time at which an absent service says it will be back: seconds, or a date. */
-function awayUntil(header: string | string[] | undefined, nowMs: number): FailureFields {
-  const text = String(header ?? '').trim();
-  const seconds = Math.ceil(numberOf(text) ?? ((httpDateIn(text) ?? nowMs) - nowMs) / 1000);
-  if (!(seconds > 0)) return {};
-  const retryAfterSeconds = Math.min(seconds, MAX_AWAY_SECONDS);
-  return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };
-}
-
-/** Reads the service's own words in an error body. */
-function detailIn(text: string): string | undefined {
-  return wordsOf(jsonIn(text))?.slice(0, MAX_WORDS);
 }
 
 /** Tells if a call failed because the connection that it went over had been closed before, which says nothing of the service. */
@@ -631,9 +565,4 @@ class Exchange implements Dispatcher.DispatchHandler, Unpacked {
     this.#unpacking?.close();
     return true;
   }
-}
-
-/** Tells if words that came with another status are those of a 429. */
-function isAboutLimit(words: string): boolean {
-  return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
 }

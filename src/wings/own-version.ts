@@ -26,7 +26,7 @@ let build: Build | undefined;
 export function ownBuild(): Build {
   build ??= {
     version: JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).version,
-    commit: (import.meta.url.endsWith('.js') ? stampedCommit() : null) ?? commitHere(),
+    commit: (import.meta.url.endsWith('.ts') ? null : stampedCommit()) ?? commitHere(),
   };
   return build;
 }

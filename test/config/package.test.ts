@@ -338,9 +338,10 @@ describe('the command', () => {
     const at = (file: string) => join(folder.path, file);
     for (const [file, text] of [
       ['package-lock.json', '{}'],
+      ['schema/root.graphql', ''],
       ['src/cli/main.ts', 'console.log("sources")'],
       ['src/graphiql/main.tsx', ''],
-      ['lib/program/main.js', 'console.log("built")'],
+      ['lib/program/main.cjs', 'console.log("built")'],
     ] as const) {
       await mkdir(dirname(at(file)), { recursive: true });
       await writeFile(at(file), text);
@@ -354,8 +355,10 @@ describe('the command', () => {
     expect(await runs()).toBe('built');
     await utimes(at('src/cli'), later, later);
     expect(await runs()).toBe('sources');
-    await utimes(at('lib/program/main.js'), latest, latest);
+    await utimes(at('lib/program/main.cjs'), latest, latest);
     expect(await runs()).toBe('built');
+    await utimes(at('schema/root.graphql'), later, new Date(Date.now() + 180_000));
+    expect(await runs()).toBe('sources');
     await rm(at('lib'), { recursive: true });
     expect(await runs()).toBe('sources');
   });

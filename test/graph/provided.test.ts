@@ -1,3 +1,4 @@
+import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { Resolvers } from '../../src/graph/generated.ts';
 import { createSchema, readSdl } from '../../src/graph/schema.ts';
@@ -8,7 +9,7 @@ import { entities } from '../../src/resolvers/nodes.ts';
 function create(sdl: string, more: readonly object[] = []) {
   // Types say of no resolver what the schema doesn't have yet.
   const all = [...resolvers, ...more] as readonly Resolvers[];
-  return createSchema({ resolvers: all, entities, batches, sdl: `${readSdl()}\n${sdl}` });
+  return createSchema({ resolvers: all, entities, batches, sdl: parse(`${readSdl()}\n${sdl}`) });
 }
 
 describe('a schema', () => {

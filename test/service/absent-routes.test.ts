@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Failure } from '../../src/errors.ts';
 import type { Answer } from '../../src/service/call.ts';
-import { absentRoutes } from '../../src/wings/absent-routes.ts';
+import { absentRoutes } from '../../src/wings/extra/absent-routes.ts';
 import { sendingFor } from './sending.ts';
 
 const ROUTE = '/v1/trade/overview/{code}';
@@ -13,8 +14,9 @@ const XX = call('/v1/trade/overview/XX');
 
 const answer = (status: 200 | 404, body: unknown): Answer => ({ status, body, headers: {}, receivedAt: 0 });
 const FOUND = answer(200, { data: {} });
-const NO_ROUTE = answer(404, { detail: 'Not Found' });
-const STRAY = answer(404, undefined);
+const stray = new Failure('UPSTREAM_INVALID_RESPONSE', 'x');
+const NO_ROUTE = { ...answer(404, { detail: 'Not Found' }), stray };
+const STRAY = { ...answer(404, undefined), stray };
 
 function open(answerOf: (target: string) => Answer | Promise<Answer>) {
   const sent: string[] = [];
@@ -78,7 +80,6 @@ describe('a route that the service lacks', () => {
 describe('a 404 that is about something else', () => {
   it.for<[why: string, asked: typeof KE, answered: Answer]>([
     ['a country that the service names', KE, answer(404, { detail: 'country not found: ke' })],
-    ['a record of a country', KE, answer(404, { detail: 'trade overview not found: ke' })],
     ['a country that nobody knows', XX, NO_ROUTE],
     ['a country that nobody knows, without words', XX, STRAY],
     [

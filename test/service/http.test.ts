@@ -162,6 +162,29 @@ describe('what is an answer', () => {
     await using service = await open(saying(404, body));
     expect(await service.send()).toMatchObject({ status: 404, body: expected });
   });
+
+  it.each([
+    ['the country', 'country not found: ke', true],
+    ['the kind of record', 'trade overview not found: ke', true],
+    ['nothing', 'Not Found', false],
+    ['the address alone', 'No route /v1/trade/overview/KE', false],
+  ])(
+    'a 404 is a word on what the service holds if it names what was asked for: %s',
+    async (_, detail, isNamed) => {
+      await using service = await open(saying(404, { detail }));
+      const answer = await service.send({
+        route: '/v1/trade/overview/{code}',
+        target: '/v1/trade/overview/KE?top_limit=2',
+        isPublic: false,
+      });
+      expect(answer.body).toEqual({ detail });
+      expect(answer.stray?.message).toBe(
+        isNamed
+          ? undefined
+          : 'A 404 came that does not name what was asked for, and says nothing of what the service holds.',
+      );
+    },
+  );
 });
 
 describe('the same bytes again', () => {

@@ -53,7 +53,8 @@ describe('after a 401', () => {
     const ring = around(next, () => nowMs);
     await expect(ring(DATA, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     nowMs += 1_000;
-    says = { ...ANSWER, status: 404, body: undefined };
+    const stray = new Failure('UPSTREAM_INVALID_RESPONSE', 'x');
+    says = { ...ANSWER, status: 404, body: undefined, stray };
     await ring(DATA, sendingFor());
     says = refusal();
     await expect(ring(DATA, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });

@@ -389,8 +389,16 @@ describe('the gate', () => {
       ['accept'],
       async () => ({ ...ANSWER, status: 404, body: { detail: 'country not found: ke' } }),
     ],
-    ['a 404 that names nothing', [], async () => ({ ...ANSWER, status: 404, body: { detail: 'Not Found' } })],
-    ['a 404 in nobody knows whose', [], async () => ({ ...ANSWER, status: 404, body: undefined })],
+    [
+      'a 404 that may be of a proxy',
+      [],
+      async () => ({
+        ...ANSWER,
+        status: 404,
+        body: undefined,
+        stray: new Failure('UPSTREAM_INVALID_RESPONSE', 'x'),
+      }),
+    ],
     ...(
       ['BAD_USER_INPUT', 'UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED', 'UPSTREAM_UNAVAILABLE'] as const
     ).map((code): [string, string[], Send] => [

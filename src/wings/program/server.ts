@@ -318,7 +318,12 @@ async function notFound(request: FastifyRequest, reply: FastifyReply) {
 }
 
 /** Bounds of requests for metrics and health, which are small. */
-const BOUNDS = { bodyLimit: 1_024, requestTimeout: 10_000, http: { headersTimeout: 5_000 } };
+const BOUNDS = {
+  bodyLimit: 1_024,
+  requestTimeout: 10_000,
+  http: { headersTimeout: 5_000 },
+  schemaController: { compilersFactory: NO_COMPILERS },
+};
 
 /** Makes a server for health, metrics and issued keys. It answers until the program ends, through a drain too. */
 function createAdminServer(

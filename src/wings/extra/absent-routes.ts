@@ -1,8 +1,7 @@
-import { untilAborted } from '../async/turns.ts';
-import { Failure } from '../errors.ts';
-import { namesAsked } from '../service/bodies.ts';
-import type { Answer, Call, Send } from '../service/call.ts';
-import { COVERED_COUNTRIES } from '../service/records/countries.ts';
+import { untilAborted } from '../../async/turns.ts';
+import { Failure } from '../../errors.ts';
+import type { Answer, Call, Send } from '../../service/call.ts';
+import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 
 /** Milliseconds for which a route counts as absent after the service itself has said so. */
 const ABSENT_MS = 24 * 3_600_000;
@@ -36,7 +35,7 @@ export function absentRoutes(next: Send, routes: ReadonlySet<string>, now: () =>
   }
 
   function heard(state: RouteState, call: Call, answer: Answer): Answer {
-    if (answer.status !== 404 || namesAsked(call, answer.body)) {
+    if (answer.stray === undefined) {
       state.isThere = true;
       state.absence = null;
       return answer;
