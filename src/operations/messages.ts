@@ -16,7 +16,6 @@ import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING } from '../exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill, Caller, Purse, Trace } from '../service/call.ts';
-import { isObject } from '../service/records/envelope.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 import type { Warning } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
@@ -287,6 +286,10 @@ function isPreflighted(headers: GatewayRequest['headers']): boolean {
   const type = headers['content-type'];
   if (type !== undefined) return /^application\/json *(;|$)/.test(type);
   return PREFLIGHTED_HEADERS.some((name) => Boolean(headers[name]));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @throws Error if it is none */

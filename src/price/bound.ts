@@ -3,6 +3,7 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
@@ -17,7 +18,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { costOf, type FieldCost, rowTypeOf, type SelectionScope } from '../graph/selection.ts';
+import type { FieldCost, SelectionScope } from '../graph/selection.ts';
 import type { Answer, Call, Endpoint, Send } from '../service/call.ts';
 import * as endpoints from '../service/endpoints.ts';
 import type { Tenant } from '../tenants/tenant.ts';
@@ -179,7 +180,7 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const cost = costOf(field);
+      const cost = field.extensions.cost ?? 'UNSAID';
       const isRow = rowTypeOf(type) !== null;
       const isList = holdsList(field);
       const own = ownBound({ field, cost, isList, node, type }, type === root ? null : parents, scope, sizes);
@@ -250,6 +251,11 @@ function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, 
 
 function hasArguments({ arguments: given = [] }: FieldNode): boolean {
   return given.length > 0;
+}
+
+/** Returns the type of the rows of a connection; null for any other type. */
+function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
+  return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
 /** Returns true if a field brings several records: as a list, or as a page of one. */
