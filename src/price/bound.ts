@@ -3,7 +3,6 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLNamedType,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
@@ -18,7 +17,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { FieldCost, SelectionScope } from '../graph/selection.ts';
+import { costOf, type FieldCost, rowTypeOf, type SelectionScope } from '../graph/selection.ts';
 import type { Answer, Call, Endpoint, Send } from '../service/call.ts';
 import * as endpoints from '../service/endpoints.ts';
 import type { Tenant } from '../tenants/tenant.ts';
@@ -26,10 +25,7 @@ import type { Tenant } from '../tenants/tenant.ts';
 /** Lists that later operations are priced by, of all keys together. */
 const MAX_LISTS = 400;
 
-/**
- * Milliseconds for which a list stays before a newer one takes its place: they hardly ever change, and each is long
- * held.
- */
+/** Milliseconds for which a list stays before a newer one takes its place: each is long held. */
 const RENEWING_MS = 60_000;
 
 export type GivenLists = ReturnType<typeof openGivenLists>;
@@ -78,10 +74,7 @@ interface FieldSum<Sum> {
   readonly both: (a: Sum, b: Sum) => Sum;
   /** Tells if a selection doesn't count; all do if this is left out. */
   readonly isLeftOut?: (selection: SelectionNode) => boolean;
-  /**
-   * Returns the sum of one field, and of its selection.
-   * @param parents objects that have the field
-   */
+  /** Returns the sum of one field, and of its selection. @param parents objects that have the field */
   ofField(
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
@@ -98,10 +91,7 @@ type SumOfSet<Sum> = (
   parents: number,
 ) => Sum;
 
-/**
- * Adds up over a selection set and its fragments. A fragment is walked once for each number of parents: those that spread
- * each other make more paths than can be walked.
- */
+/** Adds up over a selection set. A fragment is walked once for each number of parents: paths are too many. */
 export function summing<Sum>(
   schema: GraphQLSchema,
   { fragments }: SelectionScope,
@@ -151,7 +141,7 @@ const MOST_LIST_CALLS = 8;
 export const DOCUMENTED: ListSizes = { countries: 60, metrics: 250 };
 
 /** Items of the service's own lists, as far as any has gone by. */
-export interface ListSizes {
+interface ListSizes {
   readonly countries: number;
   readonly metrics: number;
 }
@@ -189,7 +179,7 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const cost = field.extensions.cost ?? 'UNSAID';
+      const cost = costOf(field);
       const isRow = rowTypeOf(type) !== null;
       const isList = holdsList(field);
       const own = ownBound({ field, cost, isList, node, type }, type === root ? null : parents, scope, sizes);
@@ -220,10 +210,7 @@ interface BoundField {
   readonly type: GraphQLCompositeType;
 }
 
-/**
- * Bounds a field, without its selection.
- * @param parents objects that have the field; null for a field of the root
- */
+/** Bounds a field, without its selection. @param parents objects that have the field; null for a field of the root */
 function ownBound(
   { field, cost, isList, node, type }: BoundField,
   parents: number | null,
@@ -265,11 +252,6 @@ function hasArguments({ arguments: given = [] }: FieldNode): boolean {
   return given.length > 0;
 }
 
-/** Returns the type of the rows of a connection; null for any other type. */
-function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
-  return (isObjectType(type) && type.extensions.rowType) || null;
-}
-
 /** Returns true if a field brings several records: as a list, or as a page of one. */
 export function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
   return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
@@ -299,9 +281,7 @@ function figuresBound(
   return { ...NO_CALLS, calls: countries * metrics + Number(hasYears) };
 }
 
-/**
- * Returns the most objects of a list: figures below it are of as many countries, or indicators, for a list of any type.
- */
+/** Returns the most objects of a list: there are figures of as many countries or indicators below it. */
 function mostOf(
   { type }: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
@@ -313,19 +293,13 @@ function mostOf(
   return Math.max(all, ...lengths);
 }
 
-/**
- * Returns the figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of
- * it.
- */
+/** Returns the figures of a field's table: each name of the shorter list stands for a whole line. */
 function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
   const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
   return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
 }
 
-/**
- * Bounds the figures that one figure is compared with: a series of each, and the latest of those that it is ranked
- * among. Of several figures it is not known which they are.
- */
+/** Bounds the figures that one is compared with: a series of each, and the latest of those it is ranked among. */
 function derivedBound(
   { name }: GraphQLField<unknown, unknown>,
   { among }: Readonly<Record<string, unknown>>,

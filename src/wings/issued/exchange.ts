@@ -85,7 +85,7 @@ interface NamedKey {
 }
 
 /** Has a listener called once a key works no more. Returns a function that ends that. */
-export type WatchKey = (onEnd: (failure: Failure) => void) => () => void;
+type WatchKey = (onEnd: (failure: Failure) => void) => () => void;
 
 /** A way in by the name of a key. */
 interface Entered {
@@ -151,10 +151,7 @@ export class Issued {
     return { exchanged, watch: (onEnd) => this.#watch(key.digest, onEnd) };
   }
 
-  /**
-   * Names the holder of an issued key; null if a header bears none.
-   * @throws Failure if there is no such key
-   */
+  /** Names the holder of an issued key; null if a header bears none. @throws Failure if there is no such key */
   async holderOf(authorization: string): Promise<string | null> {
     const given = issuedKeyIn(authorization);
     return given === null ? null : (await this.#find(given)).digest;

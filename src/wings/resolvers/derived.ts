@@ -37,10 +37,7 @@ export class Misfit {
 
 type Series = readonly ObservationRecord[];
 
-/**
- * Figures that go with another one: for the same place, and the same part of a year. Copies are left out; there is one
- * at least.
- */
+/** Figures, one at least, that go with another: of the same place and part of a year, without copies. */
 interface Matching {
   readonly rows: Series;
   /** True if they are several of which one may be the latest of the whole country. */
@@ -53,10 +50,7 @@ interface Alike {
   readonly first: ObservationRecord;
 }
 
-/**
- * Rows by year and place, and of these by period: a series of days has thousands, and each of them is compared with
- * others.
- */
+/** Rows by year and place, and of these by period: of thousands of days, each is compared with others. */
 interface SeriesIndex {
   readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
   /** The newest of the whole country. */
@@ -281,10 +275,7 @@ function latestOf(
   });
 }
 
-/**
- * The figure that a figure is compared with.
- * @param onSeveral called if the service has chosen it among several
- */
+/** The figure that a figure is compared with. @param onSeveral called if the service has chosen it among several */
 function operandIn(
   found: Counterpart,
   own: ObservationRecord,
@@ -497,10 +488,7 @@ function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], la
   };
 }
 
-/**
- * The rank of a figure among those of other countries.
- * @param sign 1 if the largest figure comes first
- */
+/** The rank of a figure among those of other countries. @param sign 1 if the largest figure comes first */
 function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): RankRecord | Misfit | Error {
   let [position, of] = [1, 1];
   for (const { countryCode, figure } of rivals) {
