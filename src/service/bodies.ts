@@ -19,9 +19,6 @@ export function unspecified(call: Call, detail: string, cause?: unknown): Failur
   );
 }
 
-/** Characters of an error's body that are read. */
-export const MAX_ERROR_LENGTH = 1_000_000;
-
 /** A body, unpacked, in the pieces in which it came. They are part of all that was read from the connection at once. */
 export class ReceivedBody {
   readonly #chunks: readonly Buffer[];
