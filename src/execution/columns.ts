@@ -58,7 +58,10 @@ export abstract class Column<S extends Shape = Shape> implements Values {
   abstract isNull(slot: number): boolean;
   abstract setNull(slot: number): void;
   abstract valueAt(slot: number): unknown;
-  /** Makes the values ready, in steps. @param errors takes those of odd values */
+  /**
+   * Makes the values ready, in steps.
+   * @param errors takes those of odd values
+   */
   abstract build(errors: FieldErrors): Steps<void>;
 }
 
@@ -476,7 +479,10 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
   );
 }
 
-/** Serializes a property that is there. @throws if it is an error, or its type refuses it */
+/**
+ * Serializes a property that is there.
+ * @throws if it is an error, or its type refuses it
+ */
 function serialized({ shape }: FieldPlan, value: unknown): unknown {
   if (value instanceof Error) throw value;
   return (shape as LeafShape).leaf.serialize(value);

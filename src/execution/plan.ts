@@ -97,7 +97,10 @@ declare module 'graphql' {
 
 /** The serialization of one scalar or enum. */
 interface LeafKind extends Shortcut {
-  /** Serializes any value but null. @throws if the type refuses the value */
+  /**
+   * Serializes any value but null.
+   * @throws if the type refuses the value
+   */
   readonly serialize: (value: unknown) => unknown;
 }
 

@@ -75,7 +75,10 @@ export interface RunParts {
    * @throws if they are too many: the run ends, and is rejected with the same
    */
   readonly onList?: (items: number) => void;
-  /** Called before each error that a field is answered with. @throws as above */
+  /**
+   * Called before each error that a field is answered with.
+   * @throws as above
+   */
   readonly onError?: () => void;
   readonly errorBehavior?: ErrorBehavior;
   /** Called with the error that has ended the run before its time. */

@@ -64,7 +64,10 @@ const isTake = (name: string): name is UpstreamTake => TAKES.has(name);
 /** Costs that the SDL states, by `Type.field`. */
 type SaidCosts = ReadonlyMap<string, FieldCost>;
 
-/** Parts an SDL from the costs that its fields state. @throws TypeError if a field states no known cost */
+/**
+ * Parts an SDL from the costs that its fields state.
+ * @throws TypeError if a field states no known cost
+ */
 export function takeCosts(sdl: DocumentNode): { readonly typeDefs: DocumentNode; readonly said: SaidCosts } {
   const said = new Map<string, FieldCost>();
   let typeName = '';

@@ -331,7 +331,10 @@ export function createOverloaded(
   };
 }
 
-/** Lets operations on once they may begin. @param overloaded answers the others */
+/**
+ * Lets operations on once they may begin.
+ * @param overloaded answers the others
+ */
 export function admitted(
   next: Handle,
   admission: Admission,

@@ -428,7 +428,10 @@ export class Execution {
     return refusal && refused(refusal);
   }
 
-  /** Prices an operation, in place of its answer. @throws GraphQLError if it is too dear to be priced */
+  /**
+   * Prices an operation, in place of its answer.
+   * @throws GraphQLError if it is too dear to be priced
+   */
   async explain(
     { document, operation }: ValidOperation,
     variables: PlannedOperation['variables'],

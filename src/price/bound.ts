@@ -75,7 +75,10 @@ interface FieldSum<Sum> {
   readonly both: (a: Sum, b: Sum) => Sum;
   /** Tells if a selection doesn't count; all do if this is left out. */
   readonly isLeftOut?: (selection: SelectionNode) => boolean;
-  /** Returns the sum of one field, and of its selection. @param parents objects that have the field */
+  /**
+   * Returns the sum of one field, and of its selection.
+   * @param parents objects that have the field
+   */
   ofField(
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
@@ -211,7 +214,10 @@ interface BoundField {
   readonly type: GraphQLCompositeType;
 }
 
-/** Bounds a field, without its selection. @param parents objects that have the field; null for a field of the root */
+/**
+ * Bounds a field, without its selection.
+ * @param parents objects that have the field; null for a field of the root
+ */
 function ownBound(
   { field, cost, isList, node, type }: BoundField,
   parents: number | null,

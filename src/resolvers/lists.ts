@@ -88,7 +88,10 @@ export interface PagingArgs<Field extends string> {
   readonly before?: string | null | undefined;
 }
 
-/** The wanted page, before anything is asked for. @throws Failure BAD_USER_INPUT if the arguments make no sense */
+/**
+ * The wanted page, before anything is asked for.
+ * @throws Failure BAD_USER_INPUT if the arguments make no sense
+ */
 function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: number) {
   const { first, after, last, before } = args;
   if (first != null && last != null) {
@@ -123,7 +126,10 @@ function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly stri
 /** Loads what few ask of a list: a search, an order, a page. */
 export const lists = loadedOnce(() => import('../wings/resolvers/lists.ts'));
 
-/** Makes the lists of one type. @param naming the key that each row has of its own, or another way to name rows */
+/**
+ * Makes the lists of one type.
+ * @param naming the key that each row has of its own, or another way to name rows
+ */
 export function createListing<Row, Field extends string>(
   type: GlobalId['type'],
   orders: Readonly<Record<Field, Order<Row>>>,

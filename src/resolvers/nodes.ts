@@ -13,7 +13,10 @@ import { checkMetricKey, warnedOfPeriods } from './warned.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 
-/** The object of a global identifier. @throws Failure BAD_USER_INPUT if it is none of ours */
+/**
+ * The object of a global identifier.
+ * @throws Failure BAD_USER_INPUT if it is none of ours
+ */
 async function nodeById(
   id: string,
   context: GraphContext,

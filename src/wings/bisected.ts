@@ -108,7 +108,10 @@ async function settleRefused(
   return askForHalves(partOf(task, halves[0]), partOf(task, halves[1]), refusal, search);
 }
 
-/** Counts a refusal that is looked into. @returns true if it may be */
+/**
+ * Counts a refusal that is looked into.
+ * @returns true if it may be
+ */
 function mayLookFurther({ rectangle, search }: Task): boolean {
   const names = rectangle.countryCodes.length + rectangle.metricKeys.length;
   search.refusalsLeft ??= 6 * Math.ceil(Math.log2(names)) + 6;

@@ -456,7 +456,10 @@ async function complete(cut: CutAnswer, parts: RepairMeans): Promise<FetchedRows
   return sum([rest, await task.replan(keptPairs, replanned)]);
 }
 
-/** Learns from a cut answer at how many rows the service cuts. @returns true if a higher limit may bring more */
+/**
+ * Learns from a cut answer at how many rows the service cuts.
+ * @returns true if a higher limit may bring more
+ */
 function learnCut(answer: Rows, learned: Learned): boolean {
   const { list, limit } = answer;
   const { received, meta } = list;

@@ -30,7 +30,10 @@ const NOTHING_ELSE = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
-/** Returns the content security policy of a page. @param origins sites that may frame it; none in the list for any */
+/**
+ * Returns the content security policy of a page.
+ * @param origins sites that may frame it; none in the list for any
+ */
 export function pagePolicy(origins: readonly string[]): string {
   return `${NOTHING_ELSE}; img-src 'self'; style-src ${STYLE_HASH}; frame-ancestors ${ancestors(origins)}`;
 }

@@ -500,7 +500,10 @@ export class Delivery {
     };
   }
 
-  /** Begins to deliver, if parts are to come. @returns true if it has begun */
+  /**
+   * Begins to deliver, if parts are to come.
+   * @returns true if it has begun
+   */
   begin(first: FirstPart): boolean {
     if (this.#run === null) return false;
     this.#first = first;

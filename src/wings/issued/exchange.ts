@@ -151,7 +151,10 @@ export class Issued {
     return { exchanged, watch: (onEnd) => this.#watch(key.digest, onEnd) };
   }
 
-  /** Names the holder of an issued key; null if a header bears none. @throws Failure if there is no such key */
+  /**
+   * Names the holder of an issued key; null if a header bears none.
+   * @throws Failure if there is no such key
+   */
   async holderOf(authorization: string): Promise<string | null> {
     const given = issuedKeyIn(authorization);
     return given === null ? null : (await this.#find(given)).digest;

@@ -44,7 +44,10 @@ interface MemoryTaken {
 interface Engine {
   setFlags(flag: string): void;
   taken(): MemoryTaken;
-  /** Has the listener called after each full collection. @returns ends it */
+  /**
+   * Has the listener called after each full collection.
+   * @returns ends it
+   */
   onCollected(listener: () => void): () => void;
 }
 

@@ -275,7 +275,10 @@ function latestOf(
   });
 }
 
-/** The figure that a figure is compared with. @param onSeveral called if the service has chosen it among several */
+/**
+ * The figure that a figure is compared with.
+ * @param onSeveral called if the service has chosen it among several
+ */
 function operandIn(
   found: Counterpart,
   own: ObservationRecord,
@@ -488,7 +491,10 @@ function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], la
   };
 }
 
-/** The rank of a figure among those of other countries. @param sign 1 if the largest figure comes first */
+/**
+ * The rank of a figure among those of other countries.
+ * @param sign 1 if the largest figure comes first
+ */
 function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): RankRecord | Misfit | Error {
   let [position, of] = [1, 1];
   for (const { countryCode, figure } of rivals) {

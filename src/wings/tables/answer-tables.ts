@@ -86,7 +86,10 @@ function fieldsBySchema(
   return fieldsOf([{ set: operation.selectionSet, parent: root }], collectorOf(document, looked, typeOf), 0);
 }
 
-/** Returns the fields of an answer without a schema: the answer shows the lists among them. @throws TooManyFields */
+/**
+ * Returns the fields of an answer without a schema: the answer shows the lists among them.
+ * @throws TooManyFields
+ */
 function fieldsByAnswer(
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -232,7 +235,10 @@ export function tablesBySchema(
   return operation && tablesOf(fieldsBySchema(schema, document, operation));
 }
 
-/** Returns the tables of an answer whose schema isn't known, with their rows. @throws TooManyFields */
+/**
+ * Returns the tables of an answer whose schema isn't known, with their rows.
+ * @throws TooManyFields
+ */
 export function tablesInAnswer(
   document: DocumentNode,
   operationName: string | undefined,

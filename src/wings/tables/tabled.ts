@@ -135,7 +135,10 @@ function* written(
   yield writer.finish();
 }
 
-/** Makes each chunk on demand, in slices. @throws TooLong, between two of them, if there is more than may be sent */
+/**
+ * Makes each chunk on demand, in slices.
+ * @throws TooLong, between two of them, if there is more than may be sent
+ */
 async function* chunksOf(
   steps: Generator<Uint8Array | undefined>,
   job: Job,
