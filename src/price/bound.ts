@@ -95,7 +95,7 @@ type SumOfSet<Sum> = (
   parents: number,
 ) => Sum;
 
-/** Adds up over a selection set. A fragment is walked once for each number of parents: paths are too many. */
+/** Adds up over a selection set. A fragment is walked once for each number of parents: not along each path to it. */
 export function summing<Sum>(
   schema: GraphQLSchema,
   { fragments }: SelectionScope,
