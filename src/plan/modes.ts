@@ -43,7 +43,7 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
 /** Pairs that are looked at in one step. */
 const STEP_PAIRS = 512;
 
-/** Covers as {@link cover} does; null if it takes more calls, of which one alone is told at once. */
+/** Covers as {@link cover} does; null if it takes more calls than these. One call that can't do is told at once. */
 export function coverWithin(
   mostCalls: number,
   pairs: readonly Pair[],
