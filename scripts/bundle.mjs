@@ -76,12 +76,6 @@ const IN_PLACE = [
   { name: '@fastify/ajv-compiler', of: /fastify/, text: [] },
   { name: '@fastify/fast-json-stringify-compiler', of: /fastify/, text: [] },
   { name: 'light-my-request', of: /fastify/, text: [] },
-  // Schemas of an SDL, which Apollo Server would make of one.
-  {
-    name: '@graphql-tools/schema',
-    of: /@apollo\/server/,
-    text: ['export const makeExecutableSchema = undefined;'],
-  },
   // Servers of HTTP/2 and HTTPS.
   { name: 'node:http2', of: /fastify\/lib\/server\.js$/, text: [] },
   { name: 'node:https', of: /fastify\/lib\/server\.js$/, text: [] },

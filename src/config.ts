@@ -7,10 +7,7 @@ import type { SourceNames } from './wings/citations.ts';
 
 const SQLITE = 'sqlite:';
 
-/**
- * Tells if an address names a place for held entries: `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its
- * client reads it.
- */
+/** Tells if an address is `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its client reads it. */
 function isCacheAddress(address: string): boolean {
   if (address === 'memory:' || address === 'none') return true;
   return address.startsWith(SQLITE) ? address.slice(SQLITE.length).trim() !== '' : isOfRedis(address);
@@ -33,10 +30,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/**
- * Words the fault for which a file of SQLite can't be opened at the path of an address; null if no fault is known, or
- * the address is none of SQLite.
- */
+/** Words the fault for which the file of an address can't be opened by SQLite; null if none is known. */
 function sqliteFault(address: string): string | null {
   if (!address.startsWith(SQLITE)) return null;
   const path = address.slice(SQLITE.length);
@@ -91,10 +85,7 @@ function tracingFaults(env: Env): readonly string[] {
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
-/**
- * Returns the protocol by which traces are sent; null if they aren't. They are if an address is given for them, or the
- * exporter is named, unless all of it is disabled.
- */
+/** Returns the protocol of traces; null if no address or exporter is given for them, or all is disabled. */
 export function tracingIn(env: Env = process.env): OtlpProtocol | null {
   const { OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = env;
   const isOn = OTEL_TRACES_EXPORTER || OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
@@ -270,10 +261,7 @@ const Environment = z.object({
   SUBSCRIPTIONS_POLL_SECONDS: wholeNumber(1, 86_400).default(60),
   /** Subscriptions of one key at once. */
   MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
-  /**
-   * Milliseconds for which a program that is to stop still takes new requests, although it already says that it isn't
-   * ready.
-   */
+  /** Milliseconds for which a program that is to stop, and isn't ready any more, takes new requests. */
   DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
   /** Milliseconds that, from then on, requests under way may take. */
   DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),

@@ -48,10 +48,7 @@ export interface FailureFields {
   readonly field?: string | undefined;
 }
 
-/**
- * A failure as the caller is told of it. It has no stack: its words are about the request or the service, and there may
- * be many.
- */
+/** A failure as the caller is told of it. It has no stack: its words are about the request or the service. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly fields: FailureFields;

@@ -35,9 +35,7 @@ const IDLE_MB = { answering: 170, supervising: 90 };
 /** The share of a container's memory that is the program's: the rest is the system's, for files and sockets. */
 const CONTAINER_SHARE = 0.9;
 
-/**
- * Megabytes of a machine that a process by itself takes at the most unless it is told to, and the share of its memory.
- */
+/** Megabytes of a machine, and the share of its memory, that a process takes at the most unless told to. */
 const USUAL_MB = 1_024;
 const MACHINE_SHARE = 0.25;
 
@@ -110,17 +108,6 @@ function spareBytes({ memoryMb, workers }: Division): number {
   return Math.max(0, Math.min(memoryMb, heapMb) - idleMb) * MB;
 }
 
-/** Derives settings from the budget, for those that are not given. */
-function derivedSettings(division: Division) {
-  const spare = spareBytes(division);
-  const each = spare / division.workers;
-  return {
-    cacheMaxBytes: Math.round(Math.max(LEAST.cache, spare * SHARES.cache)),
-    answersMaxBytes: Math.round(Math.max(LEAST.answers, each * SHARES.answers)),
-    maxAnswerBytes: Math.round(Math.min(MOST.answer, Math.max(LEAST.answer, each * SHARES.answer))),
-  };
-}
-
 /** Derives the other bounds from the budget, in each worker. */
 export function heldBounds(division: Division) {
   const each = spareBytes(division) / division.workers;
@@ -146,10 +133,7 @@ export function waitingBounds({
   return { maxPerConnection: maxAnswerBytes, maxInAll: Math.max(maxAnswerBytes, most) };
 }
 
-/**
- * Counts the megabytes of the budget that one process may take: the one that supervises others holds half of the memory
- * that they share.
- */
+/** Counts the megabytes that one process may take: a supervisor holds half of the memory that all share. */
 export function processBudgetMb(
   { memoryMb, workers, cacheMaxBytes }: Division & { readonly cacheMaxBytes: number },
   role: 'answering' | 'supervising' = 'answering',
@@ -184,12 +168,14 @@ export function budgetOf(
     memoryMb: given.MEMORY_MB ?? defaultBudgetMb(machine, given.WORKERS),
     workers: given.WORKERS,
   };
-  const derived = derivedSettings(division);
+  const spare = spareBytes(division);
+  const each = spare / division.workers;
+  const answerBytes = Math.min(MOST.answer, Math.max(LEAST.answer, each * SHARES.answer));
   const settings = {
     ...division,
-    cacheMaxBytes: given.CACHE_MAX_BYTES ?? derived.cacheMaxBytes,
-    answersMaxBytes: given.ANSWERS_MAX_BYTES ?? derived.answersMaxBytes,
-    maxAnswerBytes: given.MAX_ANSWER_BYTES ?? derived.maxAnswerBytes,
+    cacheMaxBytes: given.CACHE_MAX_BYTES ?? Math.round(Math.max(LEAST.cache, spare * SHARES.cache)),
+    answersMaxBytes: given.ANSWERS_MAX_BYTES ?? Math.round(Math.max(LEAST.answers, each * SHARES.answers)),
+    maxAnswerBytes: given.MAX_ANSWER_BYTES ?? Math.round(answerBytes),
   };
   const lack = given.MEMORY_MB === undefined ? null : lackOf(settings);
   return { settings, faults: lack === null ? [] : [`MEMORY_MB: ${lack} (got "${given.MEMORY_MB}")`] };
@@ -211,10 +197,7 @@ function lackOf(budget: Budget): string | null {
   return isOver ? `lacks ${overMb} MB for CACHE_MAX_BYTES and ANSWERS_MAX_BYTES` : null;
 }
 
-/**
- * Counts the MiB that the young generation's halves may take within a budget: with larger ones, answers of many rows
- * take less of the processor.
- */
+/** Counts the MiB of the young generation's halves: larger ones save processor time in answers of many rows. */
 function semiSpaceMb(budgetMb: number): number {
   if (budgetMb <= 300) return 4;
   if (budgetMb <= 400) return 8;
@@ -227,10 +210,7 @@ function semiSpaceMb(budgetMb: number): number {
  */
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 
-/**
- * Returns the flags for the engine and the variables for the allocator that must be set before the program is loaded,
- * by its environment and the engine's flags; null if they are set.
- */
+/** Returns the engine's flags and the allocator's variables to begin anew with; null if they are set. */
 export function startOf(
   env: Readonly<Record<string, string | undefined>>,
   flags: readonly string[],

@@ -243,6 +243,11 @@ function ofTokens(tokens: Tokens | null): Period | null {
 /** Reads a period of the calendar by the kinds of its parts. */
 function calendar(shape: string, texts: readonly string[], separator: string): Period | null {
   const [a = '', b = '', c = ''] = texts;
+  if (/^4[12n][12]$/.test(shape)) return dayOf(a, b, c);
+  if (/^[12]n4$/.test(shape)) return dayOf(c, b, a);
+  if (/^n[12]4$/.test(shape)) return dayOf(c, a, b);
+  if (/^[12][12]4$/.test(shape))
+    return Number(a) > 12 || a === b ? dayOf(c, b, a) : Number(b) > 12 ? dayOf(c, a, b) : null;
   switch (shape) {
     case '4':
       return unitOf(a, 'a', '1');
@@ -259,30 +264,12 @@ function calendar(shape: string, texts: readonly string[], separator: string): P
       return unitOf(b, 'm', a);
     case '43':
       return separator === '-' ? unitOf(a, 'd', b) : null;
-    case '422':
-    case '421':
-    case '412':
-    case '411':
-    case '4n2':
-    case '4n1':
-      return dayOf(a, b, c);
-    case '224':
-    case '214':
-    case '124':
-    case '114':
-      return Number(a) > 12 || a === b ? dayOf(c, b, a) : Number(b) > 12 ? dayOf(c, a, b) : null;
     case '4n':
       return unitOf(a, 'm', b);
     case 'n4':
       return unitOf(b, 'm', a);
     case 'n2':
       return separator === '-' ? unitOf(fullYear(b), 'm', a) : null;
-    case '2n4':
-    case '1n4':
-      return dayOf(c, b, a);
-    case 'n24':
-    case 'n14':
-      return dayOf(c, a, b);
     case '4u':
       return UNITS.get(b) === 'a' ? unitOf(a, 'a', '1') : null;
     case 'u4':
@@ -655,20 +642,14 @@ function timeOf(firstMs: number, fraction: string, precisionMs: number): Time | 
 /** Milliseconds beyond which there are no dates. */
 const MAX_MS = 8_640_000_000_000_000;
 
-/**
- * Tells which of two times is later, by all digits of their fractions: positive if the first is. One that can't be read
- * is the earliest.
- */
+/** Tells which of two times is later, by all digits: positive if the first is. One that can't be read is earliest. */
 export function compareTimes(a: string, b: string): number {
   if (a === b) return 0;
   const [one, other] = [sortableOf(a), sortableOf(b)];
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/**
- * Writes a time so that texts sort as times do: without its zone, which is UTC, and without zeros at the end of its
- * fraction.
- */
+/** Writes a time so that texts sort as times do: without its zone, and zeros at the end of its fraction. */
 function sortableOf(text: string): string {
   const time = timeIn(text)?.text.slice(0, -1) ?? '';
   return time.includes('.') ? time.replace(/\.?0+$/, '') : time;

@@ -1,7 +1,4 @@
-/**
- * The warnings of an answer that is right but not whole: `extensions.warnings`. Unlike a Failure, a warning takes
- * nothing away from the answer.
- */
+/** The warnings of an answer that is right but not whole. A warning, unlike a Failure, takes nothing away. */
 export const WARNING_CODES = [
   'UNKNOWN_INDICATOR',
   'UNKNOWN_COUNTRY',
@@ -42,26 +39,13 @@ export interface LiveWarning {
   readonly resumesAt?: string;
 }
 
-/** The warnings of one operation. */
-export interface Warnings {
-  /**
-   * Adds a warning, unless there is one about the same thing: the first to say it names its own path.
-   * @param about the mark that tells it from others: an object that is about the same thing; without one, its code with
-   * the name, or the route
-   */
-  add(warning: Warning, about?: object): void;
-  /** Adds a warning about a name as `add` does. It is made only if it is told: its suggestions take a while. */
-  addOf(code: WarningCode, name: string, make: () => Warning): void;
-  /** Has something looked at each time that the warnings are told: by then more may be known than when it was answered. */
-  lookAt(look: () => void): void;
-  /** Returns the warnings as the answer tells them, in the order they came; undefined if there are none. */
-  told(): readonly Warning[] | undefined;
-}
-
 /** Warnings that one answer tells. */
 const MAX_WARNINGS = 100;
 
-export function createWarnings(): Warnings {
+export type Warnings = ReturnType<typeof createWarnings>;
+
+/** Keeps the warnings of one operation. */
+export function createWarnings() {
   const told: Warning[] = [];
   let subjects: Set<string | object> | undefined;
   let looks: (() => void)[] | undefined;
@@ -81,16 +65,23 @@ export function createWarnings(): Warnings {
   }
 
   return {
-    add(warning, about) {
+    /**
+     * Adds a warning, unless there is one about the same thing: the first to say it names its own path.
+     * @param about the mark that tells it from others; left out, its code with the name, or the route
+     */
+    add(warning: Warning, about?: object): void {
       const { code, name, route, message } = warning;
       add(about ?? `${code} ${name ?? route ?? message}`, code, () => warning);
     },
-    addOf: (code, name, make) => add(`${code} ${name}`, code, make),
-    lookAt(look) {
+    /** Adds a warning about a name, which is made only if it is told: its suggestions take a while. */
+    addOf: (code: WarningCode, name: string, make: () => Warning) => add(`${code} ${name}`, code, make),
+    /** Has something looked at each time that the warnings are told: by then more may be known. */
+    lookAt(look: () => void): void {
       looks ??= [];
       looks.push(look);
     },
-    told() {
+    /** Returns the warnings as the answer tells them, in the order they came; undefined if there are none. */
+    told(): readonly Warning[] | undefined {
       if (looks !== undefined) for (const look of looks) look();
       if (told.length === 0) return undefined;
       if (firstUntold === undefined) return told;

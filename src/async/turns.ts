@@ -104,10 +104,7 @@ export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Pro
 /** Items between looks at the clock. */
 const BLOCK_ITEMS = 8;
 
-/**
- * Does something with each of many items: at once if that doesn't take long; else others have their turns in between, and
- * before the work that comes after.
- */
+/** Does something with each of many items. If that takes long, others have their turns in between and after it. */
 export function eachInTurns<Item>(
   job: Job,
   items: readonly Item[],
@@ -173,10 +170,7 @@ function* merging<Row>(
   }
 }
 
-/**
- * Returns true if an operation may begin at once: no slice is waiting, and this iteration of the event loop has not
- * gone on for long.
- */
+/** Tells if an operation may begin at once: no slice waits, and this iteration of the event loop is still short. */
 export function mayBeginAtOnce(): boolean {
   if (waiting > 0) return false;
   if (beginningsSinceMs !== null) return performance.now() - beginningsSinceMs < BEGINNING_MS;
@@ -189,10 +183,7 @@ function endBeginnings(): void {
   beginningsSinceMs = null;
 }
 
-/**
- * Has the next iteration of the event loop run slices. Each is an immediate of its own, so that the promises which it
- * settles are followed before the next one begins, and count as its time.
- */
+/** Has the next iteration run slices, an immediate each: promises that one settles are followed in its own time. */
 function arm(): void {
   if (isArmed || waiting === 0) return;
   isArmed = true;

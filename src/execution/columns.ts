@@ -17,7 +17,6 @@ import {
   type ListShape,
   type ObjectBuilder,
   type ObjectPlan,
-  type Oddity,
   type Plan,
   type Shape,
   type Values,
@@ -124,7 +123,7 @@ export class ObjectColumn extends Column {
     const build: ObjectBuilder['build'] = objects.some((object) => object !== null)
       ? (plan.builder ?? compiled(plan)).build
       : () => ({});
-    const odd: Oddity = (index, slot, value) => this.#odd(errors, index, slot, value);
+    const odd = (index: number, slot: number, value: unknown) => this.#odd(errors, index, slot, value);
     const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
       const object = objects[slot] as object | null;
@@ -134,10 +133,7 @@ export class ObjectColumn extends Column {
     this.#built = built;
   }
 
-  /**
-   * Loses the objects that lack a property which may not be null. Properties are read when the answer is made; if errors
-   * stay where they are, that is soon enough.
-   */
+  /** Loses objects that lack a property which may not be null, unless errors stay where they are. */
   check(errors: FieldErrors): void {
     const { plan, objects } = this;
     if (errors.behavior === 'NULL' || !objects.some((object) => object !== null)) return;
@@ -377,10 +373,7 @@ type Variables = Readonly<Record<string, unknown>>;
 /** The type without the members that other packages add to it and graphql-js 16 doesn't have. */
 type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
 
-/**
- * The `info` of resolvers of one field, one after the other. The path is made only if it is read, and has to be read
- * before the resolver returns: after that, it is the turn of other objects.
- */
+/** The `info` of one field's resolvers, one after the other: the path has to be read before each returns. */
 export class FieldInfo implements OwnInfo {
   readonly fieldName: string;
   readonly fieldNodes: FieldPlan['nodes'];
@@ -419,7 +412,7 @@ export class FieldInfo implements OwnInfo {
 }
 
 /** Objects of one run that a field is to be resolved for. */
-export interface TogetherCall {
+interface TogetherCall {
   readonly field: FieldPlan;
   readonly objects: readonly object[];
   readonly args: Record<string, unknown>;

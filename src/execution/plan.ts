@@ -59,14 +59,8 @@ function isOfSchema({ name }: GraphQLObjectType): boolean {
   return name.startsWith('__');
 }
 
-interface SelectedField {
-  /** Name in the answer. */
-  readonly key: string;
-  readonly by: string;
-}
-
 /** Characters of each object of a selection, values apart, if they are counted; else 0. */
-function countedLength(type: GraphQLObjectType, fields: readonly SelectedField[]): number {
+function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): number {
   if (!isOfSchema(type)) return 0;
   let length = 0;
   for (const { key, by } of fields)
@@ -140,7 +134,7 @@ export interface Values {
 }
 
 /** Returns the outcome of a property's value that doesn't go into the answer as it is. */
-export type Oddity = (field: number, slot: number, value: unknown) => unknown;
+type Oddity = (field: number, slot: number, value: unknown) => unknown;
 
 /** A field and the source of its value: it is always the same, a property of the object, or stands in a column. */
 type BuiltField = { readonly key: string } & (
@@ -199,10 +193,7 @@ export interface BatchInfo extends GraphQLResolveInfo {
   readonly pathOf: (parent: number) => ResponsePath;
 }
 
-/**
- * Resolves a field for many parents at once, in their order. An Error among the values is the outcome of its parent
- * alone; a rejection is that of all.
- */
+/** Resolves a field for many parents, in order. An Error is the outcome of its parent, a rejection that of all. */
 export type BatchResolver<Source, Args, Context, Value> = (
   sources: readonly Source[],
   args: Args,
@@ -276,10 +267,7 @@ export interface FieldPlan {
   readonly isOfSchema: boolean;
   /** The same array for every run, so that knowledge of a selection can be remembered by it. */
   readonly nodes: readonly FieldNode[];
-  /**
-   * The source of the value. A leaf property is read off its object when the answer is made, and has no column of its
-   * own.
-   */
+  /** The source of the value. A leaf property is read when the answer is made, and has no column of its own. */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
   readonly shape: Shape;
   /** The arguments, coerced; null if variables stand in them. */
@@ -330,7 +318,7 @@ export interface FieldCollector {
   streamOf(nodes: readonly FieldNode[]): StreamUsage | undefined;
 }
 
-export interface CollectedSelection {
+interface CollectedSelection {
   readonly fields: SelectedFields;
   readonly deferred?: {
     readonly begins: readonly DeferUsage[];

@@ -92,7 +92,7 @@ export interface RunParts {
 }
 
 /** Sees the values that a run resolves, while it does. */
-export interface RunObserver {
+interface RunObserver {
   /** Sees objects: their properties can be read now. */
   objects(objects: ObjectColumn): void;
   /**
@@ -117,7 +117,7 @@ export interface RunScope {
 }
 
 /** Takes over parts that are delivered apart from the answer in the making. */
-export interface Later {
+interface Later {
   /** True if parts of so many objects may be delivered apart. */
   mayDefer(deferral: ObjectDeferral, objects: number): boolean;
   /** Defers parts of objects that are there. */
@@ -301,10 +301,7 @@ export class Run {
     this.#scheduler.waitForAll(values, each.complete);
   }
 
-  /**
-   * Pauses the loop above. It stands apart from it, since the loop would else make a context of its own for each
-   * object.
-   */
+  /** Pauses the loop above, which would else make a context of its own for each object. */
   #pauseAt(each: Each, slot: number): void {
     this.#scheduler.pause(() => this.#resolveEach(each, slot));
   }
@@ -513,10 +510,7 @@ function spreadOver(
   return asked.map((object) => (object === null ? ABSENT : given[next++]));
 }
 
-/**
- * Works off the tasks of one run: those that are there one after the other, with pauses in which others have their
- * turns, and those that wait for promises once they are settled.
- */
+/** Works off the tasks of one run, with pauses for others, and what waits for promises once they are settled. */
 export class Scheduler {
   readonly #job: Job;
   readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;

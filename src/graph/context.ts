@@ -11,10 +11,7 @@ import type { Warnings } from '../warnings.ts';
 import type { SourceNames } from '../wings/citations.ts';
 import type { LiveSources } from '../wings/live/inbox.ts';
 
-/**
- * The object behind a Country, an Indicator or a Source: its key, and all that is known of it without asking. A field
- * that is not known is loaded if it is selected, and fails by itself.
- */
+/** The object behind a Country, an Indicator or a Source: its key, and what is known of it. The rest is loaded. */
 export interface CountryRef {
   /** Upper case. */
   readonly code: string;
@@ -79,7 +76,7 @@ export interface RankRecord {
 }
 
 /** The operator's words for references to figures. */
-export interface Citing {
+interface Citing {
   readonly sourceNames: SourceNames;
   /** Public address of the service, without a trailing slash; null if it has none. */
   readonly serviceUrl: string | null;

@@ -55,10 +55,7 @@ function isCallersFault(cause: unknown): boolean {
   return status !== undefined && status >= 400 && status < 500;
 }
 
-/**
- * True if a variable that may be null stands at a place that may not be null. Such a variable is coerced without
- * complaint, and the executor finds out at the field; it says so in its message alone.
- */
+/** True if null stands where it may not: the executor finds out at the field, and says so in its message alone. */
 function isWrongArgument(cause: unknown): boolean {
   return (
     cause instanceof GraphQLError &&

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
+import { addResolversToSchema } from '@graphql-tools/schema';
 import {
   buildASTSchema,
   type ConstDirectiveNode,
@@ -14,6 +15,8 @@ import {
   type GraphQLResolveInfo,
   GraphQLScalarType,
   GraphQLSchema,
+  GraphQLSpecifiedByDirective,
+  getDirectiveValues,
   getNamedType,
   isAbstractType,
   isCompositeType,
@@ -223,6 +226,8 @@ export function createSchema({
     entities: subgraph?.hasNodeKey ? entities : withoutInterface(entities),
   });
   const schema = withDirectives(known, executable);
+  describeScalars(schema);
+  readPlainly(schema, resolvers);
   resolveTogether(schema, batches);
   requireResolvers(schema);
   writeCosts(schema, said);
@@ -243,8 +248,12 @@ export function createSubgraph(typeDefs: DocumentNode, { resolvers, entities }: 
   const schema = buildSubgraphSchema([{ typeDefs, resolvers: entities as never }]);
   const field = schema.getQueryType()?.getFields()._entities;
   if (field !== undefined) field.resolve = entitiesResolver(entities);
-  provide(schema, resolvers);
-  return schema;
+  return addResolversToSchema({
+    schema,
+    resolvers: mergeByType(resolvers) as never,
+    resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
+    updateResolversInPlace: true,
+  });
 }
 
 /** Directives of operations. Routers have their own of these names, and hand none on. */
@@ -362,22 +371,27 @@ function mergeByType<Fields extends object>(
 }
 
 /**
- * Gives fields their resolvers, and scalars the functions of the code's: their words stay the SDL's.
- * @throws TypeError naming a field that there is not
+ * Gives scalars back the SDL's words on them: `addResolversToSchema` puts those of the code in their place, which has
+ * none.
  */
-function provide(schema: GraphQLSchema, resolvers: readonly Resolvers[]): void {
-  for (const [typeName, provided] of Object.entries(mergeByType<object>(resolvers))) {
+function describeScalars(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isScalarType(type) || type.astNode == null) continue;
+    type.description ??= type.astNode.description?.value;
+    type.specifiedByURL ??= getDirectiveValues(GraphQLSpecifiedByDirective, type.astNode)?.url as string;
+  }
+}
+
+/**
+ * Lets fields that a record has be read without a detour: `addResolversToSchema` binds every function that it is given.
+ */
+function readPlainly(schema: GraphQLSchema, resolvers: readonly Resolvers[]): void {
+  for (const [typeName, resolverByField] of Object.entries(mergeByType(resolvers))) {
     const type = schema.getType(typeName);
-    if (isScalarType(provided) && isScalarType(type)) {
-      const { serialize, parseValue, parseLiteral, extensions } = provided;
-      Object.assign(type, { serialize, parseValue, parseLiteral, extensions });
-      continue;
-    }
-    const fields = isObjectType(type) ? type.getFields() : {};
-    for (const [name, resolve] of Object.entries(provided)) {
-      const field = fields[name];
-      if (field === undefined) throw new TypeError(`There is no field ${typeName}.${name}.`);
-      Object.assign(field, typeof resolve === 'function' ? { resolve } : resolve);
+    if (!isObjectType(type)) continue;
+    for (const [name, resolve] of Object.entries(resolverByField)) {
+      const field = type.getFields()[name];
+      if (field !== undefined && resolve === defaultFieldResolver) field.resolve = defaultFieldResolver;
     }
   }
 }

@@ -115,7 +115,7 @@ export interface SelectionScope {
 }
 
 /** A {@link SelectionScope} at a field. */
-export interface FieldScope extends SelectionScope {
+interface FieldScope extends SelectionScope {
   readonly fieldNodes: readonly FieldNode[];
 }
 
@@ -141,10 +141,7 @@ export function perSelection<Scope extends FieldScope, Found>(
 
 const namesByType = perSelection(() => new Map<string, ReadonlySet<string>>());
 
-/**
- * Names of the fields selected directly on a field's result, if that is an object of the type. Fragments that apply to
- * it are looked into, each of them once; skipped fields are left out.
- */
+/** Names of the fields selected directly on a result of the type, fragments included, and skipped fields left out. */
 export function selectedFields(info: FieldScope, typeName: string): ReadonlySet<string> {
   const byType = namesByType(info);
   let names = byType.get(typeName);
@@ -179,10 +176,7 @@ export function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
   return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
-/**
- * The scope of the selection on the rows of a field: directly below it for a list, and below `nodes` and `edges` for a
- * connection.
- */
+/** The scope of the selection on a field's rows: below `nodes` and `edges` if it is a connection. */
 export function scopeOfRows(info: RowsField): FieldScope {
   const fieldNodes = rowNodes(info);
   return fieldNodes === info.fieldNodes ? info : { ...scopeOf(info), fieldNodes };
@@ -279,10 +273,7 @@ function selectionSetOf(
     : selection.selectionSet;
 }
 
-/**
- * True if `@skip` or `@include` leaves a selection out. A condition that is null doesn't: execution reports the error
- * in it.
- */
+/** True if `@skip` or `@include` leaves a selection out. Of a condition that is null, execution reports the error. */
 export function isLeftOut(selection: SelectionNode, { variableValues }: SelectionScope): boolean {
   if (!selection.directives?.length) return false;
   try {

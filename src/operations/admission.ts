@@ -45,18 +45,12 @@ const FEW = 32;
 /** Milliseconds between two searches for operations that have waited for too long. */
 const SWEEP_MS = 50;
 
-/**
- * Milliseconds without a look after which the process counts as stalled. The operations that wait are not late then,
- * since none could begin.
- */
+/** Milliseconds without a look after which the process counts as stalled: nobody who waits is late then. */
 const STALL_MS = 3 * SWEEP_MS;
 
 /** Share of the heap beyond which no more operations are under way at once than a flow's least share. */
 const HEAP_FULL = 0.85;
-/**
- * The same share of the process's memory. The process keeps the memory that it has once had, so little that is left is
- * no sign by itself.
- */
+/** The same share of the process's memory, of which little that is left is no sign: it keeps what it once had. */
 const MEMORY_FULL = 0.98;
 const HEAP_LOOK_MS = 250;
 
@@ -289,9 +283,7 @@ function countBegun({ begun }: Lane, nowMs: number): void {
   begun.now += 1;
 }
 
-/**
- * Counts the operations that may wait: in a queue that lasts, half of those that begin in the time that one may wait.
- */
+/** Counts the operations that may wait: in a queue that lasts, half of those that begin in the longest wait. */
 function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): number {
   if (queue.length === 0 || nowMs - busySinceMs <= BURST_MS) return most;
   return Math.min(most, Math.max(FEW, Math.floor(Math.max(begun.before, begun.now) / 2)));
@@ -312,42 +304,30 @@ const RETRY_AFTER_SECONDS = [1, 2, 3] as const;
 /** Placeholder for the identifier of the request; no text of ours has it. */
 const REQUEST_ID = '<request>';
 
-/** An answer without the identifier of the request, which goes between both parts of the body. */
-interface OverloadedAnswer {
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: readonly [string, string];
-}
-
-/**
- * Makes the answers to operations that are refused unseen. They are made once, since refusing has to cost next to
- * nothing.
- */
+/** Makes the answers to operations that are refused unseen, once: refusing has to cost next to nothing. */
 export function createOverloaded(
   maxOperations: number,
 ): (accepts: string, requestId?: string) => GatewayResponse {
   const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
-  const answersIn = (type: string): readonly OverloadedAnswer[] =>
+  const answersIn = (type: string) =>
     RETRY_AFTER_SECONDS.map((retryAfterSeconds) => {
       const fields = { retryAfterSeconds, requestId: REQUEST_ID };
       const body = errorBody('OVERLOADED', message, fields, { extensions: { upstream: openBill() } });
-      const [before = '', after = ''] = body.split(REQUEST_ID);
-      return {
-        headers: [
-          ['content-type', `application/${type}; charset=utf-8`],
-          ['cache-control', 'no-store'],
-          ['vary', 'Authorization'],
-          ['retry-after', String(retryAfterSeconds)],
-        ],
-        body: [before, after],
-      };
+      const headers = new Map([
+        ['content-type', `application/${type}; charset=utf-8`],
+        ['cache-control', 'no-store'],
+        ['vary', 'Authorization'],
+        ['retry-after', String(retryAfterSeconds)],
+      ]);
+      return { headers, parts: body.split(REQUEST_ID) };
     });
   const answers = { modern: answersIn('graphql-response+json'), plain: answersIn('json') };
   let count = 0;
   return (accepts, requestId = 'none') => {
     count += 1;
     const kind = isModern(accepts) ? 'modern' : 'plain';
-    const { headers, body } = answers[kind][count % RETRY_AFTER_SECONDS.length] as OverloadedAnswer;
-    return { status: 503, headers: new Map(headers), body: body.join(requestId) };
+    const answer = answers[kind][count % RETRY_AFTER_SECONDS.length];
+    return { status: 503, headers: new Map(answer?.headers), body: answer?.parts.join(requestId) ?? '' };
   };
 }
 

@@ -21,7 +21,6 @@ import {
 import {
   describeOperation,
   eventOf,
-  type OperationOutcome,
   type OperationRun,
   type OperationsParts,
   type RanOperation,
@@ -71,7 +70,7 @@ class StoredAnswer {
   readonly body: Buffer;
   /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
   readonly encoded = new Map<string, Promise<Buffer>>();
-  readonly event: OperationOutcome;
+  readonly event: ReturnType<typeof eventOf>;
   readonly #dataBytes: number;
   readonly #onError: ErrorBehavior;
   #tag: string | undefined;
@@ -98,10 +97,7 @@ interface KeptAnswer {
   readonly untilMs: number;
   /** The same, as far as all of the answer is known to hold: 0 if it isn't whole. */
   readonly freshUntilMs: number;
-  /**
-   * Generation of the entries that were held for the key when the answer was made: once a newer one is, the answer may
-   * be another.
-   */
+  /** Generation of the entries that were held for the key: with a newer one, the answer may be another. */
   readonly generation: number;
 }
 
@@ -109,10 +105,7 @@ interface KeptAnswer {
 const ENCODED_SHARE = 0.5;
 const ANSWER_BYTES = 1_000;
 
-/**
- * Bytes of answers to questions about the schema: they are the same for every key, and anybody can ask. The
- * introspection of all of the schema takes some 100 KB.
- */
+/** Bytes of answers about the schema, the same for every key: all of the introspection takes some 100 KB. */
 const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 
 function createTable(maxBytes: number): BoundedCache<KeptAnswer> {
@@ -123,9 +116,7 @@ function createTable(maxBytes: number): BoundedCache<KeptAnswer> {
   );
 }
 
-/**
- * Share of the time limit for which a run can be joined: its deadline may be that much earlier than the joiner's own.
- */
+/** Share of the time limit for which a run can be joined: its deadline may be that much earlier than one's own. */
 const JOINED_SHARE = 0.01;
 
 /**
@@ -256,10 +247,7 @@ export class AnswersTable implements Shrinkable {
     return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
   }
 
-  /**
-   * Runs equal operations of one key once while they are in flight. The first of them pays, the others have its answers
-   * as shared ones. The run is given up when the last one that waits for it has left.
-   */
+  /** Runs equal operations of one key once while they are in flight, until the last that waits has left. */
   #share(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
     const { config, fieldTraces, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;

@@ -72,10 +72,7 @@ import {
   setRunHeaders,
 } from './run.ts';
 
-/**
- * Refuses `_service`, which tells routers the SDL, and so all of the schema. If the schema is closed, Apollo Server's
- * own rule refuses `__schema` and `__type` alone.
- */
+/** Refuses `_service`, which tells all of the schema: Apollo Server's rule refuses `__schema` and `__type` alone. */
 const noSdl: ValidationRule = (context) => ({
   Field(node) {
     if (node.name.value !== '_service' || context.getParentType() !== context.getSchema().getQueryType())
@@ -89,10 +86,7 @@ const noSdl: ValidationRule = (context) => ({
   },
 });
 
-/**
- * Takes suggestions out of errors of variables, which would name values of enums. Apollo Server does so to errors of
- * validation alone.
- */
+/** Takes suggestions, which name values of enums, out of errors of variables: Apollo Server leaves them there. */
 function withoutSuggestion(message: string): string {
   return message.startsWith('Variable "$') ? message.replace(/ ?Did you mean (.+?)\?$/, '') : message;
 }
@@ -208,10 +202,7 @@ export async function openRunning(
 /** Identifiers of requests on errors that are about to be worded: a fault of ours is logged with its request. */
 const requestIds = createObjectMemo<string | undefined>('request id');
 
-/**
- * Opens Apollo Server. It reads GraphQL over HTTP in all its forms, parses and validates, and words the faults of a
- * request.
- */
+/** Opens Apollo Server: it reads all forms of GraphQL over HTTP, parses, validates and words faults. */
 async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>> {
   const { config, persisted, onFault } = parts;
   const apollo = new ApolloServer<ApolloContext>({
@@ -256,10 +247,7 @@ function hashIn(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
-/**
- * Leaves execution to the gateway by a seam of Apollo Server's own, which it has for gateways that hand operations on
- * to other servers.
- */
+/** Leaves execution to the gateway, by Apollo Server's seam for gateways that hand operations on to others. */
 function executorSeam({
   schema,
   execution,
@@ -380,10 +368,7 @@ async function plannedFor(
   return planned;
 }
 
-/**
- * Refuses an operation with a condition that is null if it may read the schema, as a whole: nobody can tell which of its
- * fields are meant.
- */
+/** Refuses an operation that may read the schema under a condition that is null: its fields can't be told. */
 function nullConditionIn(
   document: DocumentNode,
   variables: Readonly<Record<string, unknown>>,
@@ -397,10 +382,7 @@ function nullConditionIn(
   });
 }
 
-/**
- * Bounds the words of Apollo's answer. A request that was refused before it was an operation has cost nothing, and says
- * so like any other.
- */
+/** Bounds the words of Apollo's answer, and adds the bill of a request that was refused before it ran. */
 function worded(body: string, { errors, bill, requestId }: OperationRun): string {
   const isRefused = errors === null && body.startsWith('{');
   if (!isRefused && !body.startsWith('{"errors"')) return body;

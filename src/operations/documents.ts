@@ -5,6 +5,7 @@ import {
   type ASTVisitor,
   type DirectiveNode,
   type DocumentNode,
+  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
@@ -13,6 +14,7 @@ import {
   isListType,
   Kind,
   type OperationDefinitionNode,
+  type SelectionNode,
   type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
@@ -22,7 +24,7 @@ import { ERROR_BEHAVIORS } from '../execution/columns.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
-import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
+import { type Bound, boundOf, DOCUMENTED } from '../price/bound.ts';
 import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from '../store/lru.ts';
 
 /** Texts of operations by the names that clients send in their place. */
@@ -160,33 +162,48 @@ function tokensOf({ loc }: DocumentNode): number {
 /** Bytes of a plan, in which the fragments are written out. */
 function planBytes(document: DocumentNode, operation: OperationDefinitionNode): number {
   const fragments = fragmentsIn(document);
+  const bytesBelow = sumOfSelections(
+    (name) => fragments[name],
+    (selection, below) => {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return PER_OBJECT + below;
+      const bytes = selection.selectionSet === undefined ? 0 : PER_OBJECT + below;
+      const isAbstract = selection.kind === Kind.FIELD && ABSTRACT_FIELDS.test(selection.name.value);
+      return PER_SELECTION + bytes * (isAbstract ? MOST_TYPES : 1);
+    },
+  );
+  return PER_OBJECT + bytesBelow(operation.selectionSet);
+}
+
+/**
+ * Adds up over selections, and walks each fragment once. One that is being walked counts as nothing, so that those that
+ * spread themselves come to an end.
+ * @param worthOf returns the sum of a selection by that of the selections below it
+ */
+function sumOfSelections(
+  fragmentOf: (name: string) => FragmentDefinitionNode | null | undefined,
+  worthOf: (selection: SelectionNode, below: number) => number,
+): (set: SelectionSetNode | undefined) => number {
   const known = new Map<string, number>();
 
-  function bytesOf(set: SelectionSetNode): number {
-    let bytes = PER_OBJECT;
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        bytes += bytesOfFragment(selection.name.value);
-      } else {
-        const below = selection.selectionSet === undefined ? 0 : bytesOf(selection.selectionSet);
-        const isAbstract = selection.kind === Kind.FIELD && ABSTRACT_FIELDS.test(selection.name.value);
-        bytes += PER_SELECTION + below * (isAbstract ? MOST_TYPES : 1);
-      }
+  function ofSet(set: SelectionSetNode | undefined): number {
+    let sum = 0;
+    for (const selection of set?.selections ?? []) {
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      sum += worthOf(selection, isSpread ? ofFragment(selection.name.value) : ofSet(selection.selectionSet));
     }
-    return bytes;
+    return Math.min(sum, Number.MAX_SAFE_INTEGER);
   }
 
-  function bytesOfFragment(name: string): number {
-    const fragment = fragments[name];
-    let bytes = known.get(name);
-    if (bytes === undefined && fragment !== undefined) {
-      bytes = bytesOf(fragment.selectionSet);
-      known.set(name, bytes);
-    }
-    return bytes ?? 0;
+  function ofFragment(name: string): number {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    known.set(name, 0);
+    const sum = ofSet(fragmentOf(name)?.selectionSet);
+    known.set(name, sum);
+    return sum;
   }
 
-  return bytesOf(operation.selectionSet);
+  return ofSet;
 }
 
 /** An operation that was found valid, so that it can run without another parse and validation. */
@@ -208,10 +225,7 @@ export interface PlannedOperation {
   readonly bound: Bound;
 }
 
-/**
- * Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told. Other
- * keys have the share below.
- */
+/** Bytes of operations that are kept ready for keys that were accepted lately; other keys have the share below. */
 const MAX_BYTES = 64_000_000;
 const UNPROVEN_SHARE = 1 / 8;
 
@@ -286,7 +300,7 @@ interface PlannedFor {
   readonly plan: Plan;
   readonly leadsToFigures: boolean;
   /** The bound of an operation without variables, for lists of some sizes. */
-  bounded: { readonly sizes: ListSizes; readonly bound: Bound } | null;
+  bounded: { readonly sizes: typeof DOCUMENTED; readonly bound: Bound } | null;
 }
 
 function prepareOperation(
@@ -336,7 +350,7 @@ function prepareOperation(
   return prepared;
 }
 
-function sizesOf({ listed }: Learned): ListSizes {
+function sizesOf({ listed }: Learned) {
   return { countries: listed.countries.size, metrics: listed.metrics.size };
 }
 
@@ -489,29 +503,10 @@ function maxRootFieldsRule(limit: number): ValidationRule {
  */
 function maxSelectionsRule(limit: number): ValidationRule {
   return (context) => {
-    /** Counts by fragment; 0 while one is being counted, so that fragments that spread themselves come to an end. */
-    const counts = new Map<string, number>();
-
-    function countIn(set: SelectionSetNode | undefined): number {
-      let count = 0;
-      for (const selection of set?.selections ?? [])
-        count +=
-          1 +
-          (selection.kind === Kind.FRAGMENT_SPREAD
-            ? countOf(selection.name.value)
-            : countIn(selection.selectionSet));
-      return Math.min(count, Number.MAX_SAFE_INTEGER);
-    }
-
-    function countOf(name: string): number {
-      const known = counts.get(name);
-      if (known !== undefined) return known;
-      counts.set(name, 0);
-      const count = countIn(context.getFragment(name)?.selectionSet);
-      counts.set(name, count);
-      return count;
-    }
-
+    const countIn = sumOfSelections(
+      (name) => context.getFragment(name),
+      (_, below) => 1 + below,
+    );
     return {
       OperationDefinition({ selectionSet }) {
         const count = countIn(selectionSet);
@@ -534,10 +529,7 @@ function maxListItemsRule(limit: number): ValidationRule {
   });
 }
 
-/**
- * The reason to refuse a list in the variables of an operation, before its items are looked at; null if there is none.
- * A rule refuses lists in the text.
- */
+/** The reason to refuse a list in the variables; null if there is none. A rule refuses lists in the text. */
 export function listRefusal(
   { variableDefinitions = [] }: OperationDefinitionNode,
   given: Readonly<Record<string, unknown>>,

@@ -20,10 +20,7 @@ import type { OperationsParts } from './run.ts';
 /** Matches an `Accept` header that has the name of a format of tables. */
 const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
 
-/**
- * Opens the stage that sees requests before anything is known of their operations: it tells the number of operations in
- * each, and the form of its answer. Forms that few ask for are loaded by the first who does.
- */
+/** Opens the stage that tells the number of operations in a request, and the form of its answer. */
 export async function received(
   handle: Handle,
   stage: OperationsParts,
@@ -83,10 +80,7 @@ export async function received(
   };
 }
 
-/**
- * Adds the `RateLimit` and `RateLimit-Policy` headers of the IETF's draft to an answer: the calls left of the key's plan,
- * as far as the service has named it.
- */
+/** Adds the IETF draft's `RateLimit` and `RateLimit-Policy`: the calls left of the key's plan, if it is named. */
 function withLimits(response: GatewayResponse, known: ReturnType<Ledger['limits']>): GatewayResponse {
   if (known.length === 0) return response;
   const left = known.map(({ name, left, resetSeconds }) => `"${name}";r=${left};t=${resetSeconds}`);

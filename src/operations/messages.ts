@@ -86,10 +86,7 @@ export interface GatewayRequest {
   readonly exchanged?: Exchanged | undefined;
 }
 
-/**
- * A request as the stages behind one see it if that changes part of it. The signal, its own or another's, is read only if
- * somebody listens.
- */
+/** A request of which a stage has changed some. The signal is read only if somebody listens. */
 export class ChangedRequest implements GatewayRequest {
   readonly method: string;
   readonly headers: GatewayRequest['headers'];
@@ -127,9 +124,7 @@ export class ChangedRequest implements GatewayRequest {
   }
 }
 
-/**
- * Returns headers that ask for an answer of other types, without `If-None-Match`: the tag would name another answer.
- */
+/** Returns headers that ask for other types, without `If-None-Match`, whose tag would name another answer. */
 export function acceptingInstead(
   headers: GatewayRequest['headers'],
   accept: string,
@@ -208,12 +203,8 @@ function paramsIn(
   if (new Set(params.keys()).size < params.size) return null;
   try {
     const json = (name: string) => (params.has(name) ? objectIn(params.get(name) ?? '') : undefined);
-    const text = params.get('query') ?? undefined;
-    const operationName = params.get('operationName') ?? undefined;
     const [variables, extensions] = [json('variables'), json('extensions')];
-    const onError = params.get('onError');
-    const given = { query: text, operationName, variables, extensions, onError, ...documentIdsIn(params) };
-    return paramsOf(given, persisted, isProven);
+    return paramsOf({ ...Object.fromEntries(params), variables, extensions }, persisted, isProven);
   } catch {
     return null;
   }
@@ -224,17 +215,16 @@ function paramsIn(
  * become operations that are named by a hash. Of the latter Apollo then says that there is none. It doesn't know QUERY,
  * whose body is that of a POST.
  */
-export function forApollo({ method, headers, search, body }: GatewayRequest) {
+export function forApollo(given: GatewayRequest) {
+  const { method, headers, search, body } = given;
+  const name = nameInstead(givenIn(given));
   const request = { method: method === 'QUERY' ? 'POST' : method, headers, search, body };
+  if (name === null) return request;
   if (isObject(body)) {
-    const name = nameInstead(body);
-    if (name === null) return request;
     const { query: _, documentId: __, doc_id: ___, id: ____, ...others } = body;
     return { ...request, body: { ...others, extensions: { persistedQuery: persistedBy(name) } } };
   }
   const params = new URLSearchParams(search);
-  const name = nameInstead({ query: params.get('query'), ...documentIdsIn(params) });
-  if (name === null) return request;
   params.delete('query');
   for (const id of DOCUMENT_IDS) params.delete(id);
   params.set('extensions', JSON.stringify({ persistedQuery: persistedBy(name) }));
@@ -244,8 +234,8 @@ export function forApollo({ method, headers, search, body }: GatewayRequest) {
 const persistedBy = (sha256Hash: string) => ({ version: 1, sha256Hash });
 
 /** Tells if a request brings the text of an operation that may not run. */
-export function bringsUnlisted({ body, search }: GatewayRequest, { allows }: PersistedTexts): boolean {
-  const query = isObject(body) ? body.query : new URLSearchParams(search).get('query');
+export function bringsUnlisted(request: GatewayRequest, { allows }: PersistedTexts): boolean {
+  const { query } = givenIn(request);
   return typeof query === 'string' && query !== '' && !allows(query);
 }
 
@@ -255,8 +245,9 @@ function nameInstead(params: Readonly<Record<string, unknown>>): string | null {
   return typeof query === 'string' && query !== '' ? null : documentIdOf(params);
 }
 
-function documentIdsIn(params: URLSearchParams): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(DOCUMENT_IDS.map((name) => [name, params.get(name) ?? undefined]));
+/** The parameters of a request, by its body or its address: texts in the latter, of which the first of several counts. */
+function givenIn({ body, search }: GatewayRequest): Readonly<Record<string, unknown>> {
+  return isObject(body) ? body : Object.fromEntries([...new URLSearchParams(search)].reverse());
 }
 
 /** Returns the identifier by which a request names an operation; null if it names none by one. */
@@ -266,31 +257,27 @@ function documentIdOf(params: Readonly<Record<string, unknown>>): string | null 
 }
 
 /** Tells if a request has the text of an operation, and doesn't only name it. */
-export function hasText({ body, search }: GatewayRequest): boolean {
-  return Boolean(isObject(body) ? body.query : new URLSearchParams(search).get('query'));
+export function hasText(request: GatewayRequest): boolean {
+  return Boolean(givenIn(request).query);
 }
 
 /** Returns the operation that a request asks for, by its text or by a name that is known; null if it is neither. */
-export function textIn({ body, search }: GatewayRequest, persisted: PersistedTexts): AskedText | null {
-  const params = isObject(body) ? body : paramsInSearch(search);
-  const { query, operationName } = params;
-  const hash = hashIn(params);
+export function textIn(request: GatewayRequest, persisted: PersistedTexts): AskedText | null {
+  const params = givenIn(request);
+  const { query, operationName, extensions } = params;
+  const hash = hashIn(isObject(request.body) ? params : { ...params, extensions: jsonIn(extensions) });
   const named = hash === null ? undefined : persisted.get(hash);
   const text = typeof query === 'string' && query !== '' ? query : named;
   if (text === undefined) return null;
   return { text, operationName: typeof operationName === 'string' ? operationName : undefined };
 }
 
-function paramsInSearch(search: string): Readonly<Record<string, unknown>> {
-  const params = new URLSearchParams(search);
-  const extensions = params.get('extensions');
+/** Reads JSON; undefined if it is none. */
+function jsonIn(text: unknown): unknown {
   try {
-    return {
-      ...Object.fromEntries(params),
-      extensions: extensions === null ? undefined : objectIn(extensions),
-    };
+    return JSON.parse(String(text));
   } catch {
-    return Object.fromEntries(params);
+    return undefined;
   }
 }
 
@@ -346,21 +333,12 @@ function hashIn(params: Readonly<Record<string, unknown>>): string | null {
 }
 
 /** Tells if the text of the operation, or any value that comes with it, nests deeper than the limit. */
-export function isDeepRequest({ body, search }: GatewayRequest): boolean {
-  if (isObject(body)) return isDeep(body) || isDeepOperation(body.query);
-  const params = new URLSearchParams(search);
-  return (
-    isDeepOperation(params.get('query')) ||
-    ['variables', 'extensions'].some((name) => isDeepParam(params.get(name)))
-  );
-}
-
-function isDeepParam(text: string | null): boolean {
-  try {
-    return isDeep(JSON.parse(text ?? 'null'));
-  } catch {
-    return false;
-  }
+export function isDeepRequest(request: GatewayRequest): boolean {
+  const { query, variables, extensions } = givenIn(request);
+  if (isDeepOperation(query)) return true;
+  return isObject(request.body)
+    ? isDeep(request.body)
+    : [variables, extensions].some((text) => isDeep(jsonIn(text)));
 }
 
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
@@ -538,10 +516,7 @@ export async function wholeBody(body: GatewayResponse['body']): Promise<string> 
   return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : text(Readable.from(body));
 }
 
-/**
- * Names an answer by its data, not by its cost. The tag is weak, since bodies of one name differ in
- * `extensions.upstream`.
- */
+/** Names an answer by its data. The tag is weak, since bodies of one name differ in `extensions.upstream`. */
 export function entityTag(data: TextPieces | Buffer, onError: ErrorBehavior = 'PROPAGATE'): string {
   const hash = createHash('sha256');
   if (onError !== 'PROPAGATE') hash.update(onError);
@@ -550,7 +525,7 @@ export function entityTag(data: TextPieces | Buffer, onError: ErrorBehavior = 'P
 }
 
 /** The facts that an answer states about itself. */
-export interface Extensions {
+interface Extensions {
   readonly upstream: Bill;
   /** Undefined, and not in the answer, if there are none. */
   readonly warnings: readonly Warning[] | undefined;
@@ -573,10 +548,7 @@ export function writeBody(
   return lengthOf(data) > LONG_DATA ? bytesOf([start, ...data, end]) : start + data.join('') + end;
 }
 
-/**
- * Spare bytes for characters that take more than one: to measure a long text takes several times as long as to write
- * it.
- */
+/** Spare bytes for characters that take more than one: a long text is written in less time than measured. */
 const SPARE_BYTES = 1_024;
 
 /** Bytes that the longest character takes: a text that ends further from the end of its room was written whole. */
@@ -607,25 +579,8 @@ function takes(accepts: string, type: RegExp): boolean {
   return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
 }
 
-/**
- * Tells if an `Accept` header has room for JSON. The narrowest range that fits decides; no range at all is room for
- * anything.
- */
-export function acceptsJson(accepts: string | undefined): boolean {
-  if (accepts === undefined || accepts.trim() === '') return true;
-  const ranges = accepts.split(',');
-  const fitting = JSON_RANGES.map((type) => ranges.filter((range) => type.test(range)));
-  return fitting.find(({ length }) => length > 0)?.some((range) => !RULED_OUT.test(range)) ?? false;
-}
-
-/** The narrowest first. */
-const JSON_RANGES = [
-  /^\s*application\/json\s*(;|$)/i,
-  /^\s*application\/\*\s*(;|$)/i,
-  /^\s*\*(\/\*)?\s*(;|$)/,
-] as const;
-
-const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;
+/** The pattern of a range that its weight of 0 rules out. */
+export const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;
 
 /**
  * Returns the status of an answer. Clients that accept `application/graphql-response+json` get 401 if nothing could run

@@ -11,7 +11,7 @@ import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
-import type { Citing, GraphContext } from '../graph/context.ts';
+import type { GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/errors.ts';
 import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
@@ -41,14 +41,7 @@ import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.t
 import type { Pricing } from '../wings/pricing/pricing.ts';
 import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './messages.ts';
-import {
-  type Extensions,
-  type GatewayResponse,
-  statusOf,
-  toldErrors,
-  VARIES,
-  writeBody,
-} from './messages.ts';
+import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
 
 /** The settings, the schema and the means that all stages of an operation have. */
 export interface OperationsParts {
@@ -71,7 +64,7 @@ export interface OperationsParts {
 }
 
 /** An operation and its cost, for all who get the same answer. */
-export interface OperationOutcome {
+interface OperationOutcome {
   readonly name: string | null;
   readonly type: 'query' | 'mutation' | 'subscription' | null;
   readonly calls: number;
@@ -140,19 +133,15 @@ export interface WrittenAnswer {
   readonly data: TextPieces;
   readonly body: string | Buffer;
   readonly operation: OperationDefinitionNode;
-  readonly extensions: Extensions;
+  readonly extensions: ReturnType<typeof extensionsOf>;
 }
 
 /** Returns the `extensions` of the answer to an operation. */
-export function extensionsOf({ bill, context: { warnings }, fieldTrace }: OperationRun): Extensions {
+export function extensionsOf({ bill, context: { warnings }, fieldTrace }: OperationRun) {
   return { upstream: shown(bill), warnings: warnings.told(), ftv1: fieldTrace?.written };
 }
 
-/**
- * Returns a bill as it is told. Each use of a loader counts as one request of a field that fetches for itself, though
- * some take several: a list that is cut, a call that is tried again. Fields that share nothing take no less than the
- * calls that were sent for all of them together.
- */
+/** Returns a bill as it is told: fields that share nothing take no less than the calls for all of them together. */
 export function shown(bill: Bill): Bill {
   return { ...bill, naive: Math.max(bill.naive, bill.calls) };
 }
@@ -218,10 +207,7 @@ export function setRunHeaders(
   setHeaders(headers, { status, errors, nowMs: now(), maxAgeSeconds, timing: timingOf(waits) });
 }
 
-/**
- * Returns the value of `Server-Timing`: the time that an operation waited for the service, and for the store of held
- * answers.
- */
+/** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of held answers. */
 function timingOf({ service, store }: Waits): string {
   const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
   return `upstream;dur=${upstream}, cache;dur=${cache}`;
@@ -398,7 +384,10 @@ export function createOpenRun(
 }
 
 /** An address that others can ask has TLS. A name and a password in it stay here. */
-function citingOf({ sourceNames = new Map(), countryDataUrl = '' }: Config): Citing {
+function citingOf({
+  sourceNames = new Map(),
+  countryDataUrl = '',
+}: Config): NonNullable<GraphContext['citing']> {
   const url = URL.parse(countryDataUrl);
   const isPublic = url?.protocol === 'https:';
   return { sourceNames, serviceUrl: isPublic ? `${url.origin}${url.pathname.replace(/\/+$/, '')}` : null };

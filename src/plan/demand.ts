@@ -84,15 +84,9 @@ export interface Demand extends Pair {
   readonly pairKey: string;
   /** Name of the demanded figures: answers are matched by it, never by position. */
   readonly key: string;
-  /**
-   * Name beside other demands for the same figures that take another age: each asker is answered by its own name. It is
-   * the key if any age is taken.
-   */
+  /** Name beside demands for the same figures of another age; it is the key if any age is taken. */
   readonly name: string;
-  /**
-   * The oldest age that a held answer may have, in milliseconds; infinite if the caller doesn't insist. No part of the
-   * key.
-   */
+  /** The oldest age of a held answer, in milliseconds; infinite if any will do. No part of the key. */
   readonly maxAgeMs: number;
   /**
    * Instant up to which fetched figures are too old: they may have changed by then. In milliseconds of the clock that
@@ -156,10 +150,7 @@ interface NamedPair extends Pair, Record<Mode, Demand | null> {
   readonly pairKey: string;
 }
 
-/**
- * Pairs by metric and by country, both as they were written. Nothing is looked up so often as the name of a pair:
- * without this table, a plan of 11,178 series takes twice the time.
- */
+/** Pairs by metric and country, as written: without this table, a plan of 11,178 series takes twice the time. */
 const known = new Map<string, Map<string, NamedPair>>();
 
 /** Pairs remembered: more than all countries times all indicators. */

@@ -33,10 +33,7 @@ export interface Facts {
   maxRows: number;
   /** Rows at which an answer without `limit` ends. */
   defaultRows: number;
-  /**
-   * Use of `limit`, which the route's specification doesn't name: its answers mention one (`told`), or a call with it
-   * has been answered or refused.
-   */
+  /** Use of `limit`, which isn't specified: answers mention one (`told`), or take it, or refuse it. */
   limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
   /** The lowest `limit` that was refused without a word on the accepted ones; infinite if none was. */
   refusedLimit: number;
@@ -69,14 +66,6 @@ export interface Span {
 
 export type Dimension = 'countries' | 'metrics';
 
-/** Facts, as long as they hold. */
-interface KnownFacts {
-  /** Returns all facts as of now. */
-  facts(): Readonly<Facts>;
-  /** Takes facts over, until they are contradicted or have had no new evidence for ten minutes. */
-  learn(facts: Partial<Facts>): void;
-}
-
 /** An answer to a data call, as far as it tells how the service behaves. */
 interface NotedAnswer {
   readonly received: number;
@@ -85,42 +74,8 @@ interface NotedAnswer {
   readonly rows: readonly Pair[];
 }
 
-/** Knowledge of the service from its answers. Shared by all callers: none of it is a figure. */
-export interface Learned extends KnownFacts {
-  /** Names that the service has answered for: they don't make it refuse a call. In the spelling of the call. */
-  readonly answered: Readonly<Record<Dimension, NameSet>>;
-  /** Names in the service's own lists. */
-  readonly listed: Readonly<Record<Dimension, NameSet>>;
-  /** Codes of the last list of countries, in its order; none before one came. The list may be another by now. */
-  readonly countryCodes: readonly string[];
-  learnCountryCodes(codes: readonly string[]): void;
-  /**
-   * Learns from an answer: the treatment of `limit`, the names of the call, and those of the figures that came.
-   * @param limit the limit that was asked for
-   * @returns all facts, as of now
-   */
-  noteAnswer(asked: Rectangle, limit: number | undefined, answer: NotedAnswer): Readonly<Facts>;
-  /** Names that figures have come for: codes in upper case, keys as the service spells them. */
-  readonly figured: Readonly<Record<Dimension, NameSet>>;
-  /** Expected rows of a series. */
-  readonly seriesRows: RowsOf;
-  /** True if the length of a series is known rather than assumed. */
-  knowsSeries(countryCode: string, metricKey: string): boolean;
-  /**
-   * Remembers the number of rows of a whole series.
-   * @param span the years of its rows, if they are known
-   */
-  learnSeries(countryCode: string, metricKey: string, rows: number, span?: Span | null): void;
-  /** Expected rows of a series within a range of years. */
-  rowsWithin(years: YearRange): RowsOf;
-  /** True if the rows of a series within a range of years are known rather than assumed. */
-  knowsWithin(countryCode: string, metricKey: string, years: YearRange): boolean;
-  /** Remembers the number of rows of a series within a range of years, for the last range only. */
-  learnWithin(countryCode: string, metricKey: string, years: YearRange, rows: number): void;
-}
-
 /** Names of one kind. */
-export interface NameSet extends Iterable<string> {
+interface NameSet extends Iterable<string> {
   readonly size: number;
   has(name: string): boolean;
   add(name: string): unknown;
@@ -134,12 +89,13 @@ class BoundedNames extends Set<string> {
 }
 
 /** Keeps facts until they are contradicted, or have had no new evidence for as long as they live. */
-function createFacts(now: () => number): KnownFacts {
+function createFacts(now: () => number) {
   let known = UNKNOWN_FACTS;
   /** Instants up to which facts are known, by their names. */
   const untilMs = new Map<string, number>();
   /** The first of these instants. */
   let allUntilMs = Number.POSITIVE_INFINITY;
+  /** Returns all facts as of now. */
   function facts(): Readonly<Facts> {
     const nowMs = now();
     if (nowMs < allUntilMs) return known;
@@ -154,7 +110,8 @@ function createFacts(now: () => number): KnownFacts {
 
   return {
     facts,
-    learn(some) {
+    /** Takes facts over, until they are contradicted or have had no new evidence for ten minutes. */
+    learn(some: Partial<Facts>): void {
       const names = Object.keys(some) as (keyof Facts)[];
       const nowMs = now();
       for (const name of names) untilMs.set(name, nowMs + FACT_LIFE_MS);
@@ -164,7 +121,14 @@ function createFacts(now: () => number): KnownFacts {
   };
 }
 
-export function createLearned(now: () => number): Learned {
+export type Learned = ReturnType<typeof createLearned>;
+
+function createNames(): Readonly<Record<Dimension, NameSet>> {
+  return { countries: new BoundedNames(), metrics: new BoundedNames() };
+}
+
+/** Keeps what answers tell of the service. It is shared by all callers: none of it is a figure. */
+export function createLearned(now: () => number) {
   const { facts, learn } = createFacts(now);
   const byPair = new Map<string, number>();
   const byMetric = new Map<string, { pairs: number; rows: number }>();
@@ -172,8 +136,8 @@ export function createLearned(now: () => number): Learned {
   const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
 
   let countryCodes: readonly string[] = [];
-  const answered = { countries: new BoundedNames(), metrics: new BoundedNames() };
-  const figured = { countries: new BoundedNames(), metrics: new BoundedNames() };
+  const answered = createNames();
+  const figured = createNames();
 
   const seriesRows: RowsOf = (countryCode, metricKey) => {
     const known = byPair.get(pairKey(countryCode, metricKey));
@@ -187,8 +151,14 @@ export function createLearned(now: () => number): Learned {
   return {
     facts,
     learn,
+    /** Names that the service has answered for: they don't make it refuse a call. In the spelling of the call. */
     answered,
-    noteAnswer({ countryCodes, metricKeys }, limit, answer) {
+    /**
+     * Learns from an answer: the treatment of `limit`, the names of the call, and those of the figures that came.
+     * @param limit the limit that was asked for
+     * @returns all facts, as of now
+     */
+    noteAnswer({ countryCodes, metricKeys }: Rectangle, limit: number | undefined, answer: NotedAnswer) {
       const { rows } = answer;
       learn(limitFacts(answer, limit, facts()));
       for (const code of countryCodes) answered.countries.add(code.toUpperCase());
@@ -199,19 +169,28 @@ export function createLearned(now: () => number): Learned {
       }
       return facts();
     },
-    listed: { countries: new BoundedNames(), metrics: new BoundedNames() },
+    /** Names in the service's own lists. */
+    listed: createNames(),
+    /** Codes of the last list of countries, in its order; none before one came. The list may be another by now. */
     get countryCodes() {
       return countryCodes;
     },
-    learnCountryCodes(codes) {
+    learnCountryCodes(codes: readonly string[]): void {
       countryCodes = codes;
     },
+    /** Names that figures have come for: codes in upper case, keys as the service spells them. */
     figured,
+    /** Expected rows of a series. */
     seriesRows,
-    knowsSeries(countryCode, metricKey) {
+    /** True if the length of a series is known rather than assumed. */
+    knowsSeries(countryCode: string, metricKey: string): boolean {
       return byPair.has(pairKey(countryCode, metricKey));
     },
-    learnSeries(countryCode, metricKey, rows, span = null) {
+    /**
+     * Remembers the number of rows of a whole series.
+     * @param span the years of its rows, if they are known
+     */
+    learnSeries(countryCode: string, metricKey: string, rows: number, span: Span | null = null): void {
       const key = pairKey(countryCode, metricKey);
       const known = byPair.get(key);
       if (known === undefined && byPair.size >= mostOf(rows)) return;
@@ -224,7 +203,8 @@ export function createLearned(now: () => number): Learned {
       metric.rows += rows - (known ?? 0);
       byMetric.set(metricKey, metric);
     },
-    rowsWithin(years) {
+    /** Expected rows of a series within a range of years. */
+    rowsWithin(years: YearRange): RowsOf {
       const name = nameOfYears(years);
       return (countryCode, metricKey) => {
         const key = pairKey(countryCode, metricKey);
@@ -235,11 +215,13 @@ export function createLearned(now: () => number): Learned {
         return Math.ceil(seriesRows(countryCode, metricKey) * share);
       };
     },
-    knowsWithin(countryCode, metricKey, years) {
+    /** True if the rows of a series within a range of years are known rather than assumed. */
+    knowsWithin(countryCode: string, metricKey: string, years: YearRange): boolean {
       const key = pairKey(countryCode, metricKey);
       return spans.has(key) || byPair.get(key) === 0 || ranges.get(key)?.name === nameOfYears(years);
     },
-    learnWithin(countryCode, metricKey, years, rows) {
+    /** Remembers the number of rows of a series within a range of years, for the last range only. */
+    learnWithin(countryCode: string, metricKey: string, years: YearRange, rows: number): void {
       const key = pairKey(countryCode, metricKey);
       const name = nameOfYears(years);
       if (!ranges.has(key) && ranges.size >= mostOf(rows)) return;

@@ -43,10 +43,7 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
 /** Pairs that are looked at in one step. */
 const STEP_PAIRS = 512;
 
-/**
- * Covers as {@link cover} does; null if it takes more calls than these. If one call is the most and can't do, that is
- * told without parting anything.
- */
+/** Covers as {@link cover} does; null if it takes more calls, of which one alone is told at once. */
 export function coverWithin(
   mostCalls: number,
   pairs: readonly Pair[],
@@ -210,10 +207,7 @@ function chooseByRows(
   return best;
 }
 
-/**
- * Demands by their pairs. A pair whose whole series is demanded stands there alone, since that answers its other
- * demands.
- */
+/** Demands by pairs. A pair whose whole series is demanded stands there alone: it answers its other demands. */
 interface WantedPairs {
   readonly latest: ReadonlyMap<string, Pair>;
   readonly series: ReadonlyMap<string, Pair>;
@@ -491,10 +485,7 @@ export function estimate(demands: readonly Demand[], planning: Planning): Estima
   return total;
 }
 
-/**
- * True if demands are planned to take no more than this. Often their own rows, or one call that can't hold them,
- * already tell; then they are not parted into calls.
- */
+/** True if demands are planned to take no more than this, which their rows or one call often tell at once. */
 export function fitsWithin(most: Estimate, demands: readonly Demand[], planning: Planning): boolean {
   const limits = limitsOf(planning);
   const { parts } = taken(planningParts(demands, planning));

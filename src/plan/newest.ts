@@ -73,10 +73,7 @@ function asOfDay({ asOfPeriod }: Dated): string {
   return asOfPeriod === null ? '' : (periodIn(asOfPeriod)?.lastDay ?? '');
 }
 
-/**
- * The whole content of a row, in one order of its fields: texts that can't be read, or are spelt in two ways, are told
- * apart as well.
- */
+/** The whole content of a row, in one order of its fields: tells apart texts that mean the same. */
 function contentOf({ period, asOfPeriod, retrievedAt, record = {} }: Dated): string {
   const fields = Object.entries(record).sort(([a], [b]) => compareTexts(a, b));
   return JSON.stringify([period, asOfPeriod, retrievedAt, fields]);

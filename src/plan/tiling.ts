@@ -190,10 +190,7 @@ function segmentsOf(grid: Grid, cells: Cells): Segment[] {
   return segments;
 }
 
-/**
- * A part in the making. Segments are weighed against it far more often than they are added: by the sums kept here,
- * weighing is one pass over the segment.
- */
+/** A part in the making. By its sums, weighing, which comes far more often than adding, is one pass. */
 class CallBuilder {
   readonly #grid: Grid;
   readonly #cells: number[] = [];
@@ -206,9 +203,7 @@ class CallBuilder {
   readonly #rowsOfLine: Float64Array;
   readonly #columnsSummed: Uint32Array;
   #lines = 0;
-  /**
-   * Characters in the address. Each name counts with a comma, and each of the two lists has one comma less than names.
-   */
+  /** Characters in the address. Each name counts with a comma, of which each of both lists has one less. */
   #address = -2;
   #rows = 0;
 
@@ -511,19 +506,14 @@ function groupColumns(grid: Grid, cells: Cells, columns: readonly number[], size
  */
 function* untangle(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   const width = grid.columns.length;
-  const columnsOf = new Map<number, number[]>();
-  for (const cell of cells) {
-    const line = Math.floor(cell / width);
-    const columns = columnsOf.get(line);
-    if (columns) columns.push(cell % width);
-    else columnsOf.set(line, [cell % width]);
-  }
-  const lists = new Map([...columnsOf.values()].map((columns) => [columns.join(), columns]));
+  const byLine = Map.groupBy(cells, (cell) => Math.floor(cell / width));
+  const columnsByLine = [...byLine.values()].map((asked) => asked.map((cell) => cell % width));
+  const lists = new Map(columnsByLine.map((columns) => [columns.join(), columns]));
   if (lists.size === 1 || lists.size > MOST_LISTS) return undefined;
 
   const open = new Set(cells);
   let tables = [...lists.values()].map((list) =>
-    [...columnsOf.keys()]
+    [...byLine.keys()]
       .map((line) => list.map((column) => line * width + column))
       .filter((asked) => asked.every((cell) => open.has(cell)))
       .flat(),
@@ -583,10 +573,7 @@ interface BestTiling {
 
 const NO_CELLS: BestTiling = { calls: 0, rows: 0, squares: 0, part: undefined, rest: undefined };
 
-/**
- * Finds the best tiling there is. Sets of cells are bit masks; the best tiling of a set is a part with its first cell,
- * and the best tiling of the rest.
- */
+/** Finds the best tiling there is, by bit masks: a part with the first cell, and the best tiling of the rest. */
 function enumerate(grid: Grid, cells: Cells): Part[] {
   const sets = 1 << cells.length;
   const partOf: (Part | undefined)[] = Array(sets);
@@ -635,10 +622,7 @@ function isLess(rest: BestTiling, part: Part, than: BestTiling): boolean {
   return better < 0;
 }
 
-/**
- * Parts the smallest calls again, among themselves, as long as that saves calls: each cut and each growth leaves some
- * over that are far from full.
- */
+/** Parts the smallest calls again, as long as that saves calls: each strategy leaves some far from full. */
 function* refine(grid: Grid, parts: Part[]): Steps<Part[]> {
   let refined = parts.toSorted(bySize);
   let effort = 0;

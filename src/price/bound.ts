@@ -26,10 +26,7 @@ import type { Tenant } from '../tenants/tenant.ts';
 /** Lists that later operations are priced by, of all keys together. */
 const MAX_LISTS = 400;
 
-/**
- * Milliseconds for which a list stays before a newer one takes its place: they hardly ever change, and each is long
- * held.
- */
+/** Milliseconds for which a list stays before a newer one takes its place: each is long held. */
 const RENEWING_MS = 60_000;
 
 export type GivenLists = ReturnType<typeof openGivenLists>;
@@ -98,10 +95,7 @@ type SumOfSet<Sum> = (
   parents: number,
 ) => Sum;
 
-/**
- * Adds up over a selection set and its fragments. A fragment is walked once for each number of parents: those that spread
- * each other make more paths than can be walked.
- */
+/** Adds up over a selection set. A fragment is walked once for each number of parents: not along each path to it. */
 export function summing<Sum>(
   schema: GraphQLSchema,
   { fragments }: SelectionScope,
@@ -151,7 +145,7 @@ const MOST_LIST_CALLS = 8;
 export const DOCUMENTED: ListSizes = { countries: 60, metrics: 250 };
 
 /** Items of the service's own lists, as far as any has gone by. */
-export interface ListSizes {
+interface ListSizes {
   readonly countries: number;
   readonly metrics: number;
 }
@@ -299,9 +293,7 @@ function figuresBound(
   return { ...NO_CALLS, calls: countries * metrics + Number(hasYears) };
 }
 
-/**
- * Returns the most objects of a list: figures below it are of as many countries, or indicators, for a list of any type.
- */
+/** Returns the most objects of a list: there are figures of as many countries or indicators below it. */
 function mostOf(
   { type }: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
@@ -313,19 +305,13 @@ function mostOf(
   return Math.max(all, ...lengths);
 }
 
-/**
- * Returns the figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of
- * it.
- */
+/** Returns the figures of a field's table: each name of the shorter list stands for a whole line. */
 function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
   const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
   return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
 }
 
-/**
- * Bounds the figures that one figure is compared with: a series of each, and the latest of those that it is ranked
- * among. Of several figures it is not known which they are.
- */
+/** Bounds the figures that one is compared with: a series of each, and the latest of those it is ranked among. */
 function derivedBound(
   { name }: GraphQLField<unknown, unknown>,
   { among }: Readonly<Record<string, unknown>>,

@@ -74,10 +74,7 @@ const selectedOf = perSelection((info: GraphQLResolveInfo): Selected => {
   };
 });
 
-/**
- * A country that the list can't tell: one of the 54, if its code is enough for some of the selected fields, so that
- * fields from the list fail by themselves; null for any other.
- */
+/** A country that the list can't tell, if it is one of the 54 and its code is enough for some fields; else null. */
 function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountryRef | null {
   return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
 }
@@ -351,10 +348,7 @@ function withFiguresAhead<Result>(
   return coming === null ? loading : marksAskedAhead(afterAll(loading, coming));
 }
 
-/**
- * Waits for the countries; if none come, for the figures too: nobody else waits for them then, and the operation would
- * end before it is billed for them.
- */
+/** Waits for the countries; if none come, for the figures too: nobody else waits for their bill then. */
 async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknown>): Promise<Result> {
   let isNothing = true;
   try {
@@ -366,10 +360,7 @@ async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknow
   }
 }
 
-/**
- * The latest figures that are selected of countries; none if something else below them leads to figures too, since the
- * batch waits for that.
- */
+/** The latest figures that are selected of countries; none if something else below them leads to figures. */
 const latestFieldsIn = perSelection((info: GraphQLResolveInfo): readonly LatestField[] => {
   const { schema, fragments, variableValues, fieldNodes } = info;
   const type = getNamedType(info.returnType);

@@ -23,10 +23,7 @@ type PlainFields<Source, Name extends keyof Source> = {
 
 type Load<Source, Rec> = (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>;
 
-/**
- * Makes resolvers for the fields of a record that may have to be loaded: a field that is known answers at once, any
- * other loads the record. Without a record, `record` fails and every other field is null.
- */
+/** Makes resolvers for fields that are loaded unless known. Without a record, `record` fails; others are null. */
 export function recordFields<
   Rec extends { readonly record: unknown },
   Source extends { readonly known?: Partial<Rec> },

@@ -11,11 +11,10 @@ import type {
   SourceResolvers,
 } from '../graph/generated.ts';
 import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
-import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
+import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
-import { createObjectMemo } from '../store/lru.ts';
 import { plainFields, recordFields } from './fields.ts';
-import { byCode, byName, createListing, encodeId } from './lists.ts';
+import { byCode, byName, createListing, encodeId, lists } from './lists.ts';
 import {
   derivedOf,
   latestFigures,
@@ -37,52 +36,6 @@ import {
   warnOfKeys,
 } from './warned.ts';
 
-interface CatalogueFilter {
-  /** Words, all of which an indicator has; null or omitted: any. */
-  readonly search?: string | null | undefined;
-  /** Key of a source; null or omitted: any. */
-  readonly source?: string | null | undefined;
-}
-
-const searchedTexts = createObjectMemo<string>('searched text');
-
-/**
- * The indicators that pass. If some don't say who publishes them, and a source is asked for, the list says that it may
- * lack them.
- */
-function searched(
-  list: readonly IndicatorRecord[],
-  { search, source }: CatalogueFilter,
-): readonly IndicatorRecord[] {
-  const words = plain(search ?? '')
-    .split(/\s+/)
-    .filter(Boolean);
-  if (words.length === 0 && source == null) return list;
-  const named = words.length === 0 ? list : list.filter((item) => hasAll(item, words));
-  if (source == null) return named;
-  const wanted = source.toLowerCase();
-  const isOf = ({ sources }: IndicatorRecord) => sources.some((key) => key.toLowerCase() === wanted);
-  const untold = named.filter((item) => !isOf(item)).map(({ sources }) => leftOutOf(sources));
-  return withLeftOut(named.filter(isOf), sumOf(untold));
-}
-
-function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
-  let text = searchedTexts.of(item);
-  if (text === undefined) {
-    const { key, name, record } = item;
-    const description = typeof record.description === 'string' ? record.description : '';
-    text = plain(`${key} ${name ?? ''} ${description}`);
-    searchedTexts.put(item, text);
-  }
-  const own = text;
-  return words.every((word) => own.includes(word));
-}
-
-/** Text without cases and accents, as searches compare it. */
-export function plain(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-}
-
 const listing = createListing(
   'Indicator',
   {
@@ -102,13 +55,18 @@ function loadIndicators(
   checkTexts({ category, search, source });
   const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
   const { path } = info;
-  return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (all) => {
-    const list = warned(context, () => path, searched(all, { search, source }));
+  const all = warnedOnceLoaded(context, info, context.loaders.indicators(filter));
+  const passing =
+    search == null && source == null
+      ? all
+      : mapValue(all, (list) => lists(context, ({ searched }) => searched(list, { search, source })));
+  return mapValue(passing, (found) => {
+    const list = warned(context, () => path, found);
     if (keys == null) return list.map(indicatorOf);
-    const found = new Map(list.map((record) => [record.key, record]));
+    const byKey = new Map(list.map((record) => [record.key, record]));
     const wanted = [...new Set(keys)];
-    const missing = wanted.filter((key) => !found.has(key));
-    const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
+    const missing = wanted.filter((key) => !byKey.has(key));
+    const chosen = wanted.flatMap((key) => byKey.get(key) ?? []).map(indicatorOf);
     if (missing.length === 0) return chosen;
     return mapValue(context.loaders.indicators(), (catalogue) => {
       const known = catalogue.map(({ key }) => key);
@@ -161,10 +119,7 @@ export function indicatorByKey(
     .then((isShown) => (isShown ? { key } : inCatalogue()));
 }
 
-/**
- * True if the selection below an indicator brings a figure of it, or an error that says nothing of the key. The fields
- * below find the figures loaded here.
- */
+/** True if the selection brings a figure, or an error that says nothing of the key. The fields below find it. */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
   const { schema, fragments, variableValues, fieldNodes } = info;
   const type = indicatorIn(info);

@@ -3,7 +3,7 @@ import { loadedOnce, mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext, Page } from '../graph/context.ts';
 import type { OrderDirection } from '../graph/generated.ts';
-import type { Naming, Order } from '../wings/resolvers/pages.ts';
+import type { Naming, Order } from '../wings/resolvers/lists.ts';
 
 /** The meaning of a global identifier: a type of the graph and the key of one of its objects. */
 export interface GlobalId {
@@ -12,10 +12,7 @@ export interface GlobalId {
   readonly key: readonly string[];
 }
 
-/**
- * The least and the most parts of a key. Parts beyond the least are there only if they are needed to tell two objects
- * apart.
- */
+/** The least and the most parts of a key. Further parts tell two objects apart that are else alike. */
 const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
   Country: [1, 1],
   Indicator: [1, 1],
@@ -126,7 +123,8 @@ function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly stri
   };
 }
 
-const pages = loadedOnce(() => import('../wings/resolvers/pages.ts'));
+/** Loads what few ask of a list: a search, an order, a page. */
+export const lists = loadedOnce(() => import('../wings/resolvers/lists.ts'));
 
 /**
  * Makes the lists of one type.
@@ -146,7 +144,7 @@ export function createListing<Row, Field extends string>(
     context: GraphContext,
   ): PromiseOrValue<readonly Row[]> {
     if (wanted == null || wanted.length === 0) return rows;
-    return mapValue(rows, (list) => pages(context, ({ sorted }) => sorted(list, wanted, orders, context)));
+    return mapValue(rows, (list) => lists(context, ({ sorted }) => sorted(list, wanted, orders, context)));
   }
 
   return {
@@ -162,7 +160,7 @@ export function createListing<Row, Field extends string>(
     ): PromiseOrValue<Page<Row>> {
       const paging = pagingOf(args, type, context.maxListItems);
       const paged = (rows: readonly Row[], list: readonly Row[]) =>
-        pages(context, ({ pageOf }) => pageOf(paging, names, cursorOf, list, rows));
+        lists(context, ({ pageOf }) => pageOf(paging, names, cursorOf, list, rows));
       return mapValue(load(), (rows) =>
         mapValue(ordered(rows, args.orderBy, context), (list) => paged(rows, list)),
       );

@@ -12,10 +12,10 @@ import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
 import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import {
-  type FieldScope,
   nodesBelow,
   type RowsField,
   rowTypeOf,
+  type SelectionScope,
   scopeOfRows,
   selectedFields,
 } from '../graph/selection.ts';
@@ -70,10 +70,7 @@ const DERIVED = ['change', 'growthPercent', 'per', 'rank'] as const;
 
 const NONE: readonly DerivedField[] = [];
 
-/**
- * Most series that are asked for whole with latest figures: about as many as one call brings. For more of them, only
- * the years that are needed are asked for, once the latest figures tell these years.
- */
+/** Most series that are asked for whole with latest figures: about one call. Of more, only the years needed are. */
 const SERIES_AHEAD = 12;
 
 /**
@@ -102,7 +99,7 @@ export function derivedOf(field: RowsField): readonly DerivedField[] {
 function argumentsOf(
   definition: GraphQLField<unknown, unknown>,
   node: FieldNode,
-  { variableValues }: FieldScope,
+  { variableValues }: SelectionScope,
 ): DerivedArguments | null {
   try {
     return getArgumentValues(definition, node, variableValues);
@@ -234,10 +231,7 @@ export function observationIds(rows: readonly ObservationRecord[]): string[] {
   });
 }
 
-/**
- * The row of an identifier in its series. Identifiers of earlier releases name no release of the dataset: they find the
- * first row that has the rest.
- */
+/** The row of an identifier in its series; of one without a release, the first row that has the rest. */
 export function observationOf(
   id: string,
   key: readonly string[],

@@ -237,10 +237,7 @@ function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figure
   });
 }
 
-/**
- * Warns that a figure was taken though others stand for the same country, metric and period, once for each that is
- * taken.
- */
+/** Warns, once for each, that a figure was taken though others stand for its country, metric and period. */
 export function warnOfSeveral(
   { warnings }: GraphContext,
   path: () => Path,

@@ -111,10 +111,7 @@ export function readShallowJson(app: FastifyInstance): void {
   });
 }
 
-/**
- * A request as the gateway takes it. It is a class, since objects with getters of their own are each a shape of their
- * own to the engine.
- */
+/** A request as the gateway takes it: a class, since to the engine each object with getters is its own shape. */
 class ReceivedRequest implements GatewayRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -148,10 +145,7 @@ class ReceivedRequest implements GatewayRequest {
   }
 }
 
-/**
- * Writes an answer no faster than it is read. If that fails, the connection is cut, so that nobody takes the answer for
- * whole.
- */
+/** Writes an answer no faster than it is read. If that fails, the connection is cut: it isn't whole. */
 function writeBody(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -246,10 +240,7 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }
 
-/**
- * Returns a signal that aborts when the client leaves before it has its answer. Fastify's own `request.signal` listens
- * to the request, which counts as closed once its body is read.
- */
+/** Returns a signal that aborts when the client leaves early. Fastify's own aborts once the body is read. */
 export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (reply.raw.destroyed) gone.abort();

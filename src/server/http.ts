@@ -18,10 +18,7 @@ export function flat(headers: IncomingMessage['headers']): Record<string, string
   return one;
 }
 
-/**
- * Returns the fault of a request's key, and its status; null if it may be a key, or there is none. Node keeps the first of
- * several, and others on the way of a request may take the last.
- */
+/** Returns the fault of a request's key; null if there is none. Node keeps the first of several, others the last. */
 export function keyFault({ rawHeaders, headers: { authorization } }: IncomingMessage) {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -66,10 +63,7 @@ export function requestIdOf(
   return randomUUID();
 }
 
-/**
- * Takes a reply out of the server's hands, and copies its headers to the raw response, which sends them with the first
- * of its parts.
- */
+/** Takes a reply out of the server's hands. The raw response sends its headers with the first part. */
 export function hijacked(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -100,10 +94,7 @@ export type Outgoing = ReturnType<typeof createOutgoing>;
 /** Bytes below which an answer is gone at once, and a connection can't have enough of them wait to matter. */
 const SHORT_BYTES = 4_096;
 
-/**
- * Bytes from which an answer is hardly ever taken at once, and is compared with others of its length before it is
- * written.
- */
+/** Bytes from which an answer is hardly taken at once: it is compared with others before it is written. */
 const LONG_BYTES = 65_536;
 
 /** Milliseconds that a client may take for an answer, and on top as long as a slow line needs for its bytes. */

@@ -4,6 +4,7 @@ import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../as
 import { Failure } from '../errors.ts';
 import { isDeep, MAX_NESTING, parseExactly } from '../exact-json.ts';
 import type { Call } from './call.ts';
+import { recordsOfRows } from './records/envelope.ts';
 
 /** A fault of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
@@ -17,9 +18,6 @@ export function unspecified(call: Call, detail: string, cause?: unknown): Failur
     { cause },
   );
 }
-
-/** Characters of an error's body that are read. */
-export const MAX_ERROR_LENGTH = 1_000_000;
 
 /** A body, unpacked, in the pieces in which it came. They are part of all that was read from the connection at once. */
 export class ReceivedBody {
@@ -246,6 +244,8 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   const start = known === null ? null : listStart(bytes);
   if (known === null || start === null || start.name !== known.name) return undefined;
   const items: unknown[] = [];
+  const records = recordsOfRows(items);
+  const before = recordsOfRows(known.items);
   const places: number[] = [];
   let changed = 0;
   let stepEnd = STEP_BYTES;
@@ -255,6 +255,7 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
     let end = at + to - from;
     if (to > 0 && end < bytes.length && bytes.compare(last.bytes, from, to, at, end) === 0) {
       items.push(known.items[row]);
+      records.push(before[row]);
     } else {
       changed += 1;
       if (changed > CHANGED_FIRST + row / 2) return undefined;
@@ -266,6 +267,7 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
       }
       if (item === undefined) return undefined;
       items.push(item);
+      records.push(undefined);
     }
     places.push(at, end);
     at = afterSpace(bytes, end);

@@ -12,15 +12,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } from 'undici';
 import { Failure } from '../errors.ts';
-import {
-  MAX_ERROR_LENGTH,
-  type Read,
-  ReceivedBody,
-  read,
-  readText,
-  Unreadable,
-  unspecified,
-} from './bodies.ts';
+import { type Read, ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { health } from './endpoints.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
@@ -33,7 +25,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Bytes of a body, and of that of an error, that are taken in. */
-const MAX_BYTES = { body: MAX_RESPONSE_BYTES, error: 4 * MAX_ERROR_LENGTH };
+const MAX_BYTES = { body: MAX_RESPONSE_BYTES, error: 1_000_000 };
 
 /** Encodings that a service is asked for: all that Node unpacks. */
 const ACCEPTED_ENCODINGS = 'gzip, deflate, br, zstd';

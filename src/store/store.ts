@@ -6,10 +6,7 @@ export interface StoreEntry {
   readonly value: unknown;
 }
 
-/**
- * A store of values between operations. It never fails and never takes longer than its bound: a store that can't be
- * reached, hangs or holds garbage holds nothing.
- */
+/** A store of values. It never fails or takes longer than its bound: one in trouble holds nothing. */
 export interface Store extends Shrinkable {
   /** Reads values by their place among the keys, in one round trip; undefined if nothing is held. */
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
@@ -37,7 +34,7 @@ export interface Store extends Shrinkable {
   close(): Promise<void>;
 }
 
-export interface StoreNews {
+interface StoreNews {
   /** Settles once all others have heard of the value, or too much time has passed. */
   tell(entry: StoreEntry): Promise<void>;
   onTold(listener: (entry: StoreEntry) => void): void;
@@ -130,10 +127,7 @@ export interface Lease {
   readonly lifeMs: number;
 }
 
-/**
- * State of a name in a store, with the holder. `fetched`: it was fetched a moment ago, and lies in the store. `away`:
- * others are at it.
- */
+/** State of a name, with the holder: `fetched` a moment ago, so that it lies in the store, or others are `away`. */
 export type HeldState = `${'away' | 'fetched'} ${string}`;
 
 /** `own`: it was taken. `free`: it could have been. */

@@ -123,10 +123,7 @@ export class Account {
     return this.#isMinuteShared;
   }
 
-  /**
-   * Takes a call without the shared counters, as far as this gateway may by itself: half of the rest, and nothing in a
-   * minute in which they have been reached.
-   */
+  /** Takes a call without the shared counters: half of the rest, and nothing in a minute that they count. */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
       if (!this.#isMinuteShared)
@@ -173,9 +170,7 @@ export class Account {
     return { minute: this.#minute, month: this.#month, nowMs };
   }
 
-  /**
-   * Notes that the one call that a spent month allows is on its way. Returns true if that is news to other gateways.
-   */
+  /** Notes that the one call of a spent month is on its way. Returns true if that is news to others. */
   probe(nowMs: number): boolean {
     if (this.#isMonthSpent) this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
     return this.#isMonthSpent;
@@ -213,10 +208,7 @@ export class Account {
     return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
   }
 
-  /**
-   * Returns true if half of the minute's calls are left, and more than a few; of an unknown plan, if it has shown to be
-   * larger.
-   */
+  /** Tells if half of the minute's calls, and more than a few, are left; or if an unknown plan is a larger one. */
   hasPlenty(): boolean {
     if (this.#isMonthSpent || this.#isMinuteSpent) return false;
     const most = this.#requestsPerMinute;
@@ -386,17 +378,11 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
   }
 
   return {
-    /**
-     * Returns the instant at which a call for this key may leave, in milliseconds since the epoch; not after now if it
-     * may at once.
-     */
+    /** Returns the instant at which a call may leave, in milliseconds since the epoch; not after now if at once. */
     opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
     /** Returns the failure of a call that may not leave now. */
     refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
-    /**
-     * Bills one call that is to leave now; false if other gateways, whose counters are shared, have left none: then
-     * `opensAtMs` says when there will be. At once if nobody shares counters.
-     */
+    /** Bills one call that is to leave now; false if others who share counters have left none until `opensAtMs`. */
     take(tenant: AccountHolder): boolean | Promise<boolean> {
       if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
       const account = accountOf(tenant);
@@ -422,10 +408,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       share(tenant, account);
       return account.refusal(now(), detail, told.isMonthly);
     },
-    /**
-     * Returns true if the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute
-     * is spent, and nothing has shown that this key has a larger one.
-     */
+    /** Tells if a plan that nobody has named may refuse the next call: the smallest plan's minute is spent. */
     isDoubtful: (tenant: AccountHolder) => accountOf(tenant).isDoubtful(),
     quota: (tenant: AccountHolder) => accountOf(tenant).quota(),
     limits,

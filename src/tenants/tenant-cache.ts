@@ -5,10 +5,7 @@ import { heldBounds } from '../memory-budget.ts';
 import type { Store } from '../store/store.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 
-/**
- * The values that are held for each key: figures and lists as the service sent them, and if the service still accepts
- * the key. Nothing held for one key ever answers another.
- */
+/** The values that are held for each key, and its acceptance. Nothing held for one key ever answers another. */
 export interface TenantCache {
   /**
    * Reads the entries under these names, in one round trip; a name that has none is not in the map. An entry that is
@@ -32,10 +29,7 @@ export interface TenantCache {
   landed(): Promise<unknown>;
   /** Learns the other gateways' knowledge of a key, if they share the store. */
   lookUp(tenant: Tenant): Promise<void>;
-  /**
-   * Returns a number that changes each time that this process puts anything in the tenant cache for a key or for all,
-   * or learns that the key is refused.
-   */
+  /** Returns a number that changes with each value put there for the key or for all, and each refusal of it. */
   generation(tenant: Tenant): number;
   /** Returns true if the service has accepted the key lately, so that entries may be served without asking. */
   isAccepted(tenant: Tenant): boolean;
@@ -70,10 +64,7 @@ interface TenantCacheParts {
 /** Interval at which the store is told that a key is still accepted, as a share of the time for which that counts. */
 const WRITING_SHARE = 0.1;
 
-/**
- * The service's last word on each key. Gateways that share a store share that too: each read from the store brings the
- * others' knowledge.
- */
+/** The service's last word on each key. Each read from a shared store brings that of the others. */
 function createKeyStatuses({ store, tenants: { now }, authTtlMs, holdMs }: TenantCacheParts) {
   const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
@@ -283,17 +274,11 @@ export interface Wanted {
 /** Fetches all by itself, for a store that nobody shares. */
 export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };
 
-/**
- * The longest that an operation waits for names that others are fetching, and the share of its time; then it asks
- * itself.
- */
+/** The longest wait for names that others are fetching, and its share of an operation's time. */
 const MAX_WAIT_MS = 5_000;
 const WAIT_SHARE = 0.25;
 
-/**
- * Returns the time for which a held value is fresh, and the time past that for which it may be served instead of an
- * error.
- */
+/** Returns the time for which a held value is fresh, and the further one for which it may stand for an error. */
 export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
   return { ttlMs: cacheTtlSeconds * 1000, staleMs: staleIfErrorSeconds * 1000 };
 }

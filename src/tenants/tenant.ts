@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { Flow } from '../async/turns.ts';
 import type { Failure } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Account, AccountHolder } from './ledger.ts';
+import type { Account } from './ledger.ts';
 
 /** The table that a tenant stands in. */
 interface TenantTable {
@@ -35,7 +35,7 @@ export interface Traffic {
 const PROVEN_MS = 60 * 60_000;
 
 /** The holder of one key, and all that this process knows of it. Each request finds its tenant once. */
-export class Tenant implements AccountHolder {
+export class Tenant {
   /** A keyed digest of the key, which names the tenant in stores and metrics. */
   readonly digest: string;
   readonly #table: TenantTable;

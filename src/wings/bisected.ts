@@ -56,10 +56,7 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   return fetched;
 };
 
-/**
- * True if the refusal of a call that named years says anything of the figures. Learns from it if the service takes
- * years.
- */
+/** True if a refusal says anything of the figures. Learns from it if the service takes years. */
 function mayGoBy(refusal: Refusal, { rectangle, search }: Task, learned: Learned): boolean {
   const isForYears = isAboutYears(refusal.detail);
   if (!isForYears && namedIn(refusal.detail, rectangle, learned).length > 0) return true;
@@ -327,10 +324,7 @@ function saysUnknown(detail: string): boolean {
   );
 }
 
-/**
- * Two parts of a refused rectangle: half of the suspects stand in the second, all other names in the first. Null if it
- * is a single pair.
- */
+/** Two parts of a refused rectangle, half of the suspects in the second; null if it is a single pair. */
 function bisect(
   { countryCodes, metricKeys }: Rectangle,
   suspects: Suspects,

@@ -1,7 +1,7 @@
 import { Failure, type FailureFields } from '../errors.ts';
 import { isDeep, numberOf } from '../exact-json.ts';
 import { httpDateIn } from '../periods.ts';
-import { MAX_ERROR_LENGTH, unspecified } from '../service/bodies.ts';
+import { unspecified } from '../service/bodies.ts';
 import type { Answer, Call, Sending } from '../service/call.ts';
 import { isObject, type JsonObject } from '../service/records/envelope.ts';
 
@@ -117,7 +117,6 @@ function detailIn(text: string): string | undefined {
 
 /** Parses the body of an error; undefined if that is no JSON, or none that a service would send. */
 function jsonIn(text: string): unknown {
-  if (text.length > MAX_ERROR_LENGTH) return undefined;
   try {
     const body: unknown = JSON.parse(text);
     return isDeep(body) ? undefined : body;

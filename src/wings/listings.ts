@@ -231,10 +231,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     return part;
   }
 
-  /**
-   * Returns all that is wanted and more, as little more as it takes to have it whole; else as much as there was to be
-   * had.
-   */
+  /** Returns all that is wanted, and as little more as makes it whole; else as much as there was to be had. */
   async function gather(wanted: Filter): Promise<TickerPart> {
     let best = await fetchList();
     let bestFilter: TickersParams = {};
@@ -339,10 +336,7 @@ const SPELT = {
   instrumentType: ['instrument_type'],
 } as const;
 
-/**
- * Makes the failure of a field of a listing that is not known though the service doesn't say that there is nothing of
- * it; else null.
- */
+/** Makes the failure of a listing's unknown field; null if the service says that there is nothing of it. */
 function unreadIn(row: TickerRecord, field: keyof typeof SPELT, route: string): Failure | null {
   const [name] = SPELT[field];
   if (row[field] !== null || SPELT[field].some((spelt) => row.record[spelt] === null)) return null;

@@ -97,18 +97,13 @@ class YearSearch {
   readonly #asked = new Map<string, Promise<YearsReply | null>>();
   /** Number of rows of each year, the most that one answer brought. */
   readonly #seen = new Map<number, number>();
-  /**
-   * Rows of ranges that came whole, and the number of these in the answer at hand: their ratio tells the length of
-   * other ranges.
-   */
+  /** Rows of ranges that came whole, and those at hand: their ratio tells the length of other ranges. */
   readonly #whole = { rows: 0, atHand: 0 };
   /** Set once the service has left out the first or the last year that is named. */
   readonly #leavesOut = { from: false, to: false };
   /** Set once all rows that came before of such a year have come again. */
   readonly #includes = { from: false, to: false };
-  /**
-   * Set once the service has brought the year before the first that is named: the total will tell if some rows lack.
-   */
+  /** Set once the service has brought the year before the first one named: the total tells if rows lack. */
   #isYearAfter = false;
   /** Unset once cut answers turn out to lack rows of other years than their last. */
   #mayBeInOrder = true;
@@ -336,10 +331,7 @@ class YearSearch {
   }
 }
 
-/**
- * Pieces of a range, each with as many of the rows that came. The piece that may be the longest comes first: if it
- * can't be had, nothing can.
- */
+/** Pieces of a range with as many rows each, the one that may be the longest first: without it, nothing will do. */
 function piecesOf(range: YearRange, years: readonly number[], wanted: number): YearRange[] {
   const sorted = years.toSorted((a, b) => a - b);
   const count = Math.min(Math.max(2, wanted), sorted.length);
@@ -409,9 +401,7 @@ interface CutAnswer {
   readonly sending: Sending;
 }
 
-/**
- * Gets the rest of a cut answer, with whole series if years can't be had whole: their total may have counted all years.
- */
+/** Gets the rest of a cut answer, with whole series if years can't be had whole: the total may be of all years. */
 export const completed: Repair['cut'] = async (task, answer, sending, parts) => {
   const cut: CutAnswer = { task, answer, sending };
   if (answer.years === null) return complete(cut, parts);
@@ -588,10 +578,7 @@ function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: R
   };
 }
 
-/**
- * Asks for as many rows as there are, if a limit was refused: that one may have been too high, and one that is taken
- * too low.
- */
+/** Asks for as many rows as there are: the limit that was refused may have been too high. */
 async function askForTotal(
   { task, answer, sending }: CutAnswer,
   total: number | null,
@@ -608,10 +595,7 @@ async function askForTotal(
   return sentRows(all);
 }
 
-/**
- * All rows of an answer in the order of its body; null if some of them break the specification, or nobody asked for
- * them.
- */
+/** All rows of an answer in order; null if some break the specification, or weren't asked for. */
 function sentRows({ list, groups, stray }: Rows): readonly SentRow[] | null {
   const { rows, blanks, faults } = list;
   if (stray !== null) return null;
@@ -644,10 +628,7 @@ function namedBy({ years }: Rows): YearRange | null {
   return years && widened(years);
 }
 
-/**
- * The total if it counts more rows than came; else null: it may be all there is, or count only sent rows, and tells
- * nothing.
- */
+/** The total if it counts more rows than came; else null: it may count only sent rows, and tells nothing. */
 function totalBeyond({ list: { received, meta } }: Rows): number | null {
   return meta.total !== null && meta.total > received ? meta.total : null;
 }

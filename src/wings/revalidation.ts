@@ -143,10 +143,7 @@ export function areUnchanged(
   return lastChangeMs(entry, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= entry.atMs;
 }
 
-/**
- * The sources that may bring a metric; null (any source there is) if the catalogue names none, or leaves out one that
- * has brought some of its rows.
- */
+/** The sources that may bring a metric; null (any) if the catalogue names none, or leaves out one of its rows. */
 export function namedSources(
   rows: ObservationEntry['rows'],
   sourceKeys: readonly string[] | undefined,

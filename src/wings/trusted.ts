@@ -120,10 +120,7 @@ async function filesOf(path: string): Promise<string[]> {
   return names.toSorted().map((name) => join(path, name));
 }
 
-/**
- * Describes the state of the files: another text once any of them has changed. Faults in them are found when they are
- * read.
- */
+/** Describes the state of the files: another text once any has changed. Reading finds their faults. */
 async function stateOf(path: string): Promise<string> {
   try {
     const files = await filesOf(path);

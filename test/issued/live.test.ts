@@ -131,6 +131,24 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
   });
 });
 
+it.each([
+  ['127.0.0.0/8', [null, 'RATE_LIMITED', null]],
+  ['203.0.113.0/24', [null, 'RATE_LIMITED', 'RATE_LIMITED']],
+])('a visitor over a WebSocket is the one that a trusted proxy tells of (%s)', async (proxies, expected) => {
+  await using program = await openIssuingLive({ TRUSTED_PROXIES: proxies });
+  const key = await program.issue({ name: 'page', visitorPerMinute: 1 });
+  const refusals = [];
+  for (const from of ['10.9.9.1, 203.0.113.7', '10.9.9.2, 203.0.113.7', '203.0.113.8']) {
+    const opened = await subscriptionsOf(program);
+    const told = open(program, 'ws', { key, from }).subscribe(SUBSCRIBED);
+    await expect.poll(async () => told.isOver || (await subscriptionsOf(program)) > opened).toBe(true);
+    refusals.push(/RATE_LIMITED/.exec(JSON.stringify([told.results, told.failures]))?.[0] ?? null);
+  }
+  expect(refusals).toEqual(expected);
+  // Subscriptions that watch the same things take the same calls.
+  expect(program.requests()).toHaveLength(3);
+});
+
 it('subscriptions of two keys share looks and figures, and each pays its own', async () => {
   await using program = await openIssuingLive();
   const [one, other] = [await program.issue({ name: 'one' }), await program.issue({ name: 'other' })];

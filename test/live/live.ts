@@ -130,21 +130,31 @@ export interface Connecting {
   /** Null for none. */
   readonly key?: string | null;
   readonly retries?: number;
+  /** Address that a proxy tells of the client of a WebSocket. */
+  readonly from?: string;
   /** Called with the code and the reason that a WebSocket was closed with. */
   readonly onClosed?: (code: number, reason: string) => void;
 }
+
+/** A WebSocket whose client a proxy tells of. */
+const behindProxy = (address: string) =>
+  class extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols, { headers: { 'x-forwarded-for': address } });
+    }
+  };
 
 /** A client of a transport's own library. */
 export function connect(
   url: string,
   transport: Transport,
-  { key = 'demo-team', retries = 0, onClosed }: Connecting = {},
+  { key = 'demo-team', retries = 0, from, onClosed }: Connecting = {},
 ) {
   const authorization = key === null ? undefined : `Bearer ${key}`;
   if (transport === 'ws') {
     const client = createWs({
       url: url.replace('http', 'ws'),
-      webSocketImpl: WebSocket,
+      webSocketImpl: from === undefined ? WebSocket : behindProxy(from),
       retryAttempts: retries,
       retryWait: () => pause(RETRY_MS),
       // A refused connection is one that is made again, too.

@@ -10,7 +10,7 @@ const SCRIPT = `
   const seen = [];
   registerHooks({
     resolve(specifier, context, next) {
-      const [name] = /(?<=wings\\/(?:resolvers\\/)?)(derived|citations|pages)(?=\\.ts$)/.exec(specifier) ?? [];
+      const [name] = /(?<=wings\\/(?:resolvers\\/)?)(derived|citations|lists)(?=\\.ts$)/.exec(specifier) ?? [];
       if (name !== undefined) seen.push(name);
       return next(specifier, context);
     },
@@ -27,7 +27,7 @@ const SCRIPT = `
 const figures = (fields: string) =>
   `{ countries(codes: ["KE", "NG"]) { observation(metricKey: "population_total") { ${fields} } } }`;
 
-it('fields derived of figures, citations, orders and pages are loaded by the first that asks for one, at no further call', async () => {
+it('fields derived of figures, citations, searches, orders and pages are loaded by the first that asks for one, at no further call', async () => {
   const operations = [
     figures('value'),
     figures('value citation'),
@@ -52,6 +52,6 @@ it('fields derived of figures, citations, orders and pages are loaded by the fir
     { errors: 0, seen: ['citations', 'derived'], calls: 1 },
     { errors: 0, seen: ['citations', 'derived'], calls: 1 },
     // The list, and one call for the figures of its page.
-    { errors: 0, seen: ['citations', 'derived', 'pages'], calls: 2 },
+    { errors: 0, seen: ['citations', 'derived', 'lists'], calls: 2 },
   ]);
 });

@@ -1,5 +1,4 @@
 import type { Failure } from '../../errors.ts';
-import { createObjectMemo } from '../../store/lru.ts';
 import {
   eachFound,
   eachOf,
@@ -17,6 +16,7 @@ import {
   objectAt,
   objectIn,
   type Place,
+  recordsOfRows,
   textIn,
   wholeListIn,
 } from './envelope.ts';
@@ -70,14 +70,14 @@ const ALPHA_3_NAMES = ['iso3', 'alpha3'] as const;
 const ANY_CODE_NAMES = [...CODE_NAMES, ...ALPHA_3_NAMES];
 const NAME_NAMES = ['name', 'country_name'] as const;
 
-/** Countries by their row: most are those of the last body. Row a, cold, allocates 16 % less, and runs 19 % less source. */
-const decoded = createObjectMemo<CountryRecord>('country');
-
 export function decodeCountries(body: unknown, route: string): CountryRecord[] {
-  return eachFound(
-    wholeListIn(body, route),
-    (row, place) => decoded.of(row) ?? decoded.put(row, decodeCountry(row, place)),
-  );
+  const list = wholeListIn(body, route);
+  // Most rows are those of the last body. Row a, cold, allocates 16 % less, and runs 19 % less source.
+  const known = recordsOfRows(list.value) as (CountryRecord | undefined)[];
+  return eachFound(list, (row, place, index) => {
+    known[index] ??= decodeCountry(row, place);
+    return known[index];
+  });
 }
 
 function decodeCountry(row: JsonObject, place: Place): CountryRecord {

@@ -1,5 +1,6 @@
 import { Failure } from '../../errors.ts';
 import { asNumber, numberOf } from '../../exact-json.ts';
+import { createObjectMemo } from '../../store/lru.ts';
 
 /** An object of the service's JSON, before we trust it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -190,6 +191,16 @@ export function listIn(body: unknown, route: string): Found<readonly unknown[]> 
   return soleListOf(body, place);
 }
 
+const records = createObjectMemo<unknown[]>('records of rows');
+
+/**
+ * Returns the records that were made of the rows of a list, by their places: those of rows that have the bytes that they had
+ * in the last body are known. To find them row by row, on the rows, took a fortieth of an operation with 54 figures.
+ */
+export function recordsOfRows(rows: readonly unknown[]): unknown[] {
+  return records.of(rows) ?? records.put(rows, []);
+}
+
 /**
  * Returns a list, or the one list of an object.
  *
@@ -304,22 +315,22 @@ export function sumOf(all: readonly (LeftOut | null)[]): LeftOut | null {
 export function eachIn<T>(
   rows: readonly unknown[],
   place: Place,
-  decode: (row: JsonObject, place: Place) => T,
+  decode: (row: JsonObject, place: Place, index: number) => T,
 ): T[] {
-  return eachOf(rows, place, (row, here) => decode(objectAt(row, here), here));
+  return eachOf(rows, place, (row, here, index) => decode(objectAt(row, here), here, index));
 }
 
 /** Decodes rows as {@link eachIn} does, if they may be anything. */
 export function eachOf<T>(
   rows: readonly unknown[],
   place: Place,
-  decode: (row: unknown, place: Place) => T,
+  decode: (row: unknown, place: Place, index: number) => T,
 ): T[] {
   const sound: T[] = [];
   let first: Failure | null = null;
   for (let index = 0; index < rows.length; index += 1) {
     try {
-      sound.push(decode(rows[index], inside(place, index)));
+      sound.push(decode(rows[index], inside(place, index), index));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       first ??= error;
@@ -334,7 +345,7 @@ export function eachOf<T>(
  */
 export function eachFound<T>(
   { value, place }: Found<readonly unknown[]>,
-  decode: (row: JsonObject, place: Place) => T,
+  decode: (row: JsonObject, place: Place, index: number) => T,
 ): T[] {
   const list = eachIn(value, place, decode);
   const leftOut = leftOutOf(list);

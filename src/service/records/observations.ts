@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
 import { asNumber } from '../../exact-json.ts';
 import { periodOf, timeIn } from '../../periods.ts';
-import { createObjectMemo } from '../../store/lru.ts';
 import { alpha2In, alpha2Of, type CountryNamed, checkCountry, countryNamedIn } from './countries.ts';
 import {
   blockIn,
@@ -22,6 +21,7 @@ import {
   numberIn,
   objectIn,
   type Place,
+  recordsOfRows,
   textIn,
   timeTextIn,
   UnreadItem,
@@ -179,9 +179,6 @@ function unknownIn(row: unknown, place: Place): UnknownRow | null {
   return { countryCode, metricKey: textIn(row as JsonObject, 'metric_key'), detail };
 }
 
-/** Figures by their row: most are those of the last body, and sound for good. Row e, cold, runs 18 % less source. */
-const decoded = createObjectMemo<ObservationRecord>('figure');
-
 /**
  * Reads the figures of a body. A row that breaks the specification becomes a fault and leaves the others standing. A
  * row without a value is no figure, and one of an unknown country is nobody's: both stand apart.
@@ -194,17 +191,17 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const blanks: BlankRow[] = [];
   const faults: ObservationFault[] = [];
   const unknown: UnknownRow[] = [];
-  // A single row is read as soon as it is looked up.
-  const isRemembered = sent.length > 1;
+  // Most rows are those of the last body, and sound for good. Row e, cold, runs 18 % less source.
+  const known = recordsOfRows(sent) as (ObservationRecord | undefined)[];
   let index = -1;
   for (const row of sent) {
     index += 1;
-    const isRow = isObject(row);
-    const known = isRow && isRemembered ? decoded.of(row) : undefined;
-    if (known !== undefined) {
-      rows.push({ ...known, fetchedAtMs: receivedAt });
+    const before = known[index];
+    if (before !== undefined) {
+      rows.push({ ...before, fetchedAtMs: receivedAt });
       continue;
     }
+    const isRow = isObject(row);
     if (isRow && holdsNoFigure(row)) {
       blanks.push(blankIn(row, index));
       continue;
@@ -226,7 +223,8 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       const { country_code, country_name, metric_name } = fields;
       const code = country_code.toUpperCase();
       const found = recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt);
-      rows.push(isRemembered ? decoded.put(found.record, found) : found);
+      known[index] = found;
+      rows.push(found);
     }
   }
   return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };

@@ -16,7 +16,6 @@ import { Drawer, type Drawing, Drawings } from './drawer.ts';
 import { OpenApi } from './openapi.ts';
 import { oembedOf, PAGE_WIDTHS, pageOf, pagePolicy, picturePolicy, refusalPage } from './page.ts';
 import {
-  type AskedLook,
   lookIn,
   openPublicDocuments,
   type PublicDocument,
@@ -76,7 +75,7 @@ interface Visit {
   readonly variables: Readonly<Record<string, unknown>>;
   /** The parameters that give them, as they were written. */
   readonly given: string;
-  readonly look: AskedLook;
+  readonly look: ReturnType<typeof lookIn>;
   /** The operation, in the name of the document's key. */
   readonly asked: GatewayRequest;
 }

@@ -322,7 +322,7 @@ function readScalar(name: string, type: GraphQLInputType, text: string): unknown
 }
 
 /** The look of a picture as an address asks for it. */
-export interface AskedLook {
+interface AskedLook {
   readonly theme: 'light' | 'dark';
   readonly width: number;
   readonly isBare: boolean;

@@ -25,7 +25,6 @@ import {
 import { Failure } from '../../errors.ts';
 import { byteLengthOf } from '../../execution/columns.ts';
 import {
-  type CollectedSelection,
   type DeferUsage,
   type FieldCollector,
   fragmentsIn,
@@ -115,7 +114,7 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
   const origin = Symbol('origin');
   type Nodes = readonly FieldNode[] & { [origin]?: Origin };
 
-  function select(type: GraphQLObjectType, nodes: Nodes | null): CollectedSelection {
+  function select(type: GraphQLObjectType, nodes: Nodes | null) {
     const collected = new CollectedFields(scope, type);
     const { details, usages } = nodes?.[origin] ?? { details: [], usages: NONE };
     if (nodes === null) collected.add(scope.operation.selectionSet, undefined);
@@ -126,7 +125,7 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
   }
 
   /** Keeps the fields that belong to the selection itself in place, and puts the others in groups. */
-  function grouped({ fields, begins }: CollectedFields, own: UsageSet): CollectedSelection {
+  function grouped({ fields, begins }: CollectedFields, own: UsageSet): ReturnType<FieldCollector['select']> {
     const here = new Map<string, readonly FieldNode[]>();
     const groups: { readonly usages: UsageSet; readonly fields: Map<string, readonly FieldNode[]> }[] = [];
     for (const [key, details] of fields) {
@@ -404,10 +403,7 @@ interface FirstPart {
   /** JSON. */
   readonly data: string;
   readonly errors: readonly GraphQLFormattedError[];
-  /**
-   * Called when all parts are there, with all errors that were told. Returns the members of the last part that concern
-   * the whole.
-   */
+  /** Called with all errors once all parts are there. Returns the last part's members that concern the whole. */
   readonly onOver: (errors: readonly GraphQLFormattedError[]) => object;
 }
 

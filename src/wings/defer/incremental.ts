@@ -7,23 +7,19 @@ import {
   type ObjectColumn,
   type Position,
   type ResolveTogether,
-  type TogetherCall,
   TogetherInfo,
 } from '../../execution/columns.ts';
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
-import { atOnce, type Executed, type Later, Run, type RunParts, type RunScope } from '../../execution/run.ts';
+import { atOnce, type Executed, Run, type RunParts, type RunScope } from '../../execution/run.ts';
 
 type AnswerPath = readonly (string | number)[];
 
 interface PooledCall {
-  readonly call: TogetherCall;
+  readonly call: Parameters<ResolveTogether>[0];
   readonly settle: PromiseWithResolvers<readonly unknown[]>;
 }
 
-/**
- * Resolves a field for the objects of several runs together, as one run would: resolvers decide by all of them which
- * figures to ask for.
- */
+/** Resolves a field for several runs together: resolvers decide by all objects which figures to ask for. */
 class Pooled {
   readonly #isAboutToAsk: () => boolean;
   readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
@@ -84,10 +80,7 @@ function resolveAll(calls: readonly PooledCall[]): void {
   }
 }
 
-/**
- * The `info` of a batch resolver whose parents are of several runs: the parents of each run come after those of the one
- * before.
- */
+/** The `info` of a batch resolver for several runs, the parents of each after those of the one before. */
 class PooledInfo extends TogetherInfo {
   readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
 
@@ -422,7 +415,7 @@ export class IncrementalRun<Told extends ToldPart> {
     outer: (usage: DeferUsage) => Fragment | undefined,
     mayStream: boolean,
   ): Run {
-    const later = (run: Run): Later => ({
+    const later: RunScope['later'] = (run) => ({
       mayDefer: ({ begins, groups }, objects) => this.#mayAdd((begins.length + groups.length) * objects),
       defer: (deferral, objects) => this.#defer(part, run, deferral, objects, outer),
       stream: (field, shape, lists, slot, items) =>

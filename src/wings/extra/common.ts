@@ -22,10 +22,7 @@ interface NarrowedParts<Params extends YearsParams, Row> {
   readonly ask: (params: Params) => Promise<RowList<Row> | null>;
   /** The `limit` that is asked with; null if the route takes none. */
   readonly limit: number | null;
-  /**
-   * Splits parameters into parts that have all rows of a list between them, of any content; null if there are no such
-   * parts.
-   */
+  /** Splits parameters into parts that have all rows between them, of any content; null if there are none. */
   readonly partsOf?: (params: Params) => readonly Params[] | null;
   /** Returns the year that the service's `start_year` and `end_year` go by; null if the row doesn't say. */
   readonly yearOf: (row: Row) => number | null;
@@ -101,10 +98,7 @@ async function completed<Params extends YearsParams, Row>(
   return { rows, lack: lackOfSum(list, rows.length, found) };
 }
 
-/**
- * Returns true if there are as many rows of each year as came at first: a service may leave out the last year that is
- * named.
- */
+/** Tells if each year has as many rows as at first: a service may leave out the last year that is named. */
 function holdsAllOf<Row>(
   first: readonly Row[],
   all: readonly Row[],
@@ -141,9 +135,7 @@ async function asked<Params extends YearsParams, Row>(
   }
 }
 
-/**
- * Returns true if a row belongs to a part; if none of the others does either, the service doesn't heed the parameters.
- */
+/** Tells if a row belongs to a part; if no row does, the service doesn't heed the parameters. */
 function isOf<Params extends YearsParams, Row>(
   params: Params,
   row: Row,
@@ -156,10 +148,7 @@ function isOf<Params extends YearsParams, Row>(
   return year !== null && year >= (startYear ?? year) && year <= (endYear ?? year);
 }
 
-/**
- * Splits the years of a list into two or three ranges, cut at the middle one of its rows; null if that leaves no
- * smaller one.
- */
+/** Splits years into two or three ranges at the middle one of the rows; null if that leaves no smaller one. */
 function inYears<Params extends YearsParams, Row>(
   params: Params,
   rows: readonly Row[],

@@ -2,7 +2,6 @@ import type { ITrace, Trace } from '@apollo/usage-reporting-protobuf';
 import { type GraphQLFormattedError, type ResponsePath, responsePathAsArray } from 'graphql';
 import type { FieldHolder, ObjectColumn } from '../../execution/columns.ts';
 import type { FieldPlan } from '../../execution/plan.ts';
-import type { RunObserver } from '../../execution/run.ts';
 import { isPromise } from '../../execution/run.ts';
 import type { GatewayRequest } from '../../operations/messages.ts';
 import { inverted, type PrefixedNames } from './subgraph.ts';
@@ -90,7 +89,7 @@ interface Branch {
  * A field is resolved for all objects of a selection together, so it begins at the same time for all of them. If one
  * call of its resolver serves all, it ends at the same time too.
  */
-export class FieldTrace implements RunObserver {
+export class FieldTrace {
   /** Base64 of the protocol buffer; undefined while the operation runs, and if nothing of it was seen. */
   written: string | undefined;
   readonly #clocks: Clocks;

@@ -85,7 +85,7 @@ interface NamedKey {
 }
 
 /** Has a listener called once a key works no more. Returns a function that ends that. */
-export type WatchKey = (onEnd: (failure: Failure) => void) => () => void;
+type WatchKey = (onEnd: (failure: Failure) => void) => () => void;
 
 /** A way in by the name of a key. */
 interface Entered {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { digestOf, type GivenTerms, type IssuedKey, isPast, issuedKeyFrom, makeKey, Terms } from './key.ts';
+import { digestOf, type IssuedKey, isPast, issuedKeyFrom, makeKey, Terms } from './key.ts';
 import { countsOf } from './key-purse.ts';
 import type { KeyStore } from './key-store.ts';
 import { daysUpTo, forecastsOf, KEPT_DAYS, shownUsage } from './usage.ts';
@@ -195,7 +195,7 @@ export class KeyDesk {
 }
 
 /** Returns the group that a new key joins: with the budget that comes with it, or else that of the members. */
-function groupOf({ group }: GivenTerms & { group: IssuedKey['group'] }, members: readonly IssuedKey[]) {
+function groupOf({ group }: Pick<IssuedKey, 'group'>, members: readonly IssuedKey[]) {
   if (group === null) return null;
   const isTold = group.perMinute !== null || group.perDay !== null || group.perMonth !== null;
   if (isTold) return group;

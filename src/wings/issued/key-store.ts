@@ -189,9 +189,7 @@ function firstFull(wanted: readonly Count[], calls: readonly number[]): number |
 /** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/**
- * Opens keys in a file of their own beside that of the figures, which may be deleted, or set aside once it is damaged.
- */
+/** Opens keys in a file beside that of the figures, which may be deleted, or set aside once it is damaged. */
 async function openFile(path: string): Promise<KeyStore> {
   const { inTransaction, loadSqlite } = await import('../stores/sqlite.ts');
   const openDatabase = await loadSqlite();

@@ -84,8 +84,6 @@ const Kept = Terms.extend({
   revokedAt: z.string().nullable(),
 });
 
-export type GivenTerms = z.input<typeof Terms>;
-
 /** A key as it is kept: all of it but the key. */
 export type IssuedKey = z.output<typeof Kept>;
 

@@ -18,7 +18,7 @@ const MAX_KEYS = 100;
 /** Characters beyond which nobody looks at a name. */
 const MAX_NAME = 64;
 
-export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
+const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 
 const plainName = (text: string) => text.replace(/[^\x20-\x7e]+/g, '?').slice(0, MAX_NAME);
 

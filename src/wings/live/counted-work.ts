@@ -70,10 +70,7 @@ function resolveCounted(
   }
 }
 
-/**
- * Errors with their field already located, by failure: they are reused, so that no error is made for each of the other
- * fields.
- */
+/** Errors with their field located, by failure: they serve all other fields, too. */
 const located = createObjectMemo<GraphQLError>('located');
 
 function refused(failure: Failure, { fieldNodes, path }: GraphQLResolveInfo): GraphQLError {

@@ -23,10 +23,7 @@ import {
   type SourceRuns,
 } from './inbox.ts';
 
-/**
- * Shares that feeds may take of the calls that a plan leaves until its month is over: most of it evenly, some of it at
- * any time.
- */
+/** Shares of a month's rest of calls that feeds may take: most of it evenly, some of it at any time. */
 const EVEN_SHARE = 0.09;
 const BURST_SHARE = 0.01;
 
@@ -264,10 +261,7 @@ class Feed {
     }
   }
 
-  /**
-   * Begins all subscriptions that wait by now: their figures are fetched at the same time, and they are added one by
-   * one.
-   */
+  /** Begins all subscriptions that wait: their figures are fetched together, and they are added one by one. */
   async #beginAll(): Promise<void> {
     const [first] = this.#joins;
     if (first === undefined) return;
@@ -388,9 +382,7 @@ class Feed {
     return purse?.limits?.() ?? [];
   }
 
-  /**
-   * Returns the next look at the sources: the look of others who share the store, if there is one; null if none is due.
-   */
+  /** Returns the next look at the sources, of others who share the store if there is one; null if none is due. */
   async #nextLook(pace: Pace, errand: Errand): Promise<Look | null> {
     const { clock, pollMs } = this.#parts;
     const mayCall = this.#allowance.mayCall(pace, clock.now());
@@ -574,9 +566,7 @@ function runsBetween(before: Look | null, now: Look): SourceRuns {
 /** Milliseconds below which times name an instant: longer ones may be those of several runs. */
 const COARSE_MS = 60_000;
 
-/**
- * Returns true if a source may have run since an instant, though its last run is said to be at the same time as before.
- */
+/** Tells if a source may have run since an instant, though its last run has the same time as before. */
 function mayHideRun(lastRun: string, sinceMs: number): boolean {
   const time = timeIn(lastRun);
   if (time === null) return true;

@@ -69,9 +69,7 @@ function byId(rows: readonly ObservationRecord[]): Map<string, ObservationRecord
   return found;
 }
 
-/**
- * Indexes rows by the fields that tell them apart but for the release; rows that these don't tell apart are left out.
- */
+/** Indexes rows by all that tells them apart but the release; those that it doesn't tell apart are left out. */
 function byFigure(rows: readonly ObservationRecord[]): Map<string, ObservationRecord> {
   const found = new Map<string, ObservationRecord>();
   const several = new Set<string>();
@@ -136,10 +134,7 @@ interface FetchedFigures {
 const REVISION_DIGITS = 15;
 const DIGEST_LENGTH = 22;
 
-/**
- * Watches the figures of all subscriptions under one key: figures that they have been told, and figures that they are
- * to be told.
- */
+/** Watches the figures of a key's subscriptions: those that they have been told, and those that they will be. */
 export class FigureWatch {
   readonly #tenant: Tenant;
   readonly #parts: LiveParts;

@@ -218,9 +218,7 @@ export interface Look {
 /** Sources that have run. */
 export interface SourceRuns {
   readonly records: readonly SourceRecord[];
-  /**
-   * Sources that may have run: their last run is said to be the same, and too coarsely to tell a further one from it.
-   */
+  /** Sources that may have run: their last run is told too coarsely to tell a further one from it. */
   readonly possible: readonly SourceRecord[];
   /** True if there are no others: records of sources that can't be read may hide some. */
   readonly areAll: boolean;

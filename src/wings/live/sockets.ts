@@ -1,6 +1,6 @@
 import { type Server as HttpServer, type IncomingMessage, STATUS_CODES } from 'node:http';
-import { BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import proxyAddr from '@fastify/proxy-addr';
 import type { ExecutionArgs } from 'graphql';
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -56,7 +56,8 @@ export function liveSockets(
     maxPayload: config.maxBodyBytes,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
-  const addressOf = addressReader(config.trustedProxies);
+  // By the rule of Fastify, which tells the address of each other client.
+  const isTrusted = proxyAddr.compile([...config.trustedProxies]);
   const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -71,7 +72,7 @@ export function liveSockets(
       request,
       socket,
       requestId,
-      address: addressOf(request),
+      address: proxyAddr(request, isTrusted) ?? '',
       gone: new AbortController(),
       idleness: new Idleness(IDLE_MS, () => socket.close(CLOSING.goingAway, 'There is no subscription')),
       authorization: null,
@@ -113,24 +114,6 @@ export function liveSockets(
     cut() {
       for (const socket of sockets.clients) socket.terminate();
     },
-  };
-}
-
-/** Makes the reader of a client's address: that of its connection, or the one that trusted proxies tell of it. */
-function addressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
-  const trusted = new BlockList();
-  const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  for (const range of trustedProxies) {
-    const [address = '', length] = range.split('/');
-    if (length === undefined) trusted.addAddress(address, familyOf(address));
-    else trusted.addSubnet(address, Number(length), familyOf(address));
-  }
-  return ({ socket, headers }) => {
-    const told = [...String(headers['x-forwarded-for'] ?? '').split(',')].map((one) => one.trim());
-    let address = socket.remoteAddress ?? '';
-    while (isIP(address) !== 0 && trusted.check(address, familyOf(address)) && told.length > 0)
-      address = told.pop() || address;
-    return address;
   };
 }
 

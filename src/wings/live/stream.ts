@@ -308,10 +308,7 @@ class SharedStreams {
     this.#handler = handler;
   }
 
-  /**
-   * Returns the token of the stream that a request belongs to; null for one of its own; or the refusal if there is
-   * none.
-   */
+  /** Returns the token of a request's stream, null for one of its own, or the refusal if there is none. */
   async of({ method, headers, raw, context }: StreamRequest): Promise<string | null | StreamResponse> {
     if (context.token !== null) return context.token;
     const { authorization } = raw.headers;

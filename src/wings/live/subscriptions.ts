@@ -171,10 +171,7 @@ export class SubscriptionPlaces {
   }
 }
 
-/**
- * Bounds the events that are resolved at the same time: each time that a source has run, there are events for everybody
- * at once.
- */
+/** Bounds the events that are resolved at once: when a source has run, there are some for everybody. */
 export class EventWork {
   readonly #units = new Semaphore(MAX_CHANGES / CHANGES_PER_UNIT);
 

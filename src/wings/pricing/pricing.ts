@@ -25,7 +25,7 @@ import { createHeldNames, createLoaders } from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
 import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
-import type { Learned, NameSet } from '../../plan/learned.ts';
+import type { Learned } from '../../plan/learned.ts';
 import { limitsOf } from '../../plan/modes.ts';
 import type { GivenLists } from '../../price/bound.ts';
 import {
@@ -70,10 +70,7 @@ interface Price {
   readonly errors: readonly GraphQLError[];
   /** Warnings that the answer would have, as far as held values tell. */
   readonly warnings: readonly Warning[];
-  /**
-   * The failure with which the pricing was ended before all was priced: the operation takes more than it may; null if
-   * it wasn't.
-   */
+  /** The failure that ended the pricing before its end, since the operation is too dear; null if none did. */
   readonly refusal: Failure | null;
 }
 
@@ -295,9 +292,7 @@ function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted,
   };
 }
 
-/**
- * Looks at demands that are about to be planned: if they take just the calls of their plan, and if those are too many.
- */
+/** Looks at demands about to be planned: if they take just the calls of their plan, and too many. */
 function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tally): Fetch {
   /** Tells if a demand is for a series whose length is known: it takes just the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
@@ -468,10 +463,7 @@ export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): bool
   );
 }
 
-/**
- * True if a document selects fields derived of figures: the figures to compare with may depend on the service's
- * answers.
- */
+/** True if a document selects derived fields: the service's answers may decide what they compare with. */
 function derivesFigures(document: DocumentNode, schema: GraphQLSchema): boolean {
   return selects(document, schema, (cost, type) => cost === 'FIGURES' && type === 'Observation');
 }
@@ -514,7 +506,7 @@ function namesFoundById(document: DocumentNode, schema: GraphQLSchema): boolean 
  */
 function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
   const facts = { ...learned.facts(), totals };
-  const fixed = (names: NameSet): NameSet => ({
+  const fixed = (names: Learned['listed']['metrics']): typeof names => ({
     size: names.size,
     has: (name) => names.has(name),
     add() {},

@@ -51,10 +51,7 @@ interface Ceilings {
 /** Times the limit up to which a price is still told exactly: then the caller knows how much less to ask for. */
 const PRICED_BEYOND = 10;
 
-/**
- * Figures that are planned for a key that anybody may have made up. An operation that may run takes a plan of fewer, or
- * none.
- */
+/** Figures that are planned for a made-up key: an operation that may run takes a plan of fewer, or none. */
 const MOST_PLANNED_UNPROVEN = 2_500;
 
 export function openTally(parts: Ceilings): Tally {

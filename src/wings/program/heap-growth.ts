@@ -19,10 +19,7 @@ const GROWTH = { engines: 0, most: 300, flooded: 50, least: 20 };
 /** The share of the budget that is to be used; the rest is room for growth between two looks. */
 const USED_SHARE = 0.86;
 
-/**
- * Shares of the budget: beyond this one a full collection begins early, and beyond the other one memory is given back
- * at each look.
- */
+/** Shares of the budget, beyond which a full collection begins early, and memory is given back at each look. */
 const EARLY_SHARE = 0.85;
 const FULL_SHARE = 0.97;
 
@@ -32,10 +29,7 @@ const SHRINKING = { step: 0.85, least: 0.05, back: 1.02 };
 /** Factor by which the memory beside the heap is forgotten at each look. */
 const FORGETTING = 0.98;
 
-/**
- * Flags that set a share of the room until the next full collection, in per cent: it begins once that much of the room
- * has been taken.
- */
+/** Flags that set the share, in per cent, of the room until a full collection at which it begins. */
 const COLLECT_NOW = '--incremental-marking-hard-trigger=95';
 const COLLECT_LATER = '--incremental-marking-hard-trigger=0';
 

@@ -5,19 +5,13 @@ import { excerpt } from '../../errors.ts';
 import type { Observer } from '../../gateway.ts';
 import { countsOf } from '../../operations/messages.ts';
 
-/**
- * Characters of one fault in the log: enough for whole stacks with their causes, but not for an answer of a service,
- * nor thousands of faults.
- */
+/** Characters of one fault in the log: enough for stacks with their causes, but not for a service's answer. */
 const MAX_LENGTH = 65_536;
 const MAX_TEXT = 16_384;
 const MAX_ITEMS = 20;
 const MAX_DEPTH = 8;
 
-/**
- * Bounds a fault for the log. A fault of some length stays whole; of a longer one its beginning stays, which says how
- * much is left out.
- */
+/** Bounds a fault for the log: of a long one its beginning stays, which says how much is left out. */
 function boundedFault(fault: unknown): unknown {
   let left = MAX_LENGTH;
   const spend = (text: string): string => {
@@ -45,10 +39,7 @@ function boundedFault(fault: unknown): unknown {
   return bound(fault instanceof Error ? stdSerializers.err(withFewErrors(fault)) : fault, MAX_DEPTH);
 }
 
-/**
- * Keeps few of an aggregate's errors. Stacks are made only when somebody looks at them, and to make thousands takes
- * seconds.
- */
+/** Keeps few of an aggregate's errors: to make the stacks of thousands takes seconds. */
 function withFewErrors(fault: Error): Error {
   if (!(fault instanceof AggregateError) || fault.errors.length <= MAX_ITEMS) return fault;
   return Object.create(fault, {

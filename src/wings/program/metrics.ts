@@ -278,10 +278,7 @@ function watchGateway({ load, live, state, issued }: WatchedGateway, metrics: Ow
   );
 }
 
-/**
- * Shows the plans of keys. Each worker has a copy of the shared counts, which may be older: of the calls left, the
- * least is nearest to the truth.
- */
+/** Shows the plans of keys. Workers' copies of the counts may be old: of the calls left, the least is nearest. */
 function watchPlans({ recentLimits }: Gateway['state'], metrics: OwnMetrics): void {
   const each = (value: 'left' | 'most') => (gauge: Gauge) => {
     for (const { tenant, limits } of recentLimits(MAX_KEYS)) {

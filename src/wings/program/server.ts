@@ -20,10 +20,7 @@ import type { Metrics } from './metrics.ts';
 /** Milliseconds in which one origin at most is told of that may not ask. */
 const TELLING_INTERVAL_MS = 10_000;
 
-/**
- * Milliseconds, longer than the minute after which common load balancers drop an idle connection, so that they close
- * first.
- */
+/** Milliseconds, longer than common load balancers keep idle connections, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Milliseconds for headers and body together. They bound the hold of a slow sender, a drain included. */
@@ -383,10 +380,7 @@ function watchOpenRequests(app: FastifyInstance) {
   };
 }
 
-/**
- * Tells if only the client's part is left: it has not sent all of its request, or not taken all of an answer that is
- * there.
- */
+/** Tells if only the client's part is left: to send the rest of its request, or to take its answer. */
 function waitsForClient({ request, raw }: FastifyReply): boolean {
   if (raw.writableEnded || !request.raw.complete) return true;
   // An answer that is written while it is read begins once all of it is known; one in parts may still have some to come.

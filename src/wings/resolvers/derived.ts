@@ -37,10 +37,7 @@ export class Misfit {
 
 type Series = readonly ObservationRecord[];
 
-/**
- * Figures that go with another one: for the same place, and the same part of a year. Copies are left out; there is one
- * at least.
- */
+/** Figures, one at least, that go with another: of the same place and part of a year, without copies. */
 interface Matching {
   readonly rows: Series;
   /** True if they are several of which one may be the latest of the whole country. */
@@ -53,10 +50,7 @@ interface Alike {
   readonly first: ObservationRecord;
 }
 
-/**
- * Rows by year and place, and of these by period: a series of days has thousands, and each of them is compared with
- * others.
- */
+/** Rows by year and place, and of these by period: of thousands of days, each is compared with others. */
 interface SeriesIndex {
   readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
   /** The newest of the whole country. */

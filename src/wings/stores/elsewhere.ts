@@ -14,25 +14,14 @@ import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../../exact-json.ts';
 import { BoundedCache, roughBytes, type Shrinkable } from '../../store/lru.ts';
-import type {
-  HubLink,
-  Leases,
-  SharedCounters,
-  Store,
-  StoreEntry,
-  StoreNews,
-  StoreOptions,
-} from '../../store/store.ts';
+import type { HubLink, Leases, SharedCounters, Store, StoreEntry, StoreOptions } from '../../store/store.ts';
 import type { Adapter, Backing, Fault } from './backing.ts';
 import { openHubBacking } from './hub.ts';
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;
 
-/**
- * Times as long as a value that shared counters may take: a value that is late is a miss, but a count without them may
- * be one too many.
- */
+/** Times as long as values that shared counters may take: a count without them may be one too many. */
 const COUNTERS_PATIENCE = 3;
 
 /** Tries to end a lease, and the pause between them: all others who want the same names wait for it. */
@@ -300,10 +289,7 @@ const AT_HAND_SHARE = 0.5;
 /** Milliseconds by which the clocks of others who share the store may be ahead. */
 const AHEAD_MS = 60_000;
 
-/**
- * Opens a store outside this process: that of a hub if there is a link to one and the address names none, a file, or a
- * Redis.
- */
+/** Opens a store outside this process: a file, a Redis, or a hub if the address names neither. */
 export async function openElsewhere(options: StoreOptions): Promise<Store> {
   const { url, link, maxBytes, timeoutMs, onFault } = options;
   if (link !== undefined && isInHub(url)) {
@@ -327,7 +313,7 @@ function isInHub(url: string): boolean {
   return url === 'memory:' || url === 'none';
 }
 
-function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): StoreNews {
+function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): NonNullable<Store['news']> {
   return {
     async tell({ key, value }) {
       const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());

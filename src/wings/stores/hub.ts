@@ -158,11 +158,8 @@ export function openChannel({ send, listen, answers, timeoutMs }: ChannelParts):
   };
 }
 
-/**
- * A store that one process holds for others: text by keys, counters, leases. Each of them is told of the others'
- * changes.
- */
-export interface Hub extends Shrinkable {
+/** A store that one process holds for others, who are told of changes: text by keys, counters, leases. */
+interface Hub extends Shrinkable {
   /** @returns the questions that the member may ask, and a function that ends its membership */
   join(member: HubMember): { readonly answers: Answers; readonly leave: () => void };
 }

@@ -26,10 +26,7 @@ const HOLD_SHARE = 0.25;
 /** Weight of the newest fetch in the usual time of one. */
 const NEWEST_SHARE = 0.2;
 
-/**
- * The first pause between two looks at the names that others are fetching, and the longest; each is longer by half than
- * the last.
- */
+/** The first pause between looks at what others fetch, and the longest: each is longer by half than the last. */
 const FIRST_LOOK_MS = 10;
 const MAX_LOOK_MS = 50;
 

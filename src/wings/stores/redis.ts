@@ -31,10 +31,7 @@ const LATE_MS = 40;
 /** Connections that are asked while a reply is late, so many that hardly ever all of them wait for one. */
 const FURTHER_CONNECTIONS = 3;
 
-/**
- * Creates a client that queues nothing while its Redis is away, so that commands fail at once, and that comes back by
- * itself.
- */
+/** Creates a client that fails at once while its Redis is away, and comes back by itself. */
 function createConnection(url: string) {
   return createClient({
     url,
@@ -51,10 +48,7 @@ const expiresIn = (atMs: number) =>
 
 type Connection = ReturnType<typeof createConnection>;
 
-/**
- * Connects to a Redis, and over further connections. One that isn't there after a while is gone on without, and comes
- * back by itself.
- */
+/** Connects to a Redis, and over further connections. One that is away is gone on without, and comes back. */
 export async function connectedTo(url: string, further = 0): Promise<[Connection, ...Connection[]]> {
   const all: [Connection, ...Connection[]] = [
     createConnection(url),

@@ -35,9 +35,7 @@ const STEP_ROWS = 16;
 /** Bytes that are handed on at once, without those that a step adds. */
 const CHUNK_BYTES = 65_536;
 
-/**
- * Length of the longest table, as a multiple of the longest answer: cells of outer items stand in each of their rows.
- */
+/** Length of the longest table, in longest answers: cells of outer items stand in each of their rows. */
 const LONGER = 16;
 
 /**
@@ -102,10 +100,7 @@ async function* continued(
   }
 }
 
-/**
- * Finds the table that an operation makes. A text says why it makes none; null leaves it to other stages to word the
- * fault.
- */
+/** Finds the table that an operation makes, or the reason for none; null leaves the words to other stages. */
 function tableFor(
   request: GatewayRequest,
   { schema, persisted, config }: OperationsParts,

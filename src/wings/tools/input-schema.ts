@@ -19,10 +19,10 @@ import {
 } from 'graphql';
 
 /** A schema of JSON Schema, or a part of one. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The arguments of a tool: an object with a property for each variable of its operation. */
-export interface InputSchema extends JsonSchema {
+interface InputSchema extends JsonSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: string[];

@@ -9,7 +9,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Config } from '../../config.ts';
 import { excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
-import { acceptsJson } from '../../operations/messages.ts';
+import { RULED_OUT } from '../../operations/messages.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { keyFault } from '../../server/http.ts';
 import { openKeyStore } from '../issued/key-store.ts';
@@ -146,3 +146,18 @@ function refuse(reply: FastifyReply, status: number, message: string, code = REF
     .header('cache-control', 'no-store')
     .send(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }
+
+/** Tells if an `Accept` header has room for JSON: the narrowest range that fits decides, and none is room for anything. */
+function acceptsJson(accepts: string | undefined): boolean {
+  if (accepts === undefined || accepts.trim() === '') return true;
+  const ranges = accepts.split(',');
+  const fitting = JSON_RANGES.map((type) => ranges.filter((range) => type.test(range)));
+  return fitting.find(({ length }) => length > 0)?.some((range) => !RULED_OUT.test(range)) ?? false;
+}
+
+/** The narrowest first. */
+const JSON_RANGES = [
+  /^\s*application\/json\s*(;|$)/i,
+  /^\s*application\/\*\s*(;|$)/i,
+  /^\s*\*(\/\*)?\s*(;|$)/,
+] as const;

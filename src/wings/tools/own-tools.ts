@@ -4,10 +4,10 @@ import { type GraphQLSchema, isObjectType } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { Flow } from '../../async/turns.ts';
 import { Failure } from '../../errors.ts';
-import { plain } from '../../resolvers/indicators.ts';
 import { joinedPurse, type Purse } from '../../service/call.ts';
 import { CountedPurse } from '../issued/key-purse.ts';
 import type { Count, KeyStore } from '../issued/key-store.ts';
+import { plain } from '../resolvers/lists.ts';
 
 /** Fields that one search lists. */
 const MOST_FIELDS = 12;
@@ -117,7 +117,7 @@ const YEAR_MS = 366 * 24 * HOUR_MS;
 const MAX_KEYS = 10_000;
 
 /** A budget as clients are told of it. */
-export interface ToldBudget {
+interface ToldBudget {
   readonly limit: number;
   readonly spent: number;
   /** Null for the one of a session. */

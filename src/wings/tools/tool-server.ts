@@ -24,7 +24,7 @@ import { wholeBody } from '../../operations/messages.ts';
 import { type Bill, openBill, type Purse } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { CATALOGUE_SEARCH } from '../trusted.ts';
-import { type InputSchema, inputSchemaOf, sampleVariables } from './input-schema.ts';
+import { inputSchemaOf, sampleVariables } from './input-schema.ts';
 import {
   beyondBudget,
   beyondRequest,
@@ -32,7 +32,6 @@ import {
   FieldSearch,
   MAX_CALLS_KEY,
   OWN_TOOLS,
-  type ToldBudget,
   type ToolBudgets,
 } from './own-tools.ts';
 
@@ -44,7 +43,7 @@ interface OperationTool {
   readonly description: string;
   readonly documentId: string;
   readonly operationName: string;
-  readonly inputSchema: InputSchema;
+  readonly inputSchema: ReturnType<typeof inputSchemaOf>;
   /** Values of the variables that have to be given, to price the operation with. */
   readonly sample: Readonly<Record<string, unknown>>;
   /** Set once it is known: null if it can't be told. */
@@ -396,8 +395,7 @@ class Tools {
     const budget = budgets?.purseOf(authorization) ?? null;
     try {
       const told = (await budget?.told()) ?? null;
-      const meta = (now: ToldBudget | null) =>
-        now === null ? {} : { _meta: { 'country-graph/budget': now } };
+      const meta = (now: typeof told) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
       if (maxCalls !== undefined && calls > maxCalls)
         return { ...refusedBy(beyondRequest(calls, maxCalls)), ...meta(told) };
       if (told !== null && told.spent + calls > told.limit)

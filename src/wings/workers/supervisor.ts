@@ -25,9 +25,7 @@ export interface Worker {
 }
 
 interface Draining {
-  /**
-   * True if others go on in its place: then it is not the program that leaves, and connections are given time to move.
-   */
+  /** True if others go on in its place: the program stays, and connections are given time to move. */
   readonly isReplaced: boolean;
   /** Milliseconds; `DRAIN_DELAY_MS` if none are given. */
   readonly delayMs?: number | undefined;

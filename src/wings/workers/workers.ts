@@ -10,7 +10,7 @@ import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../memory-budget.t
 import { boundMemory } from '../program/heap-growth.ts';
 import type { Log, LogOutlet } from '../program/log.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../program/metrics.ts';
-import { createHub, createHubListening, type Hub, openChannel } from '../stores/hub.ts';
+import { createHub, createHubListening, openChannel } from '../stores/hub.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
 /** Facts that a worker is told when it starts. */
@@ -27,10 +27,7 @@ const CHANNEL_TIMEOUT_MS = 5_000;
 /** Milliseconds that a worker may take to tell its counts. */
 const SNAPSHOT_TIMEOUT_MS = 1_000;
 
-/**
- * Milliseconds that a drain may take beside the time that the settings allow: for the connections that are left to
- * close, and to exit.
- */
+/** Milliseconds that a drain may take beside the settings' time: to close connections, and to exit. */
 const DRAIN_SLACK_MS = 10_000;
 
 /** Characters of a line of a worker's that are waited for until it ends. */
@@ -100,7 +97,7 @@ interface StartedWorker extends Worker {
 
 function startWorker(
   welcome: Welcome,
-  hub: Hub,
+  hub: ReturnType<typeof createHub>,
   metrics: ReturnType<typeof createSummedMetrics>,
   outlet: LogOutlet,
 ): StartedWorker {
@@ -156,10 +153,7 @@ function startWorker(
   };
 }
 
-/**
- * Sends a message to a worker. One that can't be sent any more is lost: a process that waits for the answer has a bound
- * of its own.
- */
+/** Sends a message to a worker. One that can't be sent is lost: a wait for the answer has a bound. */
 function sendTo(worker: ClusterWorker, message: object): void {
   if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {});
 }

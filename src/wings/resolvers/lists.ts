@@ -2,6 +2,52 @@ import { type PromiseOrValue, sortedInTurns } from '../../async/turns.ts';
 import { Failure } from '../../errors.ts';
 import type { GraphContext, Page } from '../../graph/context.ts';
 import type { OrderDirection } from '../../graph/generated.ts';
+import { leftOutOf, sumOf, withLeftOut } from '../../service/records/envelope.ts';
+import type { IndicatorRecord } from '../../service/records/reference.ts';
+import { createObjectMemo } from '../../store/lru.ts';
+
+interface CatalogueFilter {
+  /** Words, all of which an indicator has; null or omitted: any. */
+  readonly search?: string | null | undefined;
+  /** Key of a source; null or omitted: any. */
+  readonly source?: string | null | undefined;
+}
+
+const searchedTexts = createObjectMemo<string>('searched text');
+
+/** The indicators that pass. The list says that it may lack those whose publisher isn't told. */
+export function searched(
+  list: readonly IndicatorRecord[],
+  { search, source }: CatalogueFilter,
+): readonly IndicatorRecord[] {
+  const words = plain(search ?? '')
+    .split(/\s+/)
+    .filter(Boolean);
+  if (words.length === 0 && source == null) return list;
+  const named = words.length === 0 ? list : list.filter((item) => hasAll(item, words));
+  if (source == null) return named;
+  const wanted = source.toLowerCase();
+  const isOf = ({ sources }: IndicatorRecord) => sources.some((key) => key.toLowerCase() === wanted);
+  const untold = named.filter((item) => !isOf(item)).map(({ sources }) => leftOutOf(sources));
+  return withLeftOut(named.filter(isOf), sumOf(untold));
+}
+
+function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
+  let text = searchedTexts.of(item);
+  if (text === undefined) {
+    const { key, name, record } = item;
+    const description = typeof record.description === 'string' ? record.description : '';
+    text = plain(`${key} ${name ?? ''} ${description}`);
+    searchedTexts.put(item, text);
+  }
+  const own = text;
+  return words.every((word) => own.includes(word));
+}
+
+/** Text without cases and accents, as searches compare it. */
+export function plain(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
 
 /** Compares rows by one of their fields; a row without a value comes last in either direction. */
 export type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
