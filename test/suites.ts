@@ -60,6 +60,7 @@ export const PROGRAMS = [
   'test/server/balancer.test.ts',
   'test/server/docker.test.ts',
   'test/server/program.test.ts',
+  'test/address/address.test.ts',
   'test/address/drawn.test.ts',
   'test/tools/off.test.ts',
   'test/tools/stdio.test.ts',

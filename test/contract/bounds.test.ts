@@ -1,5 +1,6 @@
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { drawn } from '../support/draws.ts';
 import { openProgram } from '../support/program.ts';
 import { threadMs } from '../support/thread-ms.ts';
 
@@ -179,15 +180,20 @@ describe('lists that multiply', () => {
     expect(sandbox.log.length).toBe(0);
   });
 
-  it.each([
-    ['all latest figures', '{ observations(latest: true) { value } }', 14],
-    ['all latest figures, below countries', '{ countries { observations(latest: true) { value } } }', 14],
-    [
-      'three of each country',
-      '{ countries { a: observation(metricKey: "population_total") { value } b: observation(metricKey: "gdp_current_usd") { value } c: observation(metricKey: "life_expectancy") { value } } }',
+  it.each(
+    drawn<[string, string, number]>(
+      [
+        ['all latest figures', '{ observations(latest: true) { value } }', 14],
+        ['all latest figures, below countries', '{ countries { observations(latest: true) { value } } }', 14],
+        [
+          'three of each country',
+          '{ countries { a: observation(metricKey: "population_total") { value } b: observation(metricKey: "gdp_current_usd") { value } c: observation(metricKey: "life_expectancy") { value } } }',
+          2,
+        ],
+      ],
       2,
-    ],
-  ])('are no reason to refuse the first operation of a key: %s', async (_, query, calls) => {
+    ),
+  )('are no reason to refuse the first operation of a key: %s', async (_, query, calls) => {
     // However slow the machine is.
     const env = { UPSTREAM_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
     await using program = await openProgram({ env });
@@ -210,11 +216,16 @@ describe('lists that multiply', () => {
   );
 
   const SCHEMA = '__schema { queryType { name } }';
-  it.each([
-    ['pages from both ends', '', 2, 10, 'first: 1, last: 1'],
-    ['what is no cursor', '', 2, 10, 'after: "none"'],
-    ['what is no cursor, beside the schema', SCHEMA, 1, 80, 'after: "none"'],
-  ])('end where they come to very many errors: %s', async (_, beside, depth, count, wrong) => {
+  it.each(
+    drawn<[string, string, number, number, string]>(
+      [
+        ['pages from both ends', '', 2, 10, 'first: 1, last: 1'],
+        ['what is no cursor', '', 2, 10, 'after: "none"'],
+        ['what is no cursor, beside the schema', SCHEMA, 1, 80, 'after: "none"'],
+      ],
+      2,
+    ),
+  )('end where they come to very many errors: %s', async (_, beside, depth, count, wrong) => {
     const { ask, sandbox, problems } = await opening;
     const key = sandbox.keys.team;
     await ask('{ countries { tickers { symbol } } }', { key });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { drawn } from '../support/draws.ts';
 import { openProgram } from '../support/program.ts';
 import { checkService } from './service.ts';
 
@@ -42,7 +43,7 @@ describe('the gateway answers alike over every shape of the service', async () =
   const expected = await answersOver({});
 
   // A bare list that was cut can't be told from a whole one, so services without a word on it are not cut here.
-  it.each(SHAPES)('%o', async (shape) => {
+  it.each(drawn(SHAPES))('%o', async (shape) => {
     expect(
       await answersOver({ ...shape, ...(shape.extras === 'honour' ? {} : { defaultRows: 1000 }) }),
     ).toEqual(expected);

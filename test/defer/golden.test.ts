@@ -13,6 +13,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { drawn } from '../support/draws.ts';
 import { goldenNames, goldenOperation, goldenSchema, openGolden } from '../support/golden-queries.ts';
 import { askInParts, canonical, type Json, type Spec } from './parts.ts';
 
@@ -110,7 +111,7 @@ describe('golden queries in parts', () => {
     schema = await goldenSchema();
   });
 
-  test.for(goldenNames)('%s', async (name) => {
+  test.for(drawn(goldenNames, 5))('%s', async (name) => {
     const { query, variables } = goldenOperation(name);
     const plain = await outcomeOf(query, variables, null);
     const place = goldenNames.indexOf(name);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { drawn, draws } from '../support/draws.ts';
 import { runTasks } from './crew.ts';
 import { KEPT } from './kept.ts';
 import { summary } from './run.ts';
 import { play } from './session.ts';
 
 /** A short form of the campaign (`npm run oracle`), of which CI runs a longer one. */
-const SERVICES = 3;
+const SERVICES = draws(3, 1);
 const OPERATIONS = 15;
 
 describe('the graph, held against a naive one over services with drawn habits', () => {
@@ -19,7 +20,7 @@ describe('the graph, held against a naive one over services with drawn habits', 
     expect(tally.mismatches, [...lines, summary(tally)].join('\n')).toEqual({});
   }, 300_000);
 
-  it.each(KEPT)('kept: $name', async ({ scenario }) => {
+  it.each(drawn(KEPT))('kept: $name', async ({ scenario }) => {
     const outcomes = await play(scenario);
     expect(outcomes.length).toBeGreaterThan(0);
     // The first few tell enough.
