@@ -57,7 +57,9 @@ describe('a corpus of operations', () => {
     process.removeAllListeners('unhandledRejection').on('unhandledRejection', hear);
   });
 
-  afterAll(() => {
+  afterAll(async () => {
+    // Promises that the last operation leaves behind are rejected a little later.
+    await new Promise((resolve) => setImmediate(resolve));
     Error.stackTraceLimit = stackTraceLimit;
     process.removeListener('unhandledRejection', hear);
     for (const listener of listeners) process.on('unhandledRejection', listener);

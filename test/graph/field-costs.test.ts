@@ -15,7 +15,6 @@ import { costOf, type FieldCost, takeCosts } from '../../src/graph/selection.ts'
 import { encodeId } from '../../src/resolvers/lists.ts';
 import { observations } from '../../src/service/endpoints.ts';
 import { isOpenEnded } from '../../src/wings/pricing/pricing.ts';
-import { drawn } from '../support/draws.ts';
 import { openProgram } from '../support/program.ts';
 
 const EXTRA_ROUTES = ['policy', 'trade'] as const;
@@ -129,7 +128,7 @@ const selected = ({ field }: Place) =>
 /** What fields of a type ask the service for beyond what its objects took, whichever way they were come by. */
 async function reachedBy(typeName: string, fields: string): Promise<FieldCost> {
   let reached: FieldCost = 'NOTHING';
-  for (const way of drawn(waysTo(typeName))) {
+  for (const way of waysTo(typeName)) {
     const bare = operationOf(way, '__typename');
     const before = taken.get(bare) ?? (await routesOf(bare));
     taken.set(bare, before);
