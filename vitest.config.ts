@@ -38,6 +38,7 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     // Tests that do little but wait run beside each other, where they say so.
     maxConcurrency: 10,
+    // On two processors. `npm test` has three: many of its tests wait.
     maxWorkers: 2,
     // To load the program takes a second: most suites share a few processes. They come last and are short, so that neither
     // processor waits for the other at the end.
