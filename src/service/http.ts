@@ -98,8 +98,8 @@ export function createHttp(
       if (found !== last) bodies.set(call.target, found);
       return { status, headers: plain(headers), body: found.body, receivedAt: steadyNow() };
     }
-    const text = await readText(body, sending.caller);
     if (status === 304) return { status, headers: plain(headers), body: undefined, receivedAt: steadyNow() };
+    const text = await readText(body, sending.caller);
     const { notFound, refused } = await failedAnswers();
     if (status !== 404)
       throw refused({ status, text, retryAfter: headers['retry-after'] }, call, sending, now());

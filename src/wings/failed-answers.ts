@@ -43,7 +43,7 @@ export function refused(
   // A proxy between the service and us refuses in its own words.
   if ((status === 400 || status === 422) && said.trimStart().startsWith('<'))
     return unspecified(call, `a page in place of JSON, with status ${status}`);
-  const failure = failureOf(status, detailIn(said), call);
+  const failure = failureOf(status, detailIn(jsonIn(said)), call);
   return status === 503 ? failure.with(awayUntil(retryAfter, nowMs)) : failure;
 }
 
@@ -54,7 +54,7 @@ export function refused(
 export function notFound(text: string, call: Call, sending: Sending): Pick<Answer, 'body' | 'stray'> {
   const said = withoutKey(text, sending);
   const sent = jsonIn(said);
-  const detail = detailIn(said) ?? '';
+  const detail = detailIn(sent) ?? '';
   const body = typeof sent === 'object' && sent !== null ? { detail } : undefined;
   if (detail !== '' && namesAsked(call, detail)) return { body };
   const stray = new Failure(
@@ -111,8 +111,8 @@ function awayUntil(header: string | string[] | undefined, nowMs: number): Failur
 }
 
 /** Reads the service's own words in the body of an error; undefined if it has none. */
-function detailIn(text: string): string | undefined {
-  return wordsOf(jsonIn(text))?.slice(0, MAX_WORDS);
+function detailIn(body: unknown): string | undefined {
+  return wordsOf(body)?.slice(0, MAX_WORDS);
 }
 
 /** Parses the body of an error; undefined if that is no JSON, or none that a service would send. */
@@ -151,7 +151,7 @@ const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
  * Tells if a 404 says that the thing that a call asked for is missing: by its name (`country not found: xx`), or by its
  * kind (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
  */
-export function namesAsked({ route, target }: Call, detail: string): boolean {
+function namesAsked({ route, target }: Call, detail: string): boolean {
   // Words with a slash in them repeat the address.
   const said = detail.slice(0, MAX_LOOKED_AT).replace(/\S*\/\S*/g, ' ');
   const [path = '', search = ''] = target.split('?');
