@@ -22,7 +22,7 @@ import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
 import { isModern, WrittenBody } from '../operations/messages.ts';
-import type { LiveTransport } from '../wings/live/stream.ts';
+import type { LiveTransport } from '../wings/live/transports.ts';
 import { flat, hijacked, keyFault, type Outgoing } from './http.ts';
 
 /** The means by which answers are sent. */
@@ -84,7 +84,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   });
 
   const { live } = gateway;
-  const stream = live && (await import('../wings/live/stream.ts')).liveStream(app, live, problem);
+  const stream = live && (await import('../wings/live/transports.ts')).liveStream(app, live, problem);
   if (stream !== null) onTransport(stream);
 
   app.all('/graphql', (request, reply) => {

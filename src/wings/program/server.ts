@@ -13,7 +13,7 @@ import { METHODS } from '../../operations/messages.ts';
 import { graphqlRoute, refuse } from '../../server/graphql-route.ts';
 import { createOutgoing, type Outgoing, requestIdOf, taggedText } from '../../server/http.ts';
 import type { PublicDocument } from '../address/public-documents.ts';
-import type { LiveTransport } from '../live/stream.ts';
+import type { LiveTransport } from '../live/transports.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -144,7 +144,7 @@ export function createServer(parts: ServerParts): Server {
   const { live } = gateway;
   if (live !== null)
     app.register(async () => {
-      const { liveSockets } = await import('../live/sockets.ts');
+      const { liveSockets } = await import('../live/transports.ts');
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
   const models: ModelsSection[] = [];
