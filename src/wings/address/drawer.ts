@@ -117,22 +117,18 @@ export class Drawer {
     return settle.promise;
   }
 
-  async close(): Promise<void> {
-    await this.#end();
-  }
-
   #next(): void {
     if (this.#current !== null) return;
     const next = this.#waiting.shift();
     clearTimeout(this.#timer);
     if (next === undefined) {
-      this.#timer = setTimeout(() => void this.#end(), IDLE_MS).unref();
+      this.#timer = setTimeout(() => void this.close(), IDLE_MS).unref();
       return;
     }
     this.#current = next;
     this.#timer = setTimeout(() => {
       // The next order is for another thread.
-      void this.#end();
+      void this.close();
       this.#finish((one) =>
         one.reject(new Failure('OPERATION_TIMEOUT', 'The picture could not be drawn in time.')),
       );
@@ -174,7 +170,8 @@ export class Drawer {
     return worker;
   }
 
-  async #end(): Promise<void> {
+  /** Ends the thread, and with it the work on the current order. */
+  async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
     await worker?.terminate();
@@ -209,9 +206,5 @@ export class Drawings {
     this.#underWay.set(name, drawing);
     this.#kept.set(name, await drawing);
     return drawing;
-  }
-
-  close(): Promise<void> {
-    return this.#drawer.close();
   }
 }
