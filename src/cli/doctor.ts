@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import { httpDateIn } from '../periods.ts';
-import { reasonOf } from './query.ts';
+import { reasonOf } from './formats.ts';
 import { strangeSettings } from './strange-settings.ts';
 
 const Manifest = z.object({

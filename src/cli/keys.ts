@@ -21,12 +21,6 @@ Examples:
   country-graph usage --csv > usage.csv
 Usage is kept where CACHE_URL says, with the keys.`;
 
-interface UsageOptions {
-  readonly days?: number;
-  readonly csv?: boolean;
-  readonly forecast?: boolean;
-}
-
 const FORECAST_COLUMNS = ['name', 'of', 'calls', 'callsADay', 'atMonthEnd', 'limit', 'spentOn'] as const;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -108,18 +102,22 @@ function addUsage(usage: Command, env: NodeJS.ProcessEnv): void {
     .option('--csv', 'print the rows as CSV')
     .option('--forecast', 'print the calls that this month will have taken, alone')
     .addHelpText('after', USAGE_EXAMPLES)
-    .action((name: string | undefined, { days, csv, forecast }: UsageOptions) =>
-      workAtDesk(env, async (desk) => {
-        const { usage, forecasts } = await desk.usage({ ...(days === undefined ? {} : { days }), name });
-        const rows = { path: 'usage', columns: USAGE_COLUMNS, rows: usage.map(usageCells) };
-        const ahead = {
-          path: 'forecast of the month',
-          columns: FORECAST_COLUMNS,
-          rows: forecasts.map((one) => FORECAST_COLUMNS.map((column) => one[column])),
-        };
-        const tables = forecast === true ? [ahead] : csv === true ? [rows] : [rows, ahead];
-        return formatted(tables, csv === true ? 'csv' : 'table').trimEnd();
-      }),
+    .action(
+      (
+        name: string | undefined,
+        { days, csv, forecast }: { days?: number; csv?: boolean; forecast?: boolean },
+      ) =>
+        workAtDesk(env, async (desk) => {
+          const { usage, forecasts } = await desk.usage({ ...(days === undefined ? {} : { days }), name });
+          const rows = { path: 'usage', columns: USAGE_COLUMNS, rows: usage.map(usageCells) };
+          const ahead = {
+            path: 'forecast of the month',
+            columns: FORECAST_COLUMNS,
+            rows: forecasts.map((one) => FORECAST_COLUMNS.map((column) => one[column])),
+          };
+          const tables = forecast === true ? [ahead] : csv === true ? [rows] : [rows, ahead];
+          return formatted(tables, csv === true ? 'csv' : 'table').trimEnd();
+        }),
     );
 }
 

@@ -5,7 +5,7 @@ import { remarkOnBudget } from '../memory-budget.ts';
 import { buildText } from '../wings/own-version.ts';
 import type { Log } from '../wings/program/log.ts';
 import { WorkerEnded } from '../wings/workers/supervisor.ts';
-import { CommandError, FORMATS, questionFrom } from './formats.ts';
+import { CommandError, questionFrom } from './formats.ts';
 import type { query } from './query.ts';
 import type { Program } from './serve.ts';
 import { strangeSettings } from './strange-settings.ts';
@@ -177,7 +177,7 @@ function addQuery(program: Command): void {
     .option('--operation <name>', 'which operation of the file')
     .addOption(
       new Option('--format <format>', 'the data as JSON, or their lists as rows')
-        .choices(FORMATS)
+        .choices(['json', 'table', 'csv', 'ndjson'])
         .default('json'),
     )
     .option('--bom', 'begin CSV with a byte order mark, by which Excel tells that it is UTF-8')

@@ -37,11 +37,14 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
-import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import type { Pricing } from '../wings/pricing/pricing.ts';
+import type { openFieldTraces } from '../wings/federation/field-traces.ts';
+import type { createPricing } from '../wings/pricing/pricing.ts';
 import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './messages.ts';
 import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
+
+type FieldTraces = Awaited<ReturnType<typeof openFieldTraces>>;
+type Pricing = ReturnType<typeof createPricing>;
 
 /** The settings, the schema and the means that all stages of an operation have. */
 export interface OperationsParts {
@@ -97,7 +100,7 @@ export interface OperationRun {
   /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   /** The trace of its fields for a router; null if none asks for it. */
-  readonly fieldTrace: FieldTrace | null;
+  readonly fieldTrace: ReturnType<FieldTraces['begin']>;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   /** The `Accept` header. */
