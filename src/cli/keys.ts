@@ -2,9 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.ts';
 import { timeIn } from '../periods.ts';
 import { TAGS } from '../wings/issued/key.ts';
-import { KeyDesk, KeyFault, type ShownKey } from '../wings/issued/key-desk.ts';
+import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from '../wings/issued/key-desk.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
-import { USAGE_COLUMNS, usageCells } from '../wings/issued/usage.ts';
 import { CommandError, formatted } from './formats.ts';
 
 const EXAMPLES = `
@@ -170,7 +169,13 @@ function instantOf(when: string): string {
   return new Date(atMs).toISOString();
 }
 
-function row({ name, state, createdAt, expiresAt, group }: ShownKey): string {
+function row({
+  name,
+  state,
+  createdAt,
+  expiresAt,
+  group,
+}: Awaited<ReturnType<KeyDesk['list']>>[number]): string {
   return [name.padEnd(24), state.padEnd(9), createdAt, expiresAt ?? '-', group?.name ?? '-'].join('  ');
 }
 

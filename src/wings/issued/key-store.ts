@@ -94,13 +94,6 @@ export interface Count {
   readonly keptMs: number;
 }
 
-/** The outcome of a take: the counts as they stand, and the first of them that has no room. */
-interface TakeOutcome {
-  readonly calls: readonly number[];
-  /** Its place; null if the call was taken. */
-  readonly full: number | null;
-}
-
 /**
  * Keeps issued keys by their digests, and counts their calls, for all gateways that share the store. Unlike a store of
  * figures it forgets nothing by itself, and each method fails if the store can't be reached. A call stands in up to six
@@ -110,8 +103,13 @@ export interface KeyStore {
   get(name: string): Promise<string | null>;
   all(): Promise<readonly string[]>;
   set(name: string, text: string): Promise<void>;
-  /** Counts a call in each of the windows, or in none if one has no room: nothing comes between. */
-  take(counts: readonly Count[]): Promise<TakeOutcome>;
+  /**
+   * Counts a call in each of the windows, or in none if one has no room: nothing comes between.
+   * @returns the counts as they stand, and the place of the first that has no room; null if the call was taken
+   */
+  take(
+    counts: readonly Count[],
+  ): Promise<{ readonly calls: readonly number[]; readonly full: number | null }>;
   /** Takes a call that was not sent off counts that are still kept. */
   putBack(names: readonly string[]): Promise<void>;
   read(names: readonly string[]): Promise<readonly number[]>;

@@ -104,3 +104,8 @@ export function issuedKeyFrom(text: string | null, name: string): IssuedKey | nu
 export function msOf(instant: string): number {
   return timeIn(instant)?.firstMs ?? 0;
 }
+
+/** Returns the day (UTC) of an instant, as `2026-03-10`. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
