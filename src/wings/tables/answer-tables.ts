@@ -17,7 +17,7 @@ import {
 /** An object as JSON has it. */
 type JsonFields = Readonly<Record<string, unknown>>;
 
-export function isJsonObject(value: unknown): value is JsonFields {
+function isJsonObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
@@ -176,7 +176,7 @@ function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth:
 }
 
 /** A list of an answer, with the fields around it, as rows of the same columns. */
-export interface AnswerTable {
+interface AnswerTable {
   /** Response names down to the list, such as `countries.observations`; empty if the answer has no list. */
   readonly path: string;
   readonly columns: readonly TableColumn[];
@@ -187,7 +187,7 @@ export interface AnswerTable {
   readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
 }
 
-export interface TableColumn {
+interface TableColumn {
   /** Response names below the outermost list, such as `capital` or `observations.value`. */
   readonly name: string;
   readonly kind: ColumnKind;

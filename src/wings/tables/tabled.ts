@@ -17,14 +17,12 @@ import {
 } from '../../operations/messages.ts';
 import type { OperationsParts } from '../../operations/run.ts';
 import { openBill } from '../../service/call.ts';
-import {
-  type AnswerTable,
-  isJsonObject,
-  type TableColumn,
-  TooManyFields,
-  tablesBySchema,
-} from './answer-tables.ts';
+import { isObject } from '../../service/records/envelope.ts';
+import { TooManyFields, tablesBySchema } from './answer-tables.ts';
 import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from './cells.ts';
+
+type AnswerTable = NonNullable<ReturnType<typeof tablesBySchema>>[number];
+type TableColumn = AnswerTable['columns'][number];
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';
@@ -61,10 +59,10 @@ export async function tabled(
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (status !== 200 || !isWhole || isExplained(request)) return varied(response);
   const answer = await timeSliced(job, parsedInSteps(String(body)));
-  const { data, errors, extensions } = isJsonObject(answer) ? answer : {};
+  const { data, errors, extensions } = isObject(answer) ? answer : {};
   const faults = Array.isArray(errors) ? errors : [];
   // Errors without data are no rows.
-  if (table === null || !isJsonObject(data) || (faults.length > 0 && isNothing(data)))
+  if (table === null || !isObject(data) || (faults.length > 0 && isNothing(data)))
     return varied({ ...response, status: faults.length > 0 ? statusOfFault(faults[0]) : status });
   const writer = await format.open(table.columns);
   const chunks = chunksOf(written(table, data, writer), job, LONGER * parts.config.maxAnswerBytes);
@@ -177,7 +175,7 @@ function varied(response: GatewayResponse): GatewayResponse {
 
 /** Adds headers for the facts that have no place in a table: the numbers of errors and warnings, and the bill. */
 function told(headers: Map<string, string>, errorCount: number, extensions: unknown): Map<string, string> {
-  const { upstream = openBill(), warnings } = isJsonObject(extensions) ? extensions : {};
+  const { upstream = openBill(), warnings } = isObject(extensions) ? extensions : {};
   headers.set('x-upstream-bill', JSON.stringify(upstream));
   if (errorCount > 0) headers.set('x-graphql-errors', String(errorCount));
   if (Array.isArray(warnings)) headers.set('x-graphql-warnings', String(warnings.length));
@@ -206,8 +204,8 @@ const STATUSES: Readonly<Record<string, number>> = {
 };
 
 export function statusOfFault(fault: unknown): number {
-  const extensions = isJsonObject(fault) ? fault.extensions : undefined;
-  return (isJsonObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
+  const extensions = isObject(fault) ? fault.extensions : undefined;
+  return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 
 function refused(status: 406, message: string, { requestId }: GatewayRequest): GatewayResponse {
