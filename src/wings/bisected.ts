@@ -14,8 +14,7 @@ import {
   type Task,
   type Unproven,
 } from '../figures/data-calls.ts';
-import type { Pair, Rectangle } from '../plan/demand.ts';
-import { pairsOf } from '../plan/demand.ts';
+import { type Pair, pairsOf, type Rectangle } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import type { Sending } from '../service/call.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
@@ -255,14 +254,6 @@ const TRUST = {
   answered: 3,
 } as const;
 
-/** The names of a refused call that deserve the least trust. */
-interface Suspects {
-  /** Trust in each of them. */
-  readonly trust: number;
-  readonly countryCodes: readonly string[];
-  readonly metricKeys: readonly string[];
-}
-
 function trustInCountry(code: string, { answered, listed }: Learned): number {
   const known = code.toUpperCase();
   if (answered.countries.has(known)) return TRUST.answered;
@@ -276,7 +267,10 @@ function trustInMetric(key: string, { answered, listed }: Learned): number {
   return listed.metrics.has(key) ? TRUST.listed : TRUST.none;
 }
 
-function suspectsIn({ countryCodes, metricKeys }: Rectangle, known: Learned): Suspects {
+type Suspects = ReturnType<typeof suspectsIn>;
+
+/** The names of a refused call that deserve the least trust, with that. */
+function suspectsIn({ countryCodes, metricKeys }: Rectangle, known: Learned) {
   const trustOfCodes = countryCodes.map((code) => trustInCountry(code, known));
   const trustOfKeys = metricKeys.map((key) => trustInMetric(key, known));
   const trust = Math.min(...trustOfCodes, ...trustOfKeys);

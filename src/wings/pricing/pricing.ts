@@ -14,14 +14,22 @@ import { Failure } from '../../errors.ts';
 import { fragmentsIn, type Plan } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { createDataFetch } from '../../figures/client.ts';
-import type { Fetch, Figures, FiguresParts } from '../../figures/entries.ts';
-import { createObservationEntries } from '../../figures/entries.ts';
+import {
+  createObservationEntries,
+  type Fetch,
+  type Figures,
+  type FiguresParts,
+} from '../../figures/entries.ts';
 import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { formatError, originalOf } from '../../graph/errors.ts';
 import { costOf, type FieldCost } from '../../graph/selection.ts';
-import type { TickerParameter, TickersLearned } from '../../loaders/loaders.ts';
-import { createHeldNames, createLoaders } from '../../loaders/loaders.ts';
+import {
+  createHeldNames,
+  createLoaders,
+  type TickerParameter,
+  type TickersLearned,
+} from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
 import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
