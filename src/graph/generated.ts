@@ -5,8 +5,7 @@ import type { ObservationChangeRecord, ObservationChangesRecord } from '../wings
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../service/records/countries.ts';
 import type { ObservationRecord, SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../service/records/observations.ts';
 import type { HealthRecord, PlatformVersionRecord, OfficeRecord, TermRecord, TickerRecord } from '../service/records/reference.ts';
-import type { PolicyRecord, PolicyOverviewRecord } from '../wings/extra/policy.ts';
-import type { TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from '../wings/extra/trade.ts';
+import type { PolicyRecord, PolicyOverviewRecord, TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from '../wings/extra/records.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;

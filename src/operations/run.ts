@@ -43,9 +43,6 @@ import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } fr
 import type { GatewayRequest, Handle } from './messages.ts';
 import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
 
-type FieldTraces = Awaited<ReturnType<typeof openFieldTraces>>;
-type Pricing = ReturnType<typeof createPricing>;
-
 /** The settings, the schema and the means that all stages of an operation have. */
 export interface OperationsParts {
   readonly config: Config;
@@ -55,7 +52,7 @@ export interface OperationsParts {
   /** Sizes and limits that the service has shown: operations are bounded by them. */
   readonly learned: Learned;
   /** Traces of fields for routers that ask for them; null if they are off. */
-  readonly fieldTraces: FieldTraces | null;
+  readonly fieldTraces: Awaited<ReturnType<typeof openFieldTraces>> | null;
   /** The wall clock, in milliseconds since the epoch. */
   readonly now: () => number;
   /** The same without steps back, to tell how old things are. */
@@ -100,7 +97,7 @@ export interface OperationRun {
   /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   /** The trace of its fields for a router; null if none asks for it. */
-  readonly fieldTrace: ReturnType<FieldTraces['begin']>;
+  readonly fieldTrace: ReturnType<NonNullable<OperationsParts['fieldTraces']>['begin']>;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   /** The `Accept` header. */
@@ -408,10 +405,10 @@ const NULL: TextPieces = ['null'];
 /** Prices and runs operations by their plans. */
 export class Execution {
   readonly #parts: OperationsParts;
-  readonly #openPricing: () => Promise<Pricing>;
+  readonly #openPricing: () => Promise<ReturnType<typeof createPricing>>;
 
   /** @param openPricing loads what prices operations: most are never priced */
-  constructor(parts: OperationsParts, openPricing: () => Promise<Pricing>) {
+  constructor(parts: OperationsParts, openPricing: () => Promise<ReturnType<typeof createPricing>>) {
     this.#parts = parts;
     this.#openPricing = openPricing;
   }

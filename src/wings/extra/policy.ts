@@ -29,32 +29,7 @@ import {
   withLeftOut,
 } from '../../service/records/envelope.ts';
 import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
-
-/** A policy. No field is specified to be there: a missing one is null. */
-export interface PolicyRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string | null;
-  readonly wikidataId: string | null;
-  readonly title: string | null;
-  /** The record's own word, such as `law`. */
-  readonly documentType: string | null;
-  /** The record's own word, such as `active`. */
-  readonly status: string | null;
-  /** The day, as sent. */
-  readonly publishedAt: string | null;
-  /** Key of a source. */
-  readonly source: string | null;
-  readonly record: JsonObject;
-}
-
-export interface PolicyOverviewRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string;
-  readonly latestPolicy: PolicyRecord | null;
-  readonly activePolicyCount: number | null;
-  readonly recentPolicies: readonly PolicyRecord[];
-  readonly record: JsonObject;
-}
+import type { PolicyOverviewRecord, PolicyRecord } from './records.ts';
 
 interface PolicyOverviewParams extends CountryParams {
   /** 1 to 20. */

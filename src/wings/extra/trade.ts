@@ -1,4 +1,10 @@
 import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import type {
+  TradeFlowRecord,
+  TradeOverviewRecord,
+  TradePartnerRecord,
+  TradeProductRecord,
+} from './records.ts';
 /**
  * The routes of trade, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the paths
  * and parameters, and nothing of the answers: the fields that are read have the names of the parameters, and all else is
@@ -25,35 +31,6 @@ import {
   rowListIn,
   textIn,
 } from '../../service/records/envelope.ts';
-
-export interface TradeOverviewRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string;
-  readonly record: JsonObject;
-}
-
-export interface TradeFlowRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly reporterCode: string | null;
-  /** ISO 3166-1 alpha-2, upper case; of any country of the world. */
-  readonly partnerCode: string | null;
-  readonly productCode: string | null;
-  /** The record's own word, such as `export`. */
-  readonly flowType: string | null;
-  readonly year: number | null;
-  readonly record: JsonObject;
-}
-
-export interface TradePartnerRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly partnerCode: string | null;
-  readonly record: JsonObject;
-}
-
-export interface TradeProductRecord {
-  readonly productCode: string | null;
-  readonly record: JsonObject;
-}
 
 interface TradeOverviewParams extends CountryParams, YearsParams {
   /** 1 to 20. */

@@ -598,9 +598,9 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
   return {
     onConnect({ connectionParams = {}, extra }) {
       const { authorization, Authorization } = connectionParams;
-      const given = extra.request.headers.authorization ?? authorization ?? Authorization;
-      if (typeof given === 'string' && isBearer(given) && isWellFormed(given)) {
-        extra.authorization = given;
+      const bearer = extra.request.headers.authorization ?? authorization ?? Authorization;
+      if (typeof bearer === 'string' && isBearer(bearer) && isWellFormed(bearer)) {
+        extra.authorization = bearer;
         return true;
       }
       extra.socket.close(CLOSING.unauthorized, NO_KEY);

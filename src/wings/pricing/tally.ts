@@ -4,7 +4,7 @@ import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } fro
 import { type Demand, type RowsOf, wholeKey, type YearRange } from '../../plan/demand.ts';
 import type { CoverLimits } from '../../plan/tiling.ts';
 import { argumentsOf, holdsList, summing } from '../../price/bound.ts';
-import { type Call, openBill, payerOf } from '../../service/call.ts';
+import { type Call, openBill, type Payer, payerOf } from '../../service/call.ts';
 import { countries, indicators, observations } from '../../service/endpoints.ts';
 
 /** A call that the price has in it. */
@@ -70,16 +70,18 @@ export function openTally(parts: Ceilings) {
     return refusal;
   }
 
+  /** Ends the pricing if the operation is certain to be refused. */
+  const payer: Payer = {
+    reserve(route) {
+      if (refusal !== null) throw refusal;
+      if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
+      return free.reserve(route);
+    },
+  };
+
   return {
     bill,
-    /** Ends the pricing if the operation is certain to be refused. */
-    payer: {
-      reserve(route: string) {
-        if (refusal !== null) throw refusal;
-        if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
-        return free.reserve(route);
-      },
-    },
+    payer,
     /** Calls that it takes, and calls that are spared since held values answer them. */
     calls: [] as PricedCall[],
     /** Demands that were met by held figures. */

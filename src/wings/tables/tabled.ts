@@ -21,8 +21,8 @@ import { isObject } from '../../service/records/envelope.ts';
 import { TooManyFields, tablesBySchema } from './answer-tables.ts';
 import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from './cells.ts';
 
-type AnswerTable = NonNullable<ReturnType<typeof tablesBySchema>>[number];
-type TableColumn = AnswerTable['columns'][number];
+type MadeTable = NonNullable<ReturnType<typeof tablesBySchema>>[number];
+type MadeColumn = MadeTable['columns'][number];
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';
@@ -102,7 +102,7 @@ async function* continued(
 function tableFor(
   request: GatewayRequest,
   { schema, persisted, config }: OperationsParts,
-): AnswerTable | string | null {
+): MadeTable | string | null {
   if (Array.isArray(request.body))
     return 'A table is made of one operation. Send them one by one, or ask for JSON.';
   const asked = textIn(request, persisted);
@@ -120,8 +120,8 @@ function tableFor(
 
 /** Writes the table in steps, with a chunk after those that complete one. */
 function* written(
-  { rows }: AnswerTable,
-  data: Parameters<AnswerTable['rows']>[0],
+  { rows }: MadeTable,
+  data: Parameters<MadeTable['rows']>[0],
   writer: TableWriter,
 ): Generator<Uint8Array | undefined> {
   let count = 0;
@@ -345,9 +345,9 @@ const BATCH_ROWS = 512;
  * JavaScript, and a value that is neither number nor boolean is text. The library is loaded only if somebody asks for
  * that.
  */
-async function arrowWriter(columns: readonly TableColumn[]): Promise<TableWriter> {
+async function arrowWriter(columns: readonly MadeColumn[]): Promise<TableWriter> {
   const arrow = await import('apache-arrow');
-  const types: Readonly<Record<TableColumn['kind'], () => DataType>> = {
+  const types: Readonly<Record<MadeColumn['kind'], () => DataType>> = {
     integer: () => new arrow.Int32(),
     number: () => new arrow.Float64(),
     boolean: () => new arrow.Bool(),
@@ -401,7 +401,7 @@ async function arrowWriter(columns: readonly TableColumn[]): Promise<TableWriter
   };
 }
 
-function typed(value: unknown, kind: TableColumn['kind'] = 'text'): unknown {
+function typed(value: unknown, kind: MadeColumn['kind'] = 'text'): unknown {
   if (value === null || value === undefined) return null;
   if (kind === 'json') return JSON.stringify(value);
   return kind === 'text' ? cellText(value) : asNumber(value);
@@ -410,7 +410,7 @@ function typed(value: unknown, kind: TableColumn['kind'] = 'text'): unknown {
 interface TableFormat {
   readonly contentType: string;
   /** Loads the modules that the format needs. */
-  readonly open: (columns: readonly TableColumn[]) => Promise<TableWriter>;
+  readonly open: (columns: readonly MadeColumn[]) => Promise<TableWriter>;
 }
 
 /** Formats by the type of content that a client asks for, some with a parameter. */

@@ -127,11 +127,15 @@ export class ToolBudgets {
 
   /** Opens the budget of a key. */
   purseOf(authorization: string): ToolPurse {
-    const name = this.#isSession ? 'session' : hash('sha256', authorization);
+    const name = this.#nameOf(authorization);
     const purse =
       this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, this.#now, this.#isSession);
     this.#purses.set(name, purse);
     return purse;
+  }
+
+  #nameOf(authorization: string): string {
+    return this.#isSession ? 'session' : hash('sha256', authorization);
   }
 }
 
