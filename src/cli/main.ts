@@ -123,7 +123,6 @@ function fish(name: string, commands: readonly Completed[], own: readonly Option
   ].join('\n');
 }
 
-/** Names a function of a shell. */
 function bare(name: string): string {
   return name.replaceAll('-', '_');
 }
@@ -138,7 +137,6 @@ const keyOption = () =>
 /** Ways to hand an operation to a command. */
 const SOURCE = 'a file, - for standard input, or the operation itself';
 
-/** Examples below the help of the program and its commands. */
 const EXAMPLES = {
   program: `
 Examples:
@@ -336,7 +334,6 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** Runs the gateway, or one worker of it. */
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
   const { createLog, standardError } = await import('../wings/program/log.ts');

@@ -52,7 +52,6 @@ async function askQuietly(
   }
 }
 
-/** The part of an explained response that is printed. */
 interface Explained {
   readonly errors?: readonly { readonly message: string }[];
   readonly extensions?: {
@@ -98,10 +97,8 @@ export async function explain(question: object): Promise<string> {
   ].join('\n');
 }
 
-/** An operation as it is sent. */
 type Question = Awaited<ReturnType<typeof questionFrom>>;
 
-/** An answer of GraphQL, as far as it is printed. */
 interface GivenAnswer {
   readonly data?: unknown;
   readonly errors: readonly ReplyError[];
@@ -228,7 +225,6 @@ export async function query(question: Question, { url, key, format, bom = false 
   return { answer: mark + answer, remarks: remarksOn(reply, url === undefined), exitCode: isWhole ? 0 : 1 };
 }
 
-/** Codes of warnings that a name may be misspelt. */
 const UNKNOWN_NAMES = new Set(['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY']);
 
 /** Tells that a field of the root has nothing at all to show below it, and a name there may be misspelt: a script would go on with an empty table. */

@@ -23,7 +23,6 @@ import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 /** Names without trust from which on the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;
 
-/** The means to look into a refusal. */
 interface Search extends RepairMeans {
   readonly sending: Sending;
 }
@@ -202,7 +201,6 @@ function remember(
   refusedNames.remember(sending.caller.tenant, dimension, name, { outcome, atMs: receivedAt });
 }
 
-/** Settles all pairs as having nothing, or as refused. */
 function settleAll(task: Task, refusal: Refusal, { keep, sending }: Search): FetchedRows {
   for (const pair of task.pairs) task.settle(pair, refusal.outcome);
   if (!(refusal.outcome instanceof Error)) {

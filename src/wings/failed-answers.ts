@@ -10,7 +10,6 @@ import { isObject, type JsonObject } from '../service/records/envelope.ts';
  * status that says that all is well.
  */
 
-/** Characters of the service's words that are kept. */
 const MAX_WORDS = 20_000;
 
 /** The longest time that a service is believed to be away, in seconds. */
@@ -123,7 +122,6 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Characters of a 404's words that are looked at. */
 const MAX_LOOKED_AT = 2_000;
 
 /** Kinds of things that any route may be said to have none of. */
@@ -223,7 +221,6 @@ const ERRORS = ['error', 'errors', 'error_message', 'error_description', 'except
 /** Members that are false if something went wrong. */
 const FLAGS = ['success', 'ok'];
 
-/** Members that hold a status. */
 const STATUSES = ['status', 'status_code', 'statusCode', 'code'];
 
 /** Members that stand beside the words of a failure, and tell of nothing else. */

@@ -26,14 +26,12 @@ import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 
-/** A row in the order of the body, with or without a figure. */
 interface SentRow {
   readonly key: string;
   readonly year: number | null;
   readonly figure: ObservationRecord | null;
 }
 
-/** An answer for a range of years. */
 interface YearsReply {
   readonly rows: readonly SentRow[];
   /** Number of rows there are, if the service counts more than it sent; else null. */
@@ -388,7 +386,6 @@ function incomplete(received: number, total: number | null): Failure {
 /** Rounds in which a cut answer is asked for in smaller pieces before it is given up. */
 const MAX_ROUNDS = 8;
 
-/** Rows by their pairs. */
 type Runs = ReadonlyMap<string, SentRows>;
 
 /** A cut answer, the task that it answers, and the party on whose behalf the rest is asked for. */

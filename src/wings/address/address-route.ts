@@ -25,7 +25,6 @@ import {
 
 interface AddressRouteOptions extends AnswerSending {
   readonly config: Config;
-  /** File of the public documents. */
   readonly file: string;
   readonly gateway: Gateway;
   readonly issued: Issued;
@@ -61,7 +60,6 @@ const EMBED_SECONDS = 3_600;
 /** The matter of these is the operator's key: no visitor has any. */
 const OF_OPERATOR: Readonly<Record<string, number>> = { UNAUTHENTICATED: 403, KEY_EXPIRED: 403 };
 
-/** One request for one form of a document. */
 interface Visit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -75,7 +73,6 @@ interface Visit {
   readonly asked: GatewayRequest;
 }
 
-/** A refusal in words. */
 interface PictureRefusal {
   readonly status: number;
   readonly code: string;
@@ -141,7 +138,6 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
   return { listed: () => [...current().values()], things };
 }
 
-/** Answers requests for public documents. */
 class PublicAddress {
   readonly #options: AddressRouteOptions;
   readonly #current: () => ReadonlyMap<string, PublicDocument>;
@@ -451,7 +447,6 @@ function escaped(value: unknown): string {
   return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** A picture as its page has it. */
 interface PictureOnPage {
   readonly facts: PictureFacts;
   /** Pixels of the wide picture. */
@@ -459,19 +454,15 @@ interface PictureOnPage {
   readonly height: number;
 }
 
-/** The page of a public document. */
 interface PageContent {
   readonly title: string;
   readonly description: string | null;
   /** Null if the answer has nothing to draw. */
   readonly picture: PictureOnPage | null;
-  /** Words on what the answer lacks. */
   readonly warnings: readonly string[];
   /** Returns the address of another form of it, beside the page. */
   readonly beside: (form: string, look?: string) => string;
-  /** Forms of the data, by their names. */
   readonly forms: readonly string[];
-  /** Address of the page itself. */
   readonly url: string;
   /** Address of its picture for pages that show a preview. */
   readonly imageUrl: string;

@@ -15,7 +15,6 @@ import { type PublicDocument, WIDTHS } from './public-documents.ts';
 /** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-pictures';
 
-/** Types of content by the endings of addresses. */
 const TYPES: Readonly<Record<string, string>> = {
   '': 'text/html',
   '.json': 'application/json',
@@ -57,7 +56,6 @@ export function openApiOf({ handle }: Gateway, current: () => ReadonlyMap<string
   /** By the text of a document: a changed one is priced anew. */
   let prices = new Map<string, ReturnType<typeof priceOf>>();
 
-  /** Prices all documents, one after the other. */
   async function priced() {
     const priced: { readonly document: PublicDocument; readonly price: DocumentPrice }[] = [];
     const known = prices;
@@ -170,7 +168,6 @@ function schemaOf(type: GraphQLInputType): object {
   return SCALARS['name' in bare ? bare.name : ''] ?? { type: 'string' };
 }
 
-/** Describes the variables as parameters of OpenAPI. */
 function parametersOf({ variables }: PublicDocument): readonly object[] {
   return variables.map(({ name, type, definition: { description, defaultValue } }) => {
     const value = defaultValue === undefined ? {} : { default: valueFromASTUntyped(defaultValue) };

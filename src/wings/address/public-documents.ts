@@ -33,7 +33,6 @@ const LOOKS = ['theme', 'width', 'bare'] as const;
 /** Parameters that others add to addresses that are passed around. */
 const STRANGE = /^(utm_\w+|\w*clid|mc_[ce]id)$/;
 
-/** Parameters of one address. */
 const MAX_PARAMETERS = 100;
 
 /** Pixels of a picture's width. */
@@ -47,7 +46,6 @@ const PublicFile = z.record(
   z.strictObject({
     /** Name of a trusted document, or of its only operation. */
     document: z.string().min(1),
-    /** Name of an issued key. */
     key: z.string().min(1),
     /** Heading of the page; the picture's own if there is none. */
     title: z.string().trim().min(1).max(200).optional(),

@@ -44,7 +44,6 @@ interface DeferralScope {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A selected field, and the deferred fragment around it. */
 interface FieldDetails {
   readonly node: FieldNode;
   readonly usage: DeferUsage | undefined;
@@ -390,7 +389,6 @@ function list(name: string, entries: readonly string[]): string {
   return entries.length === 0 ? '' : `"${name}":[${entries.join(',')}],`;
 }
 
-/** The first part of an answer. */
 interface FirstPart {
   /** JSON. */
   readonly data: string;
@@ -504,7 +502,6 @@ export class Delivery {
     return true;
   }
 
-  /** Writes the body of the answer. */
   async *body(): AsyncGenerator<string> {
     const run = this.#run as IncrementalRun<WrittenPart>;
     const waiting = [...run.take()];

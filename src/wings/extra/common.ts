@@ -30,7 +30,6 @@ interface NarrowedParts<Params extends YearsParams, Row> {
   readonly areAllDated: boolean;
 }
 
-/** A list, and its known lack. */
 interface NarrowedList<Row> {
   readonly rows: readonly Row[];
   /** Null if the list is whole. */

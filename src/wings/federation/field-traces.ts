@@ -22,7 +22,6 @@ export async function openFieldTraces(names: PrefixedNames | null, now: () => nu
   const routers = routerNames(names);
   const areWanted = ({ headers }: GatewayRequest) => headers['apollo-federation-include-trace'] === 'ftv1';
   return {
-    /** Tells if a request asks for a trace, and may have it. */
     areWanted,
     /** Begins the trace of an operation; null if the request asks for none. */
     begin: (request: GatewayRequest) => (areWanted(request) ? new FieldTrace(now, routers, Trace) : null),
@@ -58,7 +57,6 @@ interface SeenObjects {
   readonly atNs: number;
 }
 
-/** A node of the trace, and those below it by their keys. */
 interface Branch {
   readonly node: Trace.INode;
   below: Map<string | number, Branch> | undefined;
@@ -115,7 +113,6 @@ class FieldTrace {
     };
   }
 
-  /** Ends the trace with the operation. */
   end(errors: readonly GraphQLFormattedError[]): void {
     const hasSomething = this.#isSeen || errors.length > 0;
     if (!hasSomething || this.#size > MAX_FIELDS) return;

@@ -109,7 +109,6 @@ export function inverted(names: ReadonlyMap<string, string>): ReadonlyMap<string
   return new Map([...names].map(([prefixed, ours]) => [ours, prefixed]));
 }
 
-/** A type that may have keys. */
 type KeyableType = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
 
 /** The interface of all types that have a global identifier. */

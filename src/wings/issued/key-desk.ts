@@ -10,7 +10,6 @@ const DAY_MS = 24 * HOUR_MS;
 /** A fault of the operator's: `message` says what to do. */
 export class KeyFault extends Error {
   override readonly name = 'KeyFault';
-  /** HTTP status that fits. */
   readonly status: 400 | 404 | 409;
 
   constructor(status: KeyFault['status'], message: string) {

@@ -5,7 +5,6 @@ import { msOf } from './key.ts';
 export interface UsageRow {
   /** As `2026-03-10`. */
   readonly day: string;
-  /** Name of the key. */
   readonly key: string;
   /** Name that the client gives itself; empty if it gives none. */
   readonly client: string;
@@ -47,7 +46,6 @@ function choosePlace(places: readonly string[], isThere: (place: string) => bool
   return found ?? '';
 }
 
-/** Makes the row of a place. */
 function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow {
   const [key = '', client = '', document = ''] = JSON.parse(place) as string[];
   return { day, key, client, document, counts };
@@ -78,14 +76,12 @@ export class UsageBook {
     );
   }
 
-  /** Forgets all days before one. */
   forget(before: string): void {
     for (const day of this.#days.keys()) if (day < before) this.#days.delete(day);
     for (const owner of this.#rows.keys()) if (owner < before) this.#rows.delete(owner);
   }
 }
 
-/** Counts calls of one window. */
 export interface Count {
   readonly name: string;
   /** Calls that the window has room for; null for any number. */

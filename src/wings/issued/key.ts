@@ -72,7 +72,6 @@ export const Terms = z.strictObject({
     .strictObject({ name: shortName, ...budget })
     .nullable()
     .default(null),
-  /** Operations that one address may ask for in a minute. */
   visitorPerMinute: calls,
 });
 

@@ -37,7 +37,6 @@ const DOCUMENTED = [
 
 const [SMALLEST, LARGER] = DOCUMENTED;
 
-/** Calls that a feed may spend. */
 interface Pace {
   /** Calls until the month is over. */
   readonly calls: number;
@@ -110,7 +109,6 @@ class Allowance {
   }
 }
 
-/** One subscription to runs of sources. */
 interface SourceSubscriber {
   /** Keys of its sources, in lower case; null for all. */
   readonly keys: ReadonlySet<string> | null;
@@ -175,7 +173,6 @@ type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
 /** @param before settles once the earlier subscriptions have joined */
 type Subscribe<Joined extends AnyInbox> = (errand: Errand, before: Promise<unknown>) => Promise<Joined>;
 
-/** A subscription that waits for its turn. */
 interface Join {
   readonly caller: Caller;
   readonly begin: (errand: Errand, before: Promise<unknown>) => Promise<void>;

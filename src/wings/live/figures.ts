@@ -106,7 +106,6 @@ function textOf({ record }: ObservationRecord): string {
   return JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Figures that somebody has subscribed to. */
 interface Watched {
   readonly demand: Demand;
   rows: readonly ObservationRecord[];
@@ -125,7 +124,6 @@ interface KnownSources {
 }
 
 interface FetchedFigures {
-  /** Held figures, by the keys of demands. */
   readonly held: ReadonlyMap<string, ObservationEntry>;
   readonly outcomes: ReadonlyMap<string, Outcome>;
   /** True if it is known when the sources ran last. */
@@ -343,7 +341,6 @@ class FigureSubscriber {
   readonly inbox: Inbox<ObservationChangesRecord>;
   readonly #watch: FigureWatch;
   readonly #now: () => number;
-  /** Rows that were told last, by demand. */
   readonly #behind = new Map<string, FigureRows>();
   #wantsAll = false;
   #lastMs = 0;

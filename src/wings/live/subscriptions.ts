@@ -50,7 +50,6 @@ const MAX_CHANGES = 5_000;
 /** Changes are counted by so many: resolving fewer takes hardly less. */
 const CHANGES_PER_UNIT = 100;
 
-/** Subscriptions of one key. */
 interface KeySubscriptions {
   readonly isProven: () => boolean;
   count: number;
@@ -200,14 +199,12 @@ interface LiveRequest {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
-  /** As it came. */
   readonly onError?: unknown;
   readonly requestId: string;
   /** Aborts when the client leaves before the subscription has begun. */
   readonly signal: AbortSignal;
 }
 
-/** The caller of a subscription. */
 export interface EnteredSubscriber {
   readonly caller: Caller;
   /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
@@ -228,7 +225,6 @@ type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationNa
 
 export type Subscriptions = ReturnType<typeof openSubscriptions>;
 
-/** The means of subscriptions. */
 interface LiveMeans extends OperationsParts {
   readonly feedParts: LiveParts;
   readonly openRun: OpenRun;
@@ -394,12 +390,10 @@ function readOperation(
   };
 }
 
-/** One subscription that has begun. */
 interface BegunSubscription {
   readonly read: ReadOperation;
   readonly request: LiveRequest;
   readonly caller: Caller;
-  /** The run in which it began. */
   readonly run: OperationRun;
   readonly events: AsyncIterator<unknown>;
   /** Called once the subscription is over. */

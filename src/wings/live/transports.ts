@@ -26,11 +26,9 @@ import { flat, hijacked, isBearer, isWellFormed, keyFault, requestIdOf } from '.
 import { isObject } from '../../service/records/envelope.ts';
 import type { LiveResults } from './subscriptions.ts';
 
-/** The hooks of a reader of results. */
 interface Reading {
   /** Waits before the next result is made: until then, its reader isn't ready. */
   readonly ready?: () => Promise<void>;
-  /** Called with each result that is handed on. */
   readonly onResult?: () => void;
 }
 
@@ -129,18 +127,15 @@ class Idleness {
   }
 }
 
-/** A transport of subscriptions to their clients. */
 export interface LiveTransport {
   /**
    * Asks all clients to come back, to another gateway or to this one once it is there again.
    * @returns a promise that settles once they have heard it
    */
   end(): Promise<unknown>;
-  /** Cuts the connections that are left. */
   cut(): void;
 }
 
-/** The beginning of a message that is a result. */
 const RESULT = 'event: next';
 
 /** The results on their way to one reader: the next is made once it has taken the last. */
@@ -480,14 +475,12 @@ const CLOSING = { goingAway: 1001, serviceRestart: 1012, fault: 4500, unauthoriz
 const NO_KEY =
   'UNAUTHENTICATED: send Bearer <API_KEY> as Authorization, or as authorization in connection_init';
 
-/** One connection, as hooks of the library know it. */
 interface SocketConnection extends Record<PropertyKey, unknown> {
   readonly request: IncomingMessage;
   readonly socket: WebSocket;
   readonly requestId: string;
   readonly gone: AbortController;
   readonly idleness: Idleness;
-  /** Address of the client, as far as it is known. */
   readonly address: string;
   /** The key that its client gives; null until it has. */
   authorization: string | null;

@@ -76,9 +76,7 @@ interface PricingParts {
   /** Endpoints besides those that every service has. */
   readonly optionalEndpoints: readonly Endpoint[];
   readonly tickersLearned: TickersLearned;
-  /** Calls that one operation may send. */
   readonly maxUpstreamCalls: number;
-  /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
 }

@@ -7,15 +7,12 @@ import { argumentsOf, holdsList, summing } from '../../price/bound.ts';
 import { type Call, openBill, type Payer, payerOf } from '../../service/call.ts';
 import { countries, indicators, observations } from '../../service/endpoints.ts';
 
-/** A call that the price has in it. */
 interface PricedCall extends Call {
   /** True if it is not sent, since a held value answers it. */
   readonly isHeld: boolean;
 }
 
-/** The ceilings up to which an operation is priced. */
 interface Ceilings {
-  /** Calls that it may send. */
   readonly limit: number;
   /** True if only the price is asked for: then it is told beyond the limit, too. */
   readonly isExplained: boolean;
@@ -123,10 +120,8 @@ interface Weighed {
 /** Items of lists whose length the text doesn't tell: the documented number of countries and of indicators. */
 const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
 
-/** Items of any other list. */
 const SOME_ITEMS = 20;
 
-/** Rows that a series is taken for. */
 const SERIES_ROWS = 77;
 
 const NOTHING: Weighed = { weight: 0, path: [] };
@@ -220,7 +215,6 @@ export function createFewestCalls(
   const metricKeys = new Set<string>();
   let [latest, series] = [0, 0];
   return {
-    /** Distinct figures so far. */
     get figures() {
       return counted.size;
     },

@@ -366,14 +366,12 @@ function waitsForClient({ request, raw }: FastifyReply): boolean {
   return raw.headersSent && !String(raw.getHeader('content-type')).startsWith('multipart/');
 }
 
-/** One server until its end. */
 interface RunningServer {
   readonly app: FastifyInstance;
   readonly course: Course;
   readonly open: ReturnType<typeof watchOpenRequests>;
   /** The server for operators; null if they ask at the same port. */
   readonly admin: ReturnType<typeof createAdminServer> | null;
-  /** The ways of subscriptions. */
   readonly transports: readonly LiveTransport[];
 }
 
@@ -422,7 +420,6 @@ async function drain(
   return cut;
 }
 
-/** Waits for work, but no longer than the limit. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});

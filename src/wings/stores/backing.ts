@@ -11,12 +11,10 @@ import type {
   SharedCounters,
   Window,
 } from '../../store/store.ts';
-/** Takes a fault of the store. */
 export type Fault = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
 export interface Backing extends Partial<Shrinkable> {
-  /** A storage adapter as Keyv takes it. */
   readonly adapter: Adapter;
   readonly sharedCounters: SharedCounters | null;
   readonly leases: Leases | null;

@@ -19,7 +19,6 @@ const BUSY_TIMEOUT_MS = 100;
 /** Writes after which entries past their time are swept out. */
 const WRITES_BETWEEN_SWEEPS = 500;
 
-/** Path of a database that is in no file. */
 const IN_MEMORY = ':memory:';
 
 /** SQLite's codes for a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
@@ -230,7 +229,6 @@ function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
   };
 }
 
-/** The part of a store that is asked of one file. */
 interface OpenedFile {
   readonly adapter: Adapter;
   clear(prefix: string): Promise<void>;

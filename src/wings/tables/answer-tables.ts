@@ -14,7 +14,6 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** An object as JSON has it. */
 type JsonFields = Readonly<Record<string, unknown>>;
 
 function isJsonObject(value: unknown): value is JsonFields {
@@ -57,7 +56,6 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   JSON: 'json',
 };
 
-/** Facts that are known of a field beside its name. */
 interface Looked {
   readonly isList: boolean;
   readonly kind: ColumnKind;
@@ -262,7 +260,6 @@ function operationIn(
   return operations.find((operation) => operation.name?.value === name) ?? null;
 }
 
-/** Place of fields, on the way down. */
 interface ListPlace {
   readonly path: readonly string[];
   /** Prefix of the columns of these fields. */

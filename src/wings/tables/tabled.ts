@@ -27,7 +27,6 @@ type MadeColumn = MadeTable['columns'][number];
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';
 
-/** Rows that are written in one step. */
 const STEP_ROWS = 16;
 
 /** Bytes that are handed on at once, without those that a step adds. */
@@ -337,7 +336,6 @@ interface TableWriter {
   finish(): Uint8Array;
 }
 
-/** Rows of one record batch. */
 const BATCH_ROWS = 512;
 
 /**

@@ -9,10 +9,8 @@ import { CountedPurse } from '../issued/key-purse.ts';
 import type { Count, KeyStore } from '../issued/key-store.ts';
 import { plain } from '../resolvers/lists.ts';
 
-/** Fields that one search lists. */
 const MOST_FIELDS = 12;
 
-/** Characters of a description that a search lists. */
 const MAX_WORDS = 300;
 
 const text = (description: string) => ({ type: 'string', description });
@@ -95,7 +93,6 @@ function fieldsOf(schema: GraphQLSchema) {
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 366 * 24 * HOUR_MS;
 
-/** Keys whose budgets are at hand. */
 const MAX_KEYS = 10_000;
 
 /** A budget as clients are told of it. */
@@ -125,7 +122,6 @@ export class ToolBudgets {
     this.#now = now;
   }
 
-  /** Opens the budget of a key. */
   purseOf(authorization: string): ToolPurse {
     const name = this.#nameOf(authorization);
     const purse =
@@ -139,7 +135,6 @@ export class ToolBudgets {
   }
 }
 
-/** The budget of one key, or of a session. */
 class ToolPurse extends CountedPurse {
   readonly #limit: number;
   readonly #now: () => number;

@@ -39,7 +39,6 @@ import {
 interface OperationTool {
   /** Name of the operation; if several have it, with the beginning of the document's identifier. */
   readonly name: string;
-  /** Description of the operation. */
   readonly description: string;
   readonly documentId: string;
   readonly operationName: string;
@@ -135,14 +134,12 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string {
   return lines.join('\n').trim();
 }
 
-/** An error of an answer, as a tool tells it. */
 interface ReplyFault {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** An answer of the gateway. */
 interface GraphqlReply {
   readonly data?: unknown;
   readonly errors: readonly ReplyFault[];
@@ -293,14 +290,12 @@ const CATALOGUE_TOOL: OperationTool = {
   sample: {},
 };
 
-/** One call of a tool by a client. */
 interface ToolCall {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Headers beside those that each question to the gateway has. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly requestId: string | undefined;
-  /** Calls that the client lets it take. */
   readonly maxCalls: number | undefined;
 }
 

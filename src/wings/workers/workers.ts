@@ -13,7 +13,6 @@ import { createSummedMetrics, type MetricsSnapshot } from '../program/metrics.ts
 import { createHub, createHubListening, openChannel } from '../stores/hub.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
-/** Facts that a worker is told when it starts. */
 interface Welcome {
   readonly upstreamUrl: string;
   readonly demoKeys: Readonly<Record<string, string>> | null;
@@ -171,7 +170,6 @@ function passLines(from: Readable, outlet: LogOutlet): void {
   from.on('error', () => {});
 }
 
-/** Finds a port that nobody listens at. */
 async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
