@@ -16,7 +16,6 @@ import {
 } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { errorBody, excerpt } from '../errors.ts';
 import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
@@ -282,9 +281,6 @@ const MIN_BYTES = 1_024;
 /** Bytes up to which a body that is sent once is compressed in less time than it takes to have another thread do it. */
 const MAX_HERE_BYTES = 16_384;
 
-/** Kinds of `Accept-Encoding` headers whose choice is remembered. */
-const MAX_HEADERS = 100;
-
 interface Compressor {
   /** Compresses a body that is sent once: as fast as still pays. */
   readonly fast: (body: Buffer) => Promise<Buffer>;
@@ -333,7 +329,6 @@ const COMPRESSORS: Readonly<Record<string, Compressor>> = {
 const negotiator = new Negotiator({
   // `*` stands for the first, which is none of ours: a client may have refused ours by name.
   supportedValues: ['', ...Object.keys(COMPRESSORS), 'identity'],
-  cache: new LRUCache<string, string>({ max: MAX_HEADERS }),
 });
 
 /** Returns the way to compress for an `Accept-Encoding` header; null if it asks for none of ours. */
