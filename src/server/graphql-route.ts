@@ -326,6 +326,9 @@ const COMPRESSORS: Readonly<Record<string, Compressor>> = {
   },
 };
 
+/** Characters of a header that is read: the longest that 16 KB have room for would take 10 ms. */
+const MAX_ACCEPTED = 300;
+
 const negotiator = new Negotiator({
   // `*` stands for the first, which is none of ours: a client may have refused ours by name.
   supportedValues: ['', ...Object.keys(COMPRESSORS), 'identity'],
@@ -333,7 +336,8 @@ const negotiator = new Negotiator({
 
 /** Returns the way to compress for an `Accept-Encoding` header; null if it asks for none of ours. */
 export function compressionFor(accepted: string | undefined) {
-  const encoding = accepted === undefined ? '' : (negotiator.negotiate(accepted) ?? '');
+  const isRead = accepted !== undefined && accepted.length <= MAX_ACCEPTED;
+  const encoding = isRead ? (negotiator.negotiate(accepted) ?? '') : '';
   const compressor = COMPRESSORS[encoding];
   if (compressor === undefined) return null;
   const { fast, fastHere, kept, stream } = compressor;
