@@ -22,7 +22,7 @@ import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
 import { isModern, WrittenBody } from '../operations/messages.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
-import { flat, headerFault, hijacked, type Outgoing } from './http.ts';
+import { flat, headFault, hijacked, type Outgoing } from './http.ts';
 
 /** The means by which answers are sent. */
 export interface AnswerSending {
@@ -68,7 +68,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
     if (course.isDraining)
       return void refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
-    const fault = headerFault(request.raw);
+    const fault = headFault(request.raw);
     if (fault !== null) return void refuse(request, reply, fault.status, fault.code, fault.message);
     const refusal = gateway.refuseUnread(request.headers, request.id);
     if (refusal === null) done();

@@ -275,6 +275,17 @@ describe('an Accept header', () => {
   });
 });
 
+it('an address with very many parameters is not read', async () => {
+  const { url, sandbox } = await opening;
+  const search = `query=${encodeURIComponent('{ countries { name } }')}${'&a'.repeat(100)}`;
+  const response = await fetch(`${url}?${search}`, { headers: { authorization: `Bearer ${UNPROVEN.key}` } });
+  expect([response.status, (await response.json()).errors]).toMatchObject([
+    400,
+    [{ message: expect.stringContaining('more than 100 parameters'), extensions: { code: 'BAD_REQUEST' } }],
+  ]);
+  expect(sandbox.log).toHaveLength(0);
+});
+
 describe('what the schema says of itself', () => {
   const FULL =
     '{ types { name description fields { name description args { name type { ...T } } type { ...T } } } }';

@@ -6,7 +6,7 @@ import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Config } from '../../config.ts';
 import type { Live } from '../../gateway.ts';
-import { flat, headerFault, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
+import { flat, headFault, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
 import { beginSubscription, Idleness, type LiveTransport } from './stream.ts';
 import type { LiveResults } from './subscriptions.ts';
 
@@ -176,7 +176,7 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
 function refusalOf(request: IncomingMessage, isDraining: boolean): number | null {
   const { pathname } = new URL(request.url ?? '', 'http://gateway');
   if (pathname !== '/graphql') return 404;
-  return isDraining ? 503 : (headerFault(request)?.status ?? null);
+  return isDraining ? 503 : (headFault(request)?.status ?? null);
 }
 
 function refuse(socket: Duplex, status: number): void {
