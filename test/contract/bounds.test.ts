@@ -252,6 +252,40 @@ describe('lists that multiply', () => {
   });
 });
 
+describe('an Accept header', () => {
+  const QUERY = '{ countries { name } }';
+
+  it('is not weighed if it names very many types', async () => {
+    const { ask, sandbox } = await opening;
+    const { errors } = await ask(QUERY, { headers: { accept: 'a/b,'.repeat(3_750) } });
+    expect(errors).toMatchObject([
+      {
+        message: 'The Accept header has 15000 characters; this gateway reads 1000.',
+        extensions: { code: 'BAD_REQUEST' },
+      },
+    ]);
+    expect(sandbox.log).toHaveLength(0);
+  });
+
+  it('may name as many as there is room for', async () => {
+    const { ask } = await opening;
+    const accept = `${'a/b,'.repeat(240)}application/json`;
+    const { data, upstream } = await ask('{ __typename }', { headers: { accept } });
+    expect([data, upstream.calls]).toEqual([{ __typename: 'Query' }, 0]);
+  });
+});
+
+it('an address with very many parameters is not read', async () => {
+  const { url, sandbox } = await opening;
+  const search = `query=${encodeURIComponent('{ countries { name } }')}${'&a'.repeat(100)}`;
+  const response = await fetch(`${url}?${search}`, { headers: { authorization: `Bearer ${UNPROVEN.key}` } });
+  expect([response.status, (await response.json()).errors]).toMatchObject([
+    400,
+    [{ message: expect.stringContaining('more than 100 parameters'), extensions: { code: 'BAD_REQUEST' } }],
+  ]);
+  expect(sandbox.log).toHaveLength(0);
+});
+
 describe('what the schema says of itself', () => {
   const FULL =
     '{ types { name description fields { name description args { name type { ...T } } type { ...T } } } }';

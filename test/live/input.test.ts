@@ -30,6 +30,21 @@ describe('what can be no subscription', () => {
   it.each<[what: string, asked: Subscribing, code: string, message: RegExp]>([
     ['a text that is none', { query: 'subscription {' }, 'GRAPHQL_PARSE_FAILED', /Syntax/],
     [
+      'a text that nests deeper than a parser can go',
+      { query: `subscription ${'{a'.repeat(2_900)}${'}'.repeat(2_900)}` },
+      'BAD_REQUEST',
+      /nested more than 500 levels/,
+    ],
+    [
+      'variables that nest as deep',
+      {
+        query: CHANGED,
+        variables: { codes: ['KE'], keys: JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`) },
+      },
+      'BAD_REQUEST',
+      /nested more than 500 levels/,
+    ],
+    [
       'an unknown field',
       { query: 'subscription { pricesChanged }' },
       'GRAPHQL_VALIDATION_FAILED',

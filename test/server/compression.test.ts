@@ -73,6 +73,7 @@ describe('of several encodings', () => {
     ['identity', undefined],
     ['identity, gzip;q=0.5', undefined],
     ['gzip;q=0', undefined],
+    [`${'gzip;q=0.1, '.repeat(30)}br`, undefined],
     ['*;q=0', undefined],
     ['deflate', undefined],
     ['', undefined],

@@ -15,14 +15,20 @@ import {
   validate,
 } from 'graphql';
 import { Failure } from '../../errors.ts';
-import { isDeep } from '../../exact-json.ts';
+import { isDeep, TOO_DEEP } from '../../exact-json.ts';
 import type { ErrorBehavior } from '../../execution/columns.ts';
 import { type Plan, planOperation } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { formatError } from '../../graph/errors.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
 import { limitRules, listRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
-import { errorBehaviorOf, type GatewayRequest, provenBy, toldErrors } from '../../operations/messages.ts';
+import {
+  errorBehaviorOf,
+  type GatewayRequest,
+  isDeepOperation,
+  provenBy,
+  toldErrors,
+} from '../../operations/messages.ts';
 import {
   eventOf,
   extensionsOf,
@@ -349,7 +355,7 @@ function readOperation(
   if (!persisted.allows(query)) return refusedAs(unlisted());
   const onError = errorBehaviorOf(asked);
   if (onError === undefined) return refusedAs(unknownOnError());
-  if (isDeep(variables)) return refused('BAD_REQUEST', 'The variables are nested too deep.');
+  if (isDeepOperation(query) || isDeep(variables)) return refused('BAD_REQUEST', TOO_DEEP);
   let document: DocumentNode;
   try {
     document = parse(query, { maxTokens: config.maxTokens });

@@ -22,7 +22,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Config } from '../../config.ts';
 import { errorBody, Failure, type FailureCode } from '../../errors.ts';
 import type { GatewayRequest, Live, StreamHolder } from '../../gateway.ts';
-import { flat, hijacked, isBearer, isWellFormed, keyFault, requestIdOf } from '../../server/http.ts';
+import { flat, headFault, hijacked, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { LiveResults } from './subscriptions.ts';
 
@@ -622,7 +622,7 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
 function refusalStatus(request: IncomingMessage, isDraining: boolean): number | null {
   const { pathname } = new URL(request.url ?? '', 'http://gateway');
   if (pathname !== '/graphql') return 404;
-  return isDraining ? 503 : (keyFault(request)?.status ?? null);
+  return isDraining ? 503 : (headFault(request)?.status ?? null);
 }
 
 function refuse(socket: Duplex, status: number): void {
