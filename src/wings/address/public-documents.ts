@@ -23,7 +23,7 @@ import { excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
 import { tablesBySchema } from '../tables/answer-tables.ts';
-import { sampleVariables } from '../tools/input-schema.ts';
+import { sampleVariables } from '../tools/operation-tools.ts';
 import { watched } from '../trusted.ts';
 import type { PictureLook } from './drawer.ts';
 
