@@ -26,20 +26,17 @@ export class ToolBudgets {
   readonly limit: number;
   readonly #store: KeyStore;
   readonly #isSession: boolean;
-  readonly #now: () => number;
   readonly #purses = new LRUCache<string, ToolPurse>({ max: MAX_KEYS });
 
-  constructor(limit: number, store: KeyStore, isSession: boolean, now: () => number = Date.now) {
+  constructor(limit: number, store: KeyStore, isSession: boolean) {
     this.limit = limit;
     this.#store = store;
     this.#isSession = isSession;
-    this.#now = now;
   }
 
   purseOf(authorization: string): ToolPurse {
     const name = this.#nameOf(authorization);
-    const purse =
-      this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, this.#now, this.#isSession);
+    const purse = this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, this.#isSession);
     this.#purses.set(name, purse);
     return purse;
   }
@@ -51,19 +48,17 @@ export class ToolBudgets {
 
 class ToolPurse extends CountedPurse {
   readonly #limit: number;
-  readonly #now: () => number;
   readonly #isSession: boolean;
 
-  constructor(name: string, limit: number, store: KeyStore, now: () => number, isSession: boolean) {
-    super(`tools of ${name}`, store, now);
+  constructor(name: string, limit: number, store: KeyStore, isSession: boolean) {
+    super(`tools of ${name}`, store, Date.now);
     this.#limit = limit;
-    this.#now = now;
     this.#isSession = isSession;
   }
 
   /** Tells the calls that are spent. @throws Failure if the store can't be reached */
   async told(): Promise<ToldBudget> {
-    const nowMs = this.#now();
+    const nowMs = Date.now();
     const [spent = 0] = await this.read(this.countsAt(nowMs));
     return { limit: this.#limit, spent, resetsAt: this.#resetsAt(nowMs) };
   }
