@@ -45,7 +45,7 @@ import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from './t
 import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { Issued } from './wings/issued/exchange.ts';
 import type { LiveParts } from './wings/live/inbox.ts';
-import type { EnteredSubscriber, Subscriptions } from './wings/live/subscriptions.ts';
+import type { Subscriptions } from './wings/live/subscriptions.ts';
 
 /** The operations under way and waiting, as metrics show them. */
 interface GatewayLoad {
@@ -94,7 +94,7 @@ export interface Live {
    * Tells who subscribes.
    * @throws Failure if the terms of an issued key don't allow it
    */
-  enter(request: GatewayRequest): Promise<EnteredSubscriber>;
+  enter(request: GatewayRequest): Parameters<Subscriptions['open']>[1];
   /**
    * Names the holder of a key.
    * @throws Failure if it is an issued one, and works no more

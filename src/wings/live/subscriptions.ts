@@ -211,7 +211,7 @@ interface LiveRequest {
   readonly signal: AbortSignal;
 }
 
-export interface EnteredSubscriber {
+interface EnteredSubscriber {
   readonly caller: Caller;
   /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
   readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
