@@ -369,7 +369,7 @@ export function blockIn<T>(
 }
 
 /** Makes an empty list that lacks the value, if any, in its place. */
-export function noList<T>(value: unknown, place: Place, expected: string): T[] {
+export function noList(value: unknown, place: Place, expected: string): never[] {
   const first = invalid(place, `expected ${expected}, received ${kindOf(value)}`);
   return withLeftOut([], { count: 1, first });
 }
