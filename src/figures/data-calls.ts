@@ -12,25 +12,16 @@ import {
   widened,
   type YearRange,
 } from '../plan/demand.ts';
-import {
-  DEFAULT_MAX_ROWS,
-  type Dimension,
-  type Facts,
-  type Learned,
-  mayNameYears,
-  type Span,
-} from '../plan/learned.ts';
-import { expectedRows, inWhole, type Planning, type Share } from '../plan/modes.ts';
+import { DEFAULT_MAX_ROWS, type Dimension, type Facts, type Learned, mayNameYears } from '../plan/learned.ts';
+import { expectedRows, inWhole, type Planning, type PlanPart } from '../plan/modes.ts';
 import { makeCall, type Sending, tracing } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
-import type { FiguresParts, Outcome, PairFigures } from './entries.ts';
+import type { FiguresParts, Outcome } from './entries.ts';
 
 /**
  * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
  * question, and rows that it lacks may be there all the same. Metrics that differ in case alone are one here.
- *
- * @param figures the rows with a figure by their pairs
  */
 function strayIn(
   list: ObservationList,
@@ -111,21 +102,19 @@ interface Groups {
   readonly askedKeyOf: (metricKey: string) => string;
 }
 
-/** The figures that a call is for. */
-interface QueryScope {
+/** A rectangle, and the query for its pairs. */
+interface DataQuery {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
-}
-
-/** A rectangle, and the query for its pairs. */
-interface DataQuery extends QueryScope {
   readonly limit?: number | undefined;
   /** The years to name. */
   readonly named?: YearRange | null | undefined;
 }
 
 /** A rectangle to ask for: of all years, or of some alone. */
-interface Asked extends QueryScope {
+interface Asked {
+  readonly mode: Mode;
+  readonly rectangle: Rectangle;
   readonly years: YearRange | null;
   readonly rowsOf: RowsOf;
 }
@@ -225,7 +214,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts) {
    * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
    */
   async function isCutShort(
-    { mode, rectangle }: QueryScope,
+    { mode, rectangle }: DataQuery,
     { list, groups, limit, facts }: Rows,
     sending: Sending,
   ): Promise<boolean> {
@@ -333,7 +322,7 @@ export function learnLength(
     learned.learnWithin(countryCode, metricKey, widened(years), sent);
     return;
   }
-  let span: Span | null = null;
+  let span: { readonly from: number; readonly to: number } | null = null;
   for (const { year } of rows) {
     if (span === null) span = { from: year, to: year };
     else if (year < span.from || year > span.to) {
@@ -372,38 +361,30 @@ function highestLimitIn(detail: string, asked: number): number | null {
 }
 
 /** Pairs of one mode that are to be fetched. */
-export interface PairsToFetch {
-  readonly mode: Mode;
-  /** The years of series to ask for, as long as the service takes any; null for all of them. */
-  readonly years: YearRange | null;
-  readonly pairs: readonly Pair[];
-  /** Rows that each pair is expected to have. */
-  readonly rowsOf: RowsOf;
-  readonly settle: SettlePair;
+export interface PairsToFetch extends PlanPart {
+  /**
+   * Settles a pair: with rows, with a failure, or with `'no figure'` if the latest row holds no value, so that the latest
+   * figure stands further back in the series.
+   */
+  readonly settle: (pair: Pair, outcome: Outcome | 'no figure') => void;
   /** Number of times that a cut answer was asked for in pieces before. */
   readonly round: number;
   readonly search: NameSearch;
 }
 
 /** A rectangle to fetch, and the pairs that it answers. */
-export interface Task extends PairsToFetch, Share {
-  /** Gathers parts of a refused call; left out while none is looked into. */
-  readonly unproven?: Unproven[];
+export interface Task extends PairsToFetch {
+  readonly rectangle: Rectangle;
+  /**
+   * Gathers parts of a refused call of which a 404 names nothing; left out while none is looked into. It says that there
+   * is nothing of them if the route has answered anything else.
+   */
+  readonly unproven?: { readonly part: Task; readonly refusal: Refusal; readonly stray: Failure }[];
   /** Has some of the pairs covered anew, and fetched through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
     changes?: { years?: YearRange | null; rowsOf?: RowsOf; round?: number },
   ) => Promise<FetchedRows>;
-}
-
-/**
- * A part of a refused call of which a 404 names nothing. It says that there is nothing of it if the route has answered
- * anything else.
- */
-export interface Unproven {
-  readonly part: Task;
-  readonly refusal: Refusal;
-  readonly stray: Failure;
 }
 
 /** The state of the search for refused names in one fetch: all of its tasks share it. */
@@ -418,15 +399,9 @@ export interface NameSearch {
   isAnswered: boolean;
 }
 
-/**
- * Settles the pairs of one mode: with rows, with a failure, or with `'no figure'` if the latest row holds no value, so
- * that the latest figure stands further back in the series.
- */
-export type SettlePair = (pair: Pair, outcome: Outcome | 'no figure') => void;
-
-/** The number of rows that came for pairs. */
+/** The rows that came for pairs. */
 export interface FetchedRows {
-  /** Number of rows, with those that have no figure. */
+  /** Number of them, with those that have no figure. */
   readonly rows: number;
   /** True if `rows` counts everything; else it is no count to prove anything by. */
   readonly isWhole: boolean;
@@ -435,10 +410,8 @@ export interface FetchedRows {
 export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
 export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
 
-/**
- * Fetches a rectangle, and settles its pairs. Each failure is settled, so that no `Failure` is thrown.
- */
-export type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
+/** Fetches a rectangle, and settles its pairs. Each failure is settled, so that no `Failure` is thrown. */
+type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
 
 /** The ways to make good what a call did not bring. */
 export interface Repair {
@@ -556,7 +529,9 @@ function handOut(
   }
   // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
   if (unknown === undefined) {
-    keep(sending.caller.tenant, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
+    const sound = all.filter((pair) => !faulty.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
+    const kept = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
+    keep(sending.caller.tenant, { mode, years }, kept, receivedAt);
   }
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
@@ -574,21 +549,6 @@ function handOut(
 /** Names a pair: one that is a demand has its name at hand. */
 function nameOf(pair: Pair): string {
   return pair.pairKey ?? keyOf(pair);
-}
-
-function figuresToKeep(
-  pairs: readonly Pair[],
-  mode: Mode,
-  groups: Groups,
-  faulty: ReadonlyMap<string, Failure>,
-): PairFigures[] {
-  const kept: PairFigures[] = [];
-  for (const pair of pairs) {
-    const key = nameOf(pair);
-    if (!faulty.has(key) && !isBlank(key, mode, groups))
-      kept.push({ pair, rows: groups.figures.get(key) ?? [] });
-  }
-  return kept;
 }
 
 /** True if the latest row holds no value: the latest figure stands further back. */

@@ -10,7 +10,6 @@ import { byteLengthOf, type ErrorBehavior, lengthOf, type TextPieces } from '../
 import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
-import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/errors.ts';
 import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
@@ -89,7 +88,7 @@ export interface OperationEvent extends OperationOutcome {
 /** The state of one operation's run; the stages that handle it pass it on. */
 export interface OperationRun {
   readonly context: GraphContext;
-  readonly participant: Participant;
+  readonly participant: ReturnType<ObservationClient['join']>['participant'];
   readonly deadline: Deadline;
   readonly payer: OperationPayer;
   readonly bill: Bill;

@@ -14,7 +14,6 @@ import {
   type YearRange,
 } from './demand.ts';
 import { type Facts, type Learned, mayNameYears } from './learned.ts';
-
 import { type CoverLimits, tiled } from './tiling.ts';
 
 /*
@@ -298,8 +297,10 @@ function* countingCalls(
 /** Pairs of a plan that are asked for together. */
 export interface PlanPart {
   readonly mode: Mode;
+  /** The years of series to ask for, as long as the service takes any; null for all of them. */
   readonly years: YearRange | null;
   readonly pairs: readonly Pair[];
+  /** Rows that each pair is expected to have. */
   readonly rowsOf: RowsOf;
 }
 
@@ -431,7 +432,7 @@ function* planningParts(demands: readonly Demand[], planning: Planning): Steps<D
 }
 
 /** A rectangle, and the pairs that it answers. */
-export interface Share {
+interface Share {
   readonly rectangle: Rectangle;
   readonly pairs: readonly Pair[];
 }

@@ -1,5 +1,5 @@
 import type { FiguresParts, ObservationEntry } from '../figures/entries.ts';
-import { type FetchCosts, type HeldFigures, type Revalidation, trafficOf } from '../figures/held.ts';
+import { type Revalidation, trafficOf } from '../figures/held.ts';
 import { timeIn } from '../periods.ts';
 import { makeCall, type Sending } from '../service/call.ts';
 import { heldRecords } from '../service/client.ts';
@@ -8,6 +8,10 @@ import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
+
+type FetchCosts = Parameters<Revalidation['check']>[1];
+
+type HeldFigures = Parameters<Revalidation['check']>[0][number];
 
 /** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;
