@@ -346,42 +346,15 @@ export function remembering(sending: Sending) {
   return { sending: listening, told };
 }
 
-export type ObservationLoader = ReturnType<typeof createObservationLoader>;
-
-/** @param onOutcomes called with the outcomes of demands */
-export function createObservationLoader(
-  parts: FiguresMeans,
-  told: ReturnType<typeof remembering>['told'],
-  onOutcomes: OnOutcomes,
+/** Loads the latest figures of whole countries. */
+function createNationals(
+  { effort, sending }: FiguresMeans,
+  demandsFor: (wanted: WantedRows) => PromiseOrValue<readonly Demand[]>,
+  newest: (rows: readonly ObservationRecord[]) => ObservationRecord | null,
+  withOutcomes: WithOutcomes,
 ) {
-  const { effort, sending, batchGate } = parts;
-  const { several } = parts.figures;
-  /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
-  let ruled: Map<ObservationRecord, readonly string[]> | undefined;
-  const withOutcomes = createOutcomes(parts, onOutcomes);
-  /** Latest figures that were asked for ahead. */
+  /** Those that were asked for ahead. */
   const ahead = new Map<string, PromiseOrValue<readonly National[]>>();
-
-  /** Makes a demand for each country and metric: at once, unless there are many. */
-  function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
-    const { countryCodes, metricKeys } = wanted;
-    effort.want(countryCodes.length * metricKeys.length);
-    const demands: Demand[] = [];
-    const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
-    const demanding = eachInTurns(sending.caller, countryCodes, demand);
-    return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
-  }
-
-  /** Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none. */
-  function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
-    const found = newestOf(rows);
-    const alike = found === null ? rows : alikeWith(found, rows);
-    if (found !== null && alike.length > 1) {
-      ruled ??= new Map();
-      ruled.set(found, sourcesOf(alike));
-    }
-    return found;
-  }
 
   function nationalIn(outcome: Outcome): National {
     if (outcome instanceof Error) return outcome;
@@ -389,12 +362,6 @@ export function createObservationLoader(
     if (only !== undefined && outcome.length === 1) return isNational(only) ? only : null;
     return newest(outcome.filter(isNational));
   }
-
-  /** The service may give several rows as the latest. */
-  const latestIn = (rows: readonly ObservationRecord[]) => {
-    const found = rows.length < 2 ? null : newest(rows);
-    return found === null ? rows : [found];
-  };
 
   /** Returns the latest national rows of demands for latest ones. */
   function nationalsOf(demands: readonly Demand[]): PromiseOrValue<readonly National[]> {
@@ -423,6 +390,85 @@ export function createObservationLoader(
     const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
     return mapValue(demandsFor(wanted), nationalsOf);
   }
+
+  return {
+    nationalsOf,
+    /**
+     * Returns the latest row for each whole country, in their order; null if the service holds none, an Error if that
+     * can't be told. At once, if all of it is held.
+     */
+    nationals(
+      countryCodes: readonly string[],
+      metricKey: string,
+      maxAgeMs: number,
+    ): PromiseOrValue<readonly National[]> {
+      sending.bill.naive += countryCodes.length;
+      const asked =
+        ahead.size === 0 ? undefined : ahead.get(nationalsName(countryCodes, metricKey, maxAgeMs));
+      return asked ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+    },
+    /**
+     * Asks ahead for the rows that `nationals` will most likely be asked for, of the same countries in the same order:
+     * `nationals` then gives their outcome.
+     * @returns settles once that is known, and is never rejected; undefined if it is at hand
+     * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
+     */
+    nationalsAhead(
+      countryCodes: readonly string[],
+      metricKey: string,
+      maxAgeMs: number,
+    ): Promise<unknown> | undefined {
+      const name = nationalsName(countryCodes, metricKey, maxAgeMs);
+      const nationals = ahead.get(name) ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+      ahead.set(name, nationals);
+      // The field that wants them is told the error.
+      return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
+    },
+  };
+}
+
+export type ObservationLoader = ReturnType<typeof createObservationLoader>;
+
+/** @param onOutcomes called with the outcomes of demands */
+export function createObservationLoader(
+  parts: FiguresMeans,
+  told: ReturnType<typeof remembering>['told'],
+  onOutcomes: OnOutcomes,
+) {
+  const { effort, sending, batchGate } = parts;
+  const { several } = parts.figures;
+  /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
+  let ruled: Map<ObservationRecord, readonly string[]> | undefined;
+  const withOutcomes = createOutcomes(parts, onOutcomes);
+
+  /** Makes a demand for each country and metric: at once, unless there are many. */
+  function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
+    const { countryCodes, metricKeys } = wanted;
+    effort.want(countryCodes.length * metricKeys.length);
+    const demands: Demand[] = [];
+    const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
+    const demanding = eachInTurns(sending.caller, countryCodes, demand);
+    return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
+  }
+
+  /** Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none. */
+  function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
+    const found = newestOf(rows);
+    const alike = found === null ? rows : alikeWith(found, rows);
+    if (found !== null && alike.length > 1) {
+      ruled ??= new Map();
+      ruled.set(found, sourcesOf(alike));
+    }
+    return found;
+  }
+
+  /** The service may give several rows as the latest. */
+  const latestIn = (rows: readonly ObservationRecord[]) => {
+    const found = rows.length < 2 ? null : newest(rows);
+    return found === null ? rows : [found];
+  };
+
+  const { nationalsOf, ...nationals } = createNationals(parts, demandsFor, newest, withOutcomes);
 
   return {
     ...told,
@@ -468,37 +514,7 @@ export function createObservationLoader(
     },
     /** Figures that others are compared with. */
     operands: createOperandLoader(effort, (demands) => withOutcomes(demands, asTheyAre), nationalsOf),
-    /**
-     * Returns the latest row for each whole country, in their order; null if the service holds none, an Error if that
-     * can't be told. At once, if all of it is held.
-     */
-    nationals(
-      countryCodes: readonly string[],
-      metricKey: string,
-      maxAgeMs: number,
-    ): PromiseOrValue<readonly National[]> {
-      sending.bill.naive += countryCodes.length;
-      const asked =
-        ahead.size === 0 ? undefined : ahead.get(nationalsName(countryCodes, metricKey, maxAgeMs));
-      return asked ?? loadNationals(countryCodes, metricKey, maxAgeMs);
-    },
-    /**
-     * Asks ahead for the rows that `nationals` will most likely be asked for, of the same countries in the same order:
-     * `nationals` then gives their outcome.
-     * @returns settles once that is known, and is never rejected; undefined if it is at hand
-     * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
-     */
-    nationalsAhead(
-      countryCodes: readonly string[],
-      metricKey: string,
-      maxAgeMs: number,
-    ): Promise<unknown> | undefined {
-      const name = nationalsName(countryCodes, metricKey, maxAgeMs);
-      const nationals = ahead.get(name) ?? loadNationals(countryCodes, metricKey, maxAgeMs);
-      ahead.set(name, nationals);
-      // The field that wants them is told the error.
-      return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
-    },
+    ...nationals,
   };
 }
 

@@ -297,16 +297,16 @@ export function describeOperation(
   });
 }
 
-type Loading = Parameters<typeof createLoaders>[0];
+type LoaderMeans = Parameters<typeof createLoaders>[0];
 
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(
   { config, tenantCache, learned, fieldTraces, now }: OperationsParts,
   service: {
-    readonly ask: Loading['ask'];
-    readonly tickersLearned: Loading['tickersLearned'];
-    readonly hasPlenty: Loading['hasPlenty'];
-    readonly heldNames: Loading['heldNames'];
+    readonly ask: LoaderMeans['ask'];
+    readonly tickersLearned: LoaderMeans['tickersLearned'];
+    readonly hasPlenty: LoaderMeans['hasPlenty'];
+    readonly heldNames: LoaderMeans['heldNames'];
     readonly observations: ObservationClient;
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
