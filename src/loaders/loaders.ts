@@ -1,20 +1,21 @@
 import DataLoader from 'dataloader';
 import type { ResponsePath } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
-import { Failure } from '../errors.ts';
+import { Failure, type FailureCode } from '../errors.ts';
 import type { Figures, Outcome } from '../figures/entries.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
-import { type Endpoint, makeCall, type Sending } from '../service/call.ts';
+import { type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
 import { type Ask, heldRecords, type ListCache } from '../service/client.ts';
 import * as service from '../service/endpoints.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
+import type { ObservationRecord } from '../service/records/observations.ts';
 import type { IndicatorRecord, TickerRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
-import { type BatchGate, createObservationLoader, type Effort, remembering } from './observations.ts';
+import { type BatchGate, createObservationLoader, type Effort } from './observations.ts';
 
 /** Names that, at no call, are known to be all there are. */
 interface HeldNames {
@@ -110,7 +111,12 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
     return { freshUntilMs: found.freshUntilMs, names, has };
   }
 
-  return (dimension, tenant) => mapValue(look(dimension, tenant), (found) => namesIn(dimension, found));
+  return (dimension, tenant) => {
+    const found = look(dimension, tenant);
+    return found instanceof Promise
+      ? found.then((list) => namesIn(dimension, list))
+      : namesIn(dimension, found);
+  };
 }
 
 /**
@@ -268,6 +274,34 @@ interface LoadersParts {
   readonly heldNames?: FindHeldNames | undefined;
 }
 
+/** Has an operation remember the rows and records that it was told of as they came. */
+function remembering(sending: Sending) {
+  /** Failures of records that are served past their time: hardly any operation has some. */
+  let staleness: Map<object, FailureCode> | undefined;
+  const leftOut: LeftOutRows[] = [];
+  const listening: Sending = {
+    ...sending,
+    onStale(records, why) {
+      if (typeof records !== 'object' || records === null) return;
+      staleness ??= new Map();
+      staleness.set(records, why);
+    },
+    onLeftOut: (rows) => void leftOut.push(rows),
+  };
+  const told = {
+    /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
+    leftOut: (): readonly LeftOutRows[] => leftOut,
+    /** Tells of rows that came as part of a record: they are as old as it is. */
+    cameWith(record: object, rows: readonly ObservationRecord[]): void {
+      const why = staleness?.get(record);
+      if (why !== undefined) for (const row of rows) staleness?.set(row, why);
+    },
+    /** Returns the code of the failure for which a row past its time was served all the same; null if it wasn't. */
+    staleness: (row: ObservationRecord): FailureCode | null => staleness?.get(row) ?? null,
+  };
+  return { sending: listening, told };
+}
+
 /**
  * Creates the loaders of one operation, one for each kind of record. Nothing is asked for twice. Each use counts on the
  * bill as the call that a field fetching for itself would have sent.
@@ -333,7 +367,7 @@ export function createLoaders(parts: LoadersParts) {
       sending.bill.cached += 1;
       sending.onHeld?.(freshUntilMs);
     },
-    observations: createObservationLoader({ ...parts, sending }, told, doubts.settle),
+    observations: { ...createObservationLoader({ ...parts, sending }, doubts.settle), ...told },
   };
 }
 

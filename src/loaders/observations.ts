@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../async/turns.ts';
-import { Failure, type FailureCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import type { Figures, Outcome } from '../figures/entries.ts';
 import {
   covers,
@@ -14,7 +14,7 @@ import {
   yearRange,
 } from '../plan/demand.ts';
 import { alikeWith, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
-import type { LeftOutRows, Sending } from '../service/call.ts';
+import type { Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 
 export type BatchGate = ReturnType<typeof createBatchGate>;
@@ -318,34 +318,6 @@ interface FiguresMeans {
   readonly effort: Effort;
 }
 
-/** Has an operation remember the rows and records that it was told of as they came. */
-export function remembering(sending: Sending) {
-  /** Failures of records that are served past their time: hardly any operation has some. */
-  let staleness: Map<object, FailureCode> | undefined;
-  const leftOut: LeftOutRows[] = [];
-  const listening: Sending = {
-    ...sending,
-    onStale(records, why) {
-      if (typeof records !== 'object' || records === null) return;
-      staleness ??= new Map();
-      staleness.set(records, why);
-    },
-    onLeftOut: (rows) => void leftOut.push(rows),
-  };
-  const told = {
-    /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
-    leftOut: (): readonly LeftOutRows[] => leftOut,
-    /** Tells of rows that came as part of a record: they are as old as it is. */
-    cameWith(record: object, rows: readonly ObservationRecord[]): void {
-      const why = staleness?.get(record);
-      if (why !== undefined) for (const row of rows) staleness?.set(row, why);
-    },
-    /** Returns the code of the failure for which a row past its time was served all the same; null if it wasn't. */
-    staleness: (row: ObservationRecord): FailureCode | null => staleness?.get(row) ?? null,
-  };
-  return { sending: listening, told };
-}
-
 /** Loads the latest figures of whole countries. */
 function createNationals(
   { effort, sending }: FiguresMeans,
@@ -430,11 +402,7 @@ function createNationals(
 export type ObservationLoader = ReturnType<typeof createObservationLoader>;
 
 /** @param onOutcomes called with the outcomes of demands */
-export function createObservationLoader(
-  parts: FiguresMeans,
-  told: ReturnType<typeof remembering>['told'],
-  onOutcomes: OnOutcomes,
-) {
+export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutcomes) {
   const { effort, sending, batchGate } = parts;
   const { several } = parts.figures;
   /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
@@ -471,7 +439,6 @@ export function createObservationLoader(
   const { nationalsOf, ...nationals } = createNationals(parts, demandsFor, newest, withOutcomes);
 
   return {
-    ...told,
     /**
      * Returns the rows of every country and metric named, in their order: the latest as the service gives it, the latest
      * of the whole country, or the series. At once, if all of it is held.

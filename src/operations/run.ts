@@ -23,12 +23,10 @@ import {
   type Caller,
   Deadline,
   faultIn,
-  type OperationPayer,
   openBill,
   payerOf,
   type Sending,
   Stopwatch,
-  type Waits,
 } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
@@ -90,9 +88,9 @@ export interface OperationRun {
   readonly context: GraphContext;
   readonly participant: ReturnType<ObservationClient['join']>['participant'];
   readonly deadline: Deadline;
-  readonly payer: OperationPayer;
+  readonly payer: ReturnType<typeof payerOf>;
   readonly bill: Bill;
-  readonly waits: Waits;
+  readonly waits: NonNullable<Sending['waits']>;
   /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   /** The trace of its fields for a router; null if none asks for it. */
@@ -207,7 +205,7 @@ export function setRunHeaders(
 }
 
 /** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of held answers. */
-function timingOf({ service, store }: Waits): string {
+function timingOf({ service, store }: OperationRun['waits']): string {
   const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
   return `upstream;dur=${upstream}, cache;dur=${cache}`;
 }

@@ -285,7 +285,7 @@ interface ToldLimits {
 }
 
 /** The owner of an account: the tenant, as far as the ledger sees it. */
-export interface AccountHolder {
+interface AccountHolder {
   /** Names the account where counters are shared. */
   readonly digest: string;
   /** Null before the first call. */
