@@ -208,10 +208,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
     next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
 
-  /**
-   * Series that tell no latest figure: the failure to have them whole, or rows of which only the service can say which
-   * is the latest.
-   */
+  /** Series that tell no latest figure: the failure to have them whole, or rows of which the service has to choose. */
   const untold = new Map<string, Failure | SeriesRows>();
   const withoutLatest: Pair[] = [];
   const settleLatest: SettlePair = (pair, outcome) => {
@@ -303,10 +300,7 @@ function byMode(demands: readonly Demand[]): WantedByMode {
   return { latest, series };
 }
 
-/**
- * Takes the demands for a pair that an answer settles, each once.
- * @param years the years of the answer; null for all years
- */
+/** Takes the demands that an answer for some years of a pair settles, each once; null stands for all years. */
 function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
   const key = keyOf(pair);
   const demands = wanted.get(key) ?? [];

@@ -62,10 +62,7 @@ export interface Rows {
   readonly isRefused: false;
   readonly list: ObservationList;
   readonly groups: Groups;
-  /**
-   * The reason why a pair without rows is not shown to have none: the answer has rows that nobody asked for. Null if it
-   * has none.
-   */
+  /** The reason why a pair without rows may have some: the answer has rows that nobody asked for. Null if it has none. */
   readonly stray: Failure | null;
   /** The limit that was asked for. */
   readonly limit: number | undefined;
@@ -82,10 +79,7 @@ export interface Refusal {
   /** Empty if the service says that there is nothing (404), a failure if it says that the call is wrong. */
   readonly outcome: Outcome;
   readonly detail: string;
-  /**
-   * The reason why a 404 proves nothing by itself: its words don't name anything that was asked for. Left out if they
-   * do.
-   */
+  /** The reason why a 404 proves nothing by itself; left out if its words name anything that was asked for. */
   readonly stray?: Failure;
   readonly receivedAt: number;
 }
@@ -200,10 +194,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts) {
     return years === null || reply.isRefused ? reply : { ...reply, years };
   }
 
-  /**
-   * True if a call may have been refused for its `limit`: never by a 404, and, if limits are taken, only if the words
-   * say so.
-   */
+  /** True if a call may have been refused for its `limit`: if limits are taken, only if the words say so. */
   function mayBeForLimit({ outcome, detail }: Refusal): boolean {
     if (!(outcome instanceof Error)) return false;
     return isAboutLimit(detail) || learned.facts().limitParam !== 'accepted';
@@ -238,10 +229,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts) {
   return { ask, askFor, isCutShort };
 }
 
-/**
- * True if an answer is exactly as long as a limit that applied.
- * @param told the limit that the service says it applied
- */
+/** True if an answer is exactly as long as a limit that applied, as the service says (`told`) or else by its effect. */
 function isAtLimit(
   received: number,
   told: number | null,
@@ -415,10 +403,7 @@ type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
 
 /** The ways to make good what a call did not bring. */
 export interface Repair {
-  /**
-   * Gets the rest of a cut answer.
-   * @throws Failure UPSTREAM_INCOMPLETE if it can't be had
-   */
+  /** Gets the rest of a cut answer. @throws Failure UPSTREAM_INCOMPLETE if it can't be had */
   cut(task: Task, answer: Rows, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
   /** Finds the names for which a call was refused, and fetches the others. */
   refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
@@ -493,19 +478,14 @@ function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   return isTold;
 }
 
-/**
- * True if an answer would tell that the service had cut it: by a total that has proved true, or a limit that applied.
- */
+/** True if an answer would tell that it was cut: by a total that has proved true, or a limit that applied. */
 function wouldTellOfCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boolean {
   const { received, meta } = list;
   if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
   return meta.total !== null && (totals === 'true' || meta.total > received);
 }
 
-/**
- * Settles the pairs of a whole answer.
- * @throws Failure if the pair of a faulty row can't be told
- */
+/** Settles the pairs of a whole answer. @throws Failure if the pair of a faulty row can't be told */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,

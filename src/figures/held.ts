@@ -1,6 +1,6 @@
 import { eachInTurns, type Job, type PromiseOrValue } from '../async/turns.ts';
-import { covers, type Demand, demandFor, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
-import { estimate, fitsWithin, type Planning, type RangePlan, rangesOf } from '../plan/modes.ts';
+import { type Demand, demandFor, takenUntilMs, wholeOf } from '../plan/demand.ts';
+import { estimate, fitsWithin, type Planning, rangesOf } from '../plan/modes.ts';
 import { billStale, type Sending } from '../service/call.ts';
 import { isBetterOld } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
@@ -69,10 +69,7 @@ interface Holding extends FiguresParts {
   readonly revalidation: Revalidation;
 }
 
-/**
- * Adds the memory.
- * @param load loads the look at the sources, for the first figure past its time
- */
+/** Adds the memory. `load` loads the look at the sources, for the first figure past its time. */
 export function openHolding(parts: FiguresParts, load: () => Promise<Revalidation['check']>): Holding {
   let loading: Promise<Revalidation['check']> | undefined;
   return {
@@ -176,11 +173,7 @@ export function held(next: Fetch, parts: Holding): Fetch {
   };
 }
 
-/**
- * Reads the entries of demands, and settles those whose name the service refused lately: it is not asked for again so
- * soon.
- * @returns the others, and the instant as of which they were looked up
- */
+/** Reads the entries of demands, settles those whose name was refused lately, and returns the others, as of an instant. */
 async function lookUp(
   demands: readonly Demand[],
   sending: Sending,
@@ -249,7 +242,7 @@ async function inPlaceOfYears(
   const nowMs = parts.now();
   const isHeld = (demand: HeldDemand) => isFresh(demand, demand.entry, nowMs, parts);
   const missing = demands.filter((demand) => !isHeld(demand));
-  const isRange = await findingRanges(missing, parts, caller);
+  const isRange = await rangesOf(caller, missing, parts);
   // Several ranges may be one whole series, which may be wanted as such besides.
   const asked = new Map<string, { readonly sent: HeldDemand; readonly askers: HeldDemand[] }>();
   for (const demand of demands) {
@@ -266,22 +259,6 @@ async function inPlaceOfYears(
       for (const asker of asked.get(demand.name)?.askers ?? [])
         if (asker.key !== demand.key) settle(asker, outcome);
     },
-  };
-}
-
-/** Tells which demands for some years are better asked for as such, by all that are not held. */
-async function findingRanges(
-  missing: readonly Demand[],
-  parts: Holding,
-  job: Job,
-): Promise<(demand: Demand) => boolean> {
-  if (missing.every(({ years }) => years === null)) return () => false;
-  const byPair = new Map<string, RangePlan>();
-  for (const range of await rangesOf(job, missing, parts))
-    for (const pair of range.pairs) byPair.set(keyOf(pair), range);
-  return (demand) => {
-    const range = byPair.get(keyOf(demand));
-    return range !== undefined && demand.years !== null && covers(range.years, demand.years);
   };
 }
 
@@ -354,10 +331,7 @@ async function expiredOrMissing(
   return unmetAt(parts.now());
 }
 
-/**
- * Demands by which a key that the service has not accepted lately is put to the test, though everything is held: all of
- * them if they take one call, else the one for the oldest figure.
- */
+/** Chooses demands that put a key to the test though all is held: all if they take one call, else the oldest. */
 function testing(demands: readonly HeldDemand[], parts: Holding): readonly HeldDemand[] {
   if (estimate(demands, parts).calls <= 1) return demands;
   const checkedAtMs = ({ entry }: HeldDemand) => entry?.checkedAtMs ?? 0;

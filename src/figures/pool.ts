@@ -87,10 +87,7 @@ class Queue {
     return isNew;
   }
 
-  /**
-   * Withdraws a request that is answered or given up. A batch that nobody waits for any more is given up too.
-   * @returns its demands that have no outcome
-   */
+  /** Withdraws a request, and batches that nobody waits for any more. @returns its demands that have no outcome */
   withdraw(request: Request): readonly Demand[] {
     const missing: Demand[] = [];
     const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
@@ -250,10 +247,7 @@ function sendingOf(batch: Batch): Sending {
 interface WindowMeans extends FiguresParts {
   readonly tenant: Tenant;
   readonly isUnderWay: () => boolean;
-  /**
-   * Sends all that has gathered.
-   * @returns the instant to send the rest, in milliseconds since the epoch; null if there is none
-   */
+  /** Sends what has gathered. @returns the instant to send the rest, in milliseconds since the epoch; null for none */
   readonly leave: () => number | null;
 }
 
@@ -526,10 +520,7 @@ function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batchin
     ...parts,
     tenant,
     isUnderWay: () => queue.isUnderWay,
-    /**
-     * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others
-     * stay.
-     */
+    /** Sends the batch. If the minute is spent, requests that may not wait for the next one are refused. */
     leave() {
       try {
         const opensAtMs = ledger.opensAtMs(tenant);

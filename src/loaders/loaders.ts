@@ -57,7 +57,6 @@ function held<Params, Result>(
   };
 }
 
-/** Countries by their codes, or metrics by their keys. */
 type NamedList = readonly { readonly code?: string; readonly key?: string }[];
 
 /** Length of a list that the service may have cut without saying so. */
@@ -119,9 +118,7 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
   };
 }
 
-/**
- * Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal.
- */
+/** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
 export function notingNames(ask: Ask, learned: Learned): Ask {
   const { listed } = learned;
   /** Lists seen before: a held list is served again and again. */
@@ -203,10 +200,7 @@ function createDoubts({ listed, figured }: Learned) {
         } else if (isCountry(countryCode)) doubt.state = 'none';
       }
     },
-    /**
-     * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
-     * field.
-     */
+    /** Returns the keys without any figure, errors aside, in the order they were asked for, each with its first field. */
     absent(): readonly (readonly [key: string, path: ResponsePath])[] {
       const keys: [string, ResponsePath][] = [];
       for (const [key, { path, state }] of doubts ?? [])
@@ -455,10 +449,7 @@ function later<Value>(make: () => Value): () => Value {
   };
 }
 
-/**
- * Makes an Error of a thrown value: DataLoader takes an Error for a key that failed, and a value that is no Error is a
- * fault of ours.
- */
+/** Makes an Error of a thrown value, as DataLoader takes for a key that failed. */
 function asError(error: unknown): Error {
   return error instanceof Error
     ? error

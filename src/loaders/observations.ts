@@ -199,10 +199,7 @@ function createOperandLoader(
     return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
   }
 
-  /**
-   * Returns the rows among which each figure is, if there is one: the series, or some years of it. An Error if that
-   * can't be told.
-   */
+  /** Returns the rows among which each figure is, if there is one; an Error if that can't be told. */
   function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
     const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
     for (const one of wanted) {
@@ -222,9 +219,7 @@ function createOperandLoader(
     });
   }
 
-  /**
-   * Finds the demand for the latest figure of its country and indicator, if that was asked for and the series was not.
-   */
+  /** Finds the demand for the latest figure of a pair, if that was asked for and the series was not. */
   const latestFor = (one: WantedFigure) =>
     one.isNational && expectedSeries(keyOf(one), one.year, one.year) === undefined
       ? expected.latest.get(keyOf(one))?.[0]
@@ -365,10 +360,7 @@ function createNationals(
 
   return {
     nationalsOf,
-    /**
-     * Returns the latest row for each whole country, in their order; null if the service holds none, an Error if that
-     * can't be told. At once, if all of it is held.
-     */
+    /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be told. */
     nationals(
       countryCodes: readonly string[],
       metricKey: string,
@@ -469,10 +461,7 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
     newest,
     /** Returns true if any row is known to stand beside any figure: mostly there is none. */
     knowsSeveral: () => ruled !== undefined || !several.isEmpty,
-    /**
-     * Returns the sources of the figures that are known to stand together for the place and period of a latest one; null
-     * if it stands alone.
-     */
+    /** Returns the sources of the figures that stand together with a latest one; null if it stands alone. */
     severalOf(row: ObservationRecord): SeveralTold | null {
       const sources = ruled?.get(row);
       if (sources !== undefined) return { sources, isByRule: true };
@@ -593,10 +582,7 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
   };
 }
 
-/**
- * Returns the error for which sets have not come, once all are settled; null if they came well. Mostly there is one
- * set.
- */
+/** Returns the error for which sets have not come, once all are settled; null if they came well. */
 function firstFailure(failures: readonly AskedSet['failure'][]): PromiseOrValue<Error | null> {
   const [only = null] = failures;
   if (failures.length <= 1) return only;
@@ -612,10 +598,7 @@ function errorOf(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('The figures could not be fetched.', { cause: thrown });
 }
 
-/**
- * Returns true if the rows for a key are those of another key that was asked for too, in the very spelling of the
- * service: if it makes no difference between cases, they are there already.
- */
+/** Returns true if the rows are those of another key that was asked for too: if case makes no difference to the service. */
 function isClaimed([row]: readonly ObservationRecord[], metricKeys: readonly string[], own: number): boolean {
   return row !== undefined && row.metricKey !== metricKeys[own] && metricKeys.includes(row.metricKey);
 }

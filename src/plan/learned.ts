@@ -185,10 +185,7 @@ export function createLearned(now: () => number) {
     knowsSeries(countryCode: string, metricKey: string): boolean {
       return byPair.has(pairKey(countryCode, metricKey));
     },
-    /**
-     * Remembers the number of rows of a whole series.
-     * @param span the years of its rows, if they are known
-     */
+    /** Remembers the number of rows of a whole series, and their years if they are known. */
     learnSeries(countryCode: string, metricKey: string, rows: number, span: Span | null = null): void {
       const key = pairKey(countryCode, metricKey);
       const known = byPair.get(key);

@@ -15,12 +15,7 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly isPublic: boolean;
   /** Makes the path and query parameters of a call; a parameter that is undefined is not sent. */
   readonly params: (params: Params) => CallParams;
-  /**
-   * Decodes the records in an answer's body.
-   * @param receivedAt when the service sent it, in milliseconds since the epoch; records tell it only if `isDated` says
-   * so
-   * @throws Failure UPSTREAM_INVALID_RESPONSE naming the field that breaks the specification
-   */
+  /** Decodes a body; only records with `isDated` tell when it was sent. @throws Failure UPSTREAM_INVALID_RESPONSE */
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
   /** True if a service may lack the route, since no path is specified for it; see `absentRoutes`. */
   readonly isOptional?: true;
@@ -81,10 +76,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Parsed JSON; undefined for a 304. For a 404 `{detail}`, or undefined if the service didn't word it itself. */
   readonly body: unknown;
-  /**
-   * The reason why a 404 is no word on what the service holds: it doesn't name what was asked for. It may come from a proxy,
-   * or mean that there is no such route.
-   */
+  /** The reason why a 404 is no word on what the service holds: it doesn't name what was asked for. */
   readonly stray?: Failure;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
@@ -120,12 +112,7 @@ export interface Purse {
   readonly limits?: (() => readonly RateLimit[]) | undefined;
 }
 
-/**
- * Joins two budgets: a call is taken out of both, or out of none.
- * @param name as of any budget
- * @param takeFirst takes a call out of the first one
- * @param other tells its caller of itself
- */
+/** Joins two budgets: a call is taken out of both, or out of none. The other one tells its caller of itself. */
 export function joinedPurse(name: string, takeFirst: Purse['take'], other: Purse): Purse {
   return {
     name,
@@ -258,10 +245,7 @@ export interface Payer {
    * another Failure if its budget has no room, DOMException AbortError if nobody waits any more
    */
   reserve(route: string): {
-    /**
-     * Bills the request, which leaves now.
-     * @throws DOMException AbortError if nobody waits any more; the room is free then
-     */
+    /** Bills the request, which leaves now. @throws DOMException AbortError if nobody waits any more: the room is free */
     charge(): void;
     release(): void;
   };
@@ -368,10 +352,11 @@ export class Deadline {
     const timer = setTimeout(endLate, Math.max(0, leftMs), this.#ends, this.#timeoutMs);
     client.addEventListener('abort', onLeave, { once: true });
     if (client.aborted) onLeave();
-    this.#unwatch = () => {
+    const unwatch = () => {
       clearTimeout(timer);
       client.removeEventListener('abort', onLeave);
     };
+    this.#unwatch = unwatch;
   }
 
   /** Stops the deadline, since the operation is over. */

@@ -173,10 +173,7 @@ export function createOutage(now: () => number) {
       last = error;
       seenAtMs = now();
     },
-    /**
-     * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
-     * looks.
-     */
+    /** Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause. */
     failure(): Failure | null {
       if (failures < MIN_FAILURES) return null;
       if (now() - seenAtMs < PAUSE_MS) return last;
@@ -272,10 +269,7 @@ export function isBetterOld(failure: unknown): failure is Failure {
 /** Decoded records by their answer: operations that share one decode it once. */
 const decoded = createObjectMemo<{ readonly atMs: number; readonly records: unknown }>('decoded');
 
-/**
- * Decoded records by their body, if they don't tell when they came: all tenants that were sent the same bytes share
- * them.
- */
+/** Decoded records by their body, if they don't tell when they came: tenants that were sent the same bytes share them. */
 const decodedBodies = createObjectMemo<unknown>('decoded body');
 
 /**
@@ -406,10 +400,7 @@ function recordsIn<Result>({ records, answer }: HeldRecords<Result>, call: Call)
   return records;
 }
 
-/**
- * Makes the entry of a call that was refused for its arguments; null for any other failure. The refusal of a call that has
- * none says nothing that lasts.
- */
+/** Makes the entry of a call that was refused for its arguments; null for any other failure, and a call without any. */
 function refusedAnswer(error: unknown, { target, route }: Call): HeldAnswer | null {
   if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT' || target === route) return null;
   const body: RefusedArguments = { message: error.message, detail: error.fields.detail ?? null };

@@ -420,10 +420,7 @@ function endRefusals(tenant: Tenant, route: string | null, rounds: Rounds): void
 /** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
 const MAX_IN_FLIGHT = 8;
 
-/**
- * Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long
- * as allowed.
- */
+/** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, or waits for them. */
 function createTurns(
   ledger: Ledger,
   clock: Pick<Clock, 'now' | 'sleep'>,
@@ -478,9 +475,7 @@ function createTurns(
   return { takeTurn, freePlace };
 }
 
-/**
- * Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all.
- */
+/** Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all. */
 async function queued(
   waiters: WaitingCall[],
   { signal, waitDeadlineMs }: Sending,

@@ -245,10 +245,7 @@ const OPEN: Readonly<Record<string, Open>> = {
   zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: ZSTD_WINDOW }),
 };
 
-/**
- * Returns the steps that undo the encodings of a body, in their order; null if there are none.
- * @throws Unreadable if one of them is not known, or there are too many
- */
+/** Finds the steps that undo the encodings of a body; null if it has none. @throws Unreadable */
 function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
   if (header === undefined) return null;
   const names = String(header)
@@ -342,10 +339,7 @@ interface GetRequest {
   /** One deadline for headers and body, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /**
-   * Called when a connection is there and the request is about to be written; an error that it throws keeps the request
-   * back.
-   */
+  /** Called when the request is about to be written; an error that it throws keeps the request back. */
   readonly onLeaving: (() => void) | undefined;
 }
 

@@ -148,10 +148,7 @@ export function decodeVersion(body: unknown, route: string) {
   return { version: spelt.find((text) => text !== null) ?? null, record };
 }
 
-/**
- * Finds the record of a public route, which may answer in any form. Only a value that is neither object, text nor
- * number is refused.
- */
+/** Finds the record of a public route, which may be an object, a text or a number. */
 function recordIn(body: unknown, route: string, known: readonly string[]): unknown {
   const isWrapped = isObject(body) && 'data' in body;
   const sent = findObject(body, route, known)?.value ?? (isWrapped ? body.data : body);
