@@ -30,7 +30,7 @@ function mappers(): Record<string, string> {
   ];
   for (const file of files) {
     for (const [, name = '', kind = ''] of readFileSync(file, 'utf8').matchAll(
-      /^export interface (\w+)(Ref|Record)\b/gm,
+      /^export (?:interface|type) (\w+)(Ref|Record)\b/gm,
     )) {
       const path = file.replace('src/graph/', './').replace('src/', '../');
       if (new RegExp(`^type ${name}\\b`, 'm').test(sdl)) found[name] ??= `${path}#${name}${kind}`;

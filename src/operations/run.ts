@@ -10,10 +10,9 @@ import { byteLengthOf, type ErrorBehavior, lengthOf, type TextPieces } from '../
 import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
-import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/errors.ts';
-import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
+import { createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { timeIn } from '../periods.ts';
 import type { Learned } from '../plan/learned.ts';
@@ -24,12 +23,10 @@ import {
   type Caller,
   Deadline,
   faultIn,
-  type OperationPayer,
   openBill,
   payerOf,
   type Sending,
   Stopwatch,
-  type Waits,
 } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
@@ -89,11 +86,11 @@ export interface OperationEvent extends OperationOutcome {
 /** The state of one operation's run; the stages that handle it pass it on. */
 export interface OperationRun {
   readonly context: GraphContext;
-  readonly participant: Participant;
+  readonly participant: ReturnType<ObservationClient['join']>['participant'];
   readonly deadline: Deadline;
-  readonly payer: OperationPayer;
+  readonly payer: ReturnType<typeof payerOf>;
   readonly bill: Bill;
-  readonly waits: Waits;
+  readonly waits: NonNullable<Sending['waits']>;
   /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   /** The trace of its fields for a router; null if none asks for it. */
@@ -208,7 +205,7 @@ export function setRunHeaders(
 }
 
 /** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of held answers. */
-function timingOf({ service, store }: Waits): string {
+function timingOf({ service, store }: OperationRun['waits']): string {
   const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
   return `upstream;dur=${upstream}, cache;dur=${cache}`;
 }
@@ -298,14 +295,16 @@ export function describeOperation(
   });
 }
 
+type LoaderMeans = Parameters<typeof createLoaders>[0];
+
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(
   { config, tenantCache, learned, fieldTraces, now }: OperationsParts,
   service: {
-    readonly ask: LoadersParts['ask'];
-    readonly tickersLearned: LoadersParts['tickersLearned'];
-    readonly hasPlenty: LoadersParts['hasPlenty'];
-    readonly heldNames: LoadersParts['heldNames'];
+    readonly ask: LoaderMeans['ask'];
+    readonly tickersLearned: LoaderMeans['tickersLearned'];
+    readonly hasPlenty: LoaderMeans['hasPlenty'];
+    readonly heldNames: LoaderMeans['heldNames'];
     readonly observations: ObservationClient;
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;

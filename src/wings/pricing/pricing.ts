@@ -20,8 +20,7 @@ import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { formatError, originalOf } from '../../graph/errors.ts';
 import { costOf, type FieldCost } from '../../graph/selection.ts';
-import type { TickerParameter, TickersLearned } from '../../loaders/loaders.ts';
-import { createHeldNames, createLoaders } from '../../loaders/loaders.ts';
+import { createHeldNames, createLoaders, type TickersLearned } from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
 import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
@@ -532,7 +531,7 @@ function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
 
 /** Copies the facts that are known now; one operation adds to them for itself alone. */
 function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
-  const useless = new Set<TickerParameter>();
+  const useless = new Set<keyof endpoints.TickersParams>();
   return {
     needsLimit,
     areTotalsCapped,
