@@ -22,7 +22,7 @@ import type { Delivery } from '../wings/defer/delivery.ts';
 import { type AskedText, bareHash, NO_VARIABLES, type PersistedTexts } from './documents.ts';
 
 /** The request headers that name the caller and the kind of answer. */
-export interface CallerHeaders {
+interface CallerHeaders {
   readonly authorization?: string | null | undefined;
   readonly accept?: string | undefined;
 }

@@ -19,9 +19,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { LRUCache } from 'lru-cache';
 import { errorBody, excerpt } from '../errors.ts';
 import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
-import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
+import type { Gateway } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
-import { isModern, WrittenBody } from '../operations/messages.ts';
+import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from '../operations/messages.ts';
 import type { LiveTransport } from '../wings/live/stream.ts';
 import { flat, hijacked, keyFault, type Outgoing } from './http.ts';
 
