@@ -15,11 +15,9 @@ import {
   type FieldPlan,
   type LeafShape,
   type ListShape,
-  type ObjectBuilder,
   type ObjectPlan,
   type Plan,
   type Shape,
-  type Values,
 } from './plan.ts';
 
 /**
@@ -37,7 +35,7 @@ export interface Holder {
 }
 
 /** One value of an answer. */
-export interface Position {
+interface Position {
   readonly column: Column;
   readonly slot: number;
 }
@@ -46,7 +44,7 @@ export interface Position {
 const BLOCK_SLOTS = 256;
 
 /** Values of one shape. */
-export abstract class Column<S extends Shape = Shape> implements Values {
+export abstract class Column<S extends Shape = Shape> {
   readonly shape: S;
   readonly holder: Holder;
 
@@ -120,9 +118,8 @@ export class ObjectColumn extends Column {
   *build(errors: FieldErrors): Steps<void> {
     const { plan, objects, columns } = this;
     for (const column of columns) if (column !== undefined) yield* column.build(errors);
-    const build: ObjectBuilder['build'] = objects.some((object) => object !== null)
-      ? (plan.builder ?? compiled(plan)).build
-      : () => ({});
+    const isAnyThere = objects.some((object) => object !== null);
+    const build = isAnyThere ? (plan.builder ?? compiled(plan)).build : () => ({});
     const odd = (index: number, slot: number, value: unknown) => this.#odd(errors, index, slot, value);
     const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
@@ -470,12 +467,6 @@ export function notPossible({ parentType, name }: FieldPlan, { type }: AbstractS
   return new Error(
     `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
       `"${parentType.name}.${name}", received ${inspect(given)}.`,
-  );
-}
-
-export function isIterable(value: unknown): value is Iterable<unknown> {
-  return (
-    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
   );
 }
 

@@ -68,13 +68,6 @@ function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): n
   return length;
 }
 
-/** Number of list items that the values of a field count as. */
-export function itemsInTexts(values: readonly unknown[]): number {
-  let length = 0;
-  for (const value of values) if (typeof value === 'string') length += value.length;
-  return itemsIn(length);
-}
-
 /** Number of list items that so many characters count as. */
 export function itemsIn(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_ITEM);
@@ -128,11 +121,6 @@ function leafKind(type: GraphQLLeafType): LeafKind {
   return { test, value, serialize: new Function('ask', `return (v) => (${test}) ? ${value} : ask(v);`)(ask) };
 }
 
-/** The values of an answer's column by slot, as they go into JSON. */
-export interface Values {
-  valueAt(slot: number): unknown;
-}
-
 /** Returns the outcome of a property's value that doesn't go into the answer as it is. */
 type Oddity = (field: number, slot: number, value: unknown) => unknown;
 
@@ -143,15 +131,15 @@ type BuiltField = { readonly key: string } & (
   | { readonly column: true }
 );
 
-export interface ObjectBuilder {
+interface ObjectBuilder {
   /**
    * Makes one object of the answer.
-   * @param columns columns of the fields that have one, by their place in the selection
+   * @param columns values by slot, as they go into JSON, of the fields that have a column, by their place in the selection
    */
   readonly build: (
     object: object,
     slot: number,
-    columns: readonly (Values | undefined)[],
+    columns: readonly ({ valueAt(slot: number): unknown } | undefined)[],
     odd: Oddity,
   ) => object;
   /** True if all properties that may not be null go into the answer as they are. */
@@ -309,7 +297,7 @@ export interface ListShape extends Nullable {
 type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 /** Takes the selections of an operation together. */
-export interface FieldCollector {
+interface FieldCollector {
   /**
    * The selection on an object.
    * @param nodes nodes of the field whose value the object is; null for the operation itself

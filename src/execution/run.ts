@@ -6,6 +6,7 @@ import {
   getArgumentValues,
   isObjectType,
 } from 'graphql';
+import { isIterableObject } from 'graphql/jsutils/isIterableObject.js';
 import { toError } from 'graphql/jsutils/toError.js';
 import {
   Flow,
@@ -24,7 +25,6 @@ import {
   FieldHolder,
   FieldInfo,
   type Holder,
-  isIterable,
   LeafColumn,
   ListColumn,
   missing,
@@ -41,7 +41,6 @@ import {
   type BatchInfo,
   type FieldPlan,
   itemsIn,
-  itemsInTexts,
   type LeafShape,
   type ListShape,
   type ObjectDeferral,
@@ -61,7 +60,7 @@ export interface Executed {
   readonly errors: readonly GraphQLError[];
 }
 
-export interface RunParts {
+interface RunParts {
   readonly plan: Plan;
   readonly context: unknown;
   /** Coerced. */
@@ -104,7 +103,7 @@ interface RunObserver {
 }
 
 /** The part of an operation that one run answers. */
-export interface RunScope {
+interface RunScope {
   /** The parent of the values. */
   readonly holder: Holder;
   /** The object whose selection is resolved; or items of a list. */
@@ -369,7 +368,10 @@ export class Run {
 
   #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: readonly unknown[]): Column {
     const column = new LeafColumn(shape, holder, values.length);
-    if (field.isOfSchema) this.#parts.onList?.(itemsInTexts(values));
+    if (field.isOfSchema) {
+      const texts = values.map((value) => (typeof value === 'string' ? value.length : 0));
+      this.#parts.onList?.(itemsIn(texts.reduce((sum, length) => sum + length, 0)));
+    }
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
       if (value === null) continue;
@@ -406,7 +408,7 @@ export class Run {
     const items: unknown[] = [];
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
-      if (isIterable(value)) {
+      if (isIterableObject(value)) {
         const before = items.length;
         for (const item of value) items.push(item);
         this.#parts.onList?.(items.length - before);
@@ -681,7 +683,7 @@ export class Scheduler {
   }
 }
 
-export function isPromise(value: unknown): value is PromiseLike<unknown> {
+function isPromise(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
   );

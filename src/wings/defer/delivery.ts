@@ -24,16 +24,12 @@ import {
 } from 'graphql';
 import { Failure } from '../../errors.ts';
 import { byteLengthOf } from '../../execution/columns.ts';
-import {
-  type DeferUsage,
-  type FieldCollector,
-  fragmentsIn,
-  planOperation,
-  type StreamUsage,
-} from '../../execution/plan.ts';
+import { type DeferUsage, fragmentsIn, planOperation, type StreamUsage } from '../../execution/plan.ts';
 import type { Executed, runPlan } from '../../execution/run.ts';
 import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
 import { type Delivered, IncrementalRun, type ToldPart } from './incremental.ts';
+
+type FieldCollector = NonNullable<Parameters<typeof planOperation>[4]>;
 
 /** The operation that a collector is made of, with the variables of its directives. */
 interface DeferralScope {

@@ -5,12 +5,15 @@ import {
   type Holder,
   type ListColumn,
   type ObjectColumn,
-  type Position,
   type ResolveTogether,
   TogetherInfo,
 } from '../../execution/columns.ts';
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
-import { atOnce, type Executed, Run, type RunParts, type RunScope } from '../../execution/run.ts';
+import { atOnce, type Executed, Run } from '../../execution/run.ts';
+
+type Position = NonNullable<ReturnType<Holder['above']>>;
+type RunParts = ConstructorParameters<typeof Run>[0];
+type RunScope = ConstructorParameters<typeof Run>[1];
 
 type AnswerPath = readonly (string | number)[];
 
