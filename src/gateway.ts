@@ -33,7 +33,6 @@ import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Endpoint, Tracer } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
-import type { CallGate } from './service/gate.ts';
 import { openLookups } from './store/lru.ts';
 import type { HubLink } from './store/store.ts';
 import { openStore } from './store/store.ts';
@@ -168,7 +167,10 @@ export async function createGateway(parts: GatewayParts) {
      * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
      * there is no point in reading it; else null.
      */
-    refuseUnread(headers: Parameters<CallerOf>[0], requestId?: string): GatewayResponse | null {
+    refuseUnread(
+      headers: Parameters<CallerOf>[0] & { readonly accept?: string | undefined },
+      requestId?: string,
+    ): GatewayResponse | null {
       // The flow of an issued key isn't known before the key has been looked for.
       if (!admission.isAnyFull || issued?.isIssued(headers.authorization ?? '')) return null;
       return admission.refusalUnread(callerOf(headers), headers.accept, requestId);

@@ -7,7 +7,6 @@ import {
   type DocumentNode,
   type FragmentDefinitionNode,
   GraphQLError,
-  type GraphQLFormattedError,
   type GraphQLSchema,
   getNullableType,
   getVariableValues,
@@ -19,6 +18,7 @@ import {
   type ValidationContext,
   type ValidationRule,
 } from 'graphql';
+import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { ERROR_BEHAVIORS } from '../execution/columns.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
@@ -206,13 +206,7 @@ function sumOfSelections(
   return ofSet;
 }
 
-/** An operation that was found valid, so that it can run without another parse and validation. */
-interface Prepared {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  /** Plans the operation for some variables; null if they don't fit. */
-  with(variables: Readonly<Record<string, unknown>>): PlannedOperation | null;
-}
+type Prepared = ReturnType<typeof prepareOperation>;
 
 /** An operation and its variables, coerced. */
 export interface PlannedOperation {
@@ -303,12 +297,13 @@ interface PlannedFor {
   bounded: { readonly sizes: typeof DOCUMENTED; readonly bound: Bound } | null;
 }
 
+/** Makes ready an operation that was found valid, so that it can run without another parse and validation. */
 function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   learned: Learned | null,
-): Prepared {
+) {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
   const plans = new Map<string, PlannedFor>();
@@ -335,10 +330,11 @@ function prepareOperation(
     return bound;
   }
 
-  const prepared: Prepared = {
+  const prepared = {
     document,
     operation,
-    with(given) {
+    /** Plans the operation for some variables; null if they don't fit. */
+    with(given: PlannedOperation['variables']): PlannedOperation | null {
       const variables =
         definitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, definitions, given).coerced;
       if (variables === undefined) return null;
@@ -380,12 +376,6 @@ export interface ValidOperation extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** The plan of an operation, in place of its answer. */
-export interface Explanation {
-  readonly errors: readonly GraphQLFormattedError[];
-  readonly extensions: Record<string, unknown>;
-}
-
 const isDeferral = ({ name }: DirectiveNode) => name.value === 'defer' || name.value === 'stream';
 
 /** Checks labels. They tell parts of an answer apart: each is a text of its own, known before anything runs. */
@@ -421,19 +411,6 @@ const streamOfListRule: ValidationRule = (context) => ({
   },
 });
 
-/** Rules for `@defer` and `@stream`, by the draft of the specification. */
-const deferralRules: readonly ValidationRule[] = [deferralLabelRule, streamOfListRule];
-
-interface OperationLimits {
-  readonly maxDepth: number;
-  readonly maxAliases: number;
-  readonly maxRootFields: number;
-  /** Tokens of a document, and selections of an operation once its fragments are written out. */
-  readonly maxTokens: number;
-  /** Items of one list, in the text or in a variable. */
-  readonly maxListItems: number;
-}
-
 /**
  * Validation rules for limits that an operation's text alone can break: such an operation never runs. One more rule has
  * it that there are queries only: without it, the executor would find that out, as if it were a fault of ours.
@@ -444,7 +421,7 @@ export function limitRules({
   maxRootFields,
   maxTokens,
   maxListItems,
-}: OperationLimits): ValidationRule[] {
+}: Config): ValidationRule[] {
   return [
     // With no `allowList` the rule would overlook aliases of `__typename`.
     armored(
@@ -465,7 +442,9 @@ export function limitRules({
     maxSelectionsRule(maxTokens),
     maxListItemsRule(maxListItems),
     knownOperationRule,
-    ...deferralRules,
+    // By the draft of the specification.
+    deferralLabelRule,
+    streamOfListRule,
   ];
 }
 

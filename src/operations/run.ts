@@ -39,7 +39,7 @@ import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
 import type { Pricing } from '../wings/pricing/pricing.ts';
-import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
+import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './messages.ts';
 import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
 
@@ -120,12 +120,7 @@ export interface OperationRun {
   isLasting: boolean;
 }
 
-export type OpenRun = (
-  request: GatewayRequest,
-  caller: Caller,
-  trace?: Trace,
-  delivery?: Delivery | null,
-) => OperationRun;
+export type OpenRun = ReturnType<typeof createOpenRun>;
 
 /** The answer to an operation that ran by its plan. */
 export interface WrittenAnswer {
@@ -136,7 +131,7 @@ export interface WrittenAnswer {
   readonly extensions: ReturnType<typeof extensionsOf>;
 }
 
-/** Returns the `extensions` of the answer to an operation. */
+/** Returns the `extensions` of the answer to an operation; those that are undefined are not told. */
 export function extensionsOf({ bill, context: { warnings }, fieldTrace }: OperationRun) {
   return { upstream: shown(bill), warnings: warnings.told(), ftv1: fieldTrace?.written };
 }
@@ -310,11 +305,15 @@ export function createOpenRun(
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   },
-): OpenRun {
-  const { ask, tickersLearned, hasPlenty, heldNames, observations, gate, quota } = service;
-  const held = { ask, tickersLearned, learned, hasPlenty, heldNames };
+) {
+  const { observations, gate, quota, ...lists } = service;
   const citing = citingOf(config);
-  return (request, caller, trace, delivery = null) => {
+  return (
+    request: GatewayRequest,
+    caller: Caller,
+    trace?: Trace,
+    delivery: Delivery | null = null,
+  ): OperationRun => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
@@ -347,7 +346,7 @@ export function createOpenRun(
       context: {
         caller,
         bill,
-        loaders: createLoaders({ ...held, sending, figures, batchGate, effort }),
+        loaders: createLoaders({ ...lists, learned, sending, figures, batchGate, effort }),
         batchGate,
         effort,
         warnings: createWarnings(),
@@ -436,7 +435,7 @@ export class Execution {
     { document, operation }: ValidOperation,
     variables: PlannedOperation['variables'],
     { context: { caller, warnings } }: OperationRun,
-  ): Promise<Explanation> {
+  ) {
     const plan = planOperation(this.#parts.schema, document, operation, variables);
     const pricing = await this.#openPricing();
     const explained = await pricing.explain({ document, operation, variables, caller, plan }, warnings);

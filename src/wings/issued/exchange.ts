@@ -16,7 +16,6 @@ import { errorBody, Failure, type FailureCode } from '../../errors.ts';
 import type { PersistedTexts } from '../../operations/documents.ts';
 import {
   ChangedRequest,
-  type Exchanged,
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
@@ -30,6 +29,8 @@ import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
 import { type KeyStore, openKeyStore } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
+
+type Exchanged = NonNullable<GatewayRequest['exchanged']>;
 
 /** Milliseconds after which a key is read again: another gateway may have revoked it. */
 const FRESH_MS = 500;

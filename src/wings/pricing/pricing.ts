@@ -2,6 +2,7 @@ import {
   BREAK,
   type DocumentNode,
   type GraphQLError,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   isObjectType,
   type OperationDefinitionNode,
@@ -23,7 +24,6 @@ import { costOf, type FieldCost } from '../../graph/selection.ts';
 import type { TickerParameter, TickersLearned } from '../../loaders/loaders.ts';
 import { createHeldNames, createLoaders } from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
-import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
 import type { Learned } from '../../plan/learned.ts';
 import { limitsOf } from '../../plan/modes.ts';
@@ -96,6 +96,12 @@ interface PricingParts {
  * the documented size. `least`: it holds nothing.
  */
 type Supposed = 'expected' | 'least';
+
+/** The plan of an operation, in place of its answer. */
+interface Explanation {
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly extensions: Record<string, unknown>;
+}
 
 /**
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
