@@ -87,21 +87,13 @@ export async function createGateway(parts: GatewayParts) {
   const names = subgraph?.names(schema) ?? null;
   const openFieldTraces = async () =>
     (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
-  const openTrusted = async (path: string) => {
-    const { besideOthers, CATALOGUE_SEARCH, openTrusted } = await import('./wings/trusted.ts');
-    const own = config.mcp ? [CATALOGUE_SEARCH] : [];
-    const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
-    const trusted = await openTrusted(path, onProblem, undefined, own);
-    return config.trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
-  };
   const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
     config,
     schema,
     tenantCache,
     learned,
-    persisted:
-      config.trustedDocuments === undefined ? createPersisted() : await openTrusted(config.trustedDocuments),
+    persisted: await openPersisted(config, observer),
     fieldTraces: config.federatedTraces ? await openFieldTraces() : null,
     now: clock.now,
     steadyNow,
@@ -228,6 +220,19 @@ async function subgraphIn(config: Config): Promise<Subgraph | null> {
   if (!subgraphIso3 && !subgraphNode && subgraphOmit.length === 0 && subgraphPrefix === undefined)
     return null;
   return (await import('./wings/federation/subgraph.ts')).openSubgraph(config);
+}
+
+/** Opens the texts that clients may name: the trusted documents, or any that they have sent. */
+async function openPersisted(
+  { trustedDocuments: path, trustedDocumentsFor, mcp }: Config,
+  observer: Observer,
+) {
+  if (path === undefined) return createPersisted();
+  const { besideOthers, CATALOGUE_SEARCH, openTrusted } = await import('./wings/trusted.ts');
+  const own = mcp ? [CATALOGUE_SEARCH] : [];
+  const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
+  const trusted = await openTrusted(path, onProblem, undefined, own);
+  return trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
 }
 
 /** Opens the way in of subscriptions. */
