@@ -32,6 +32,7 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
+import { isPromise } from 'graphql/jsutils/isPromise.js';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { timeIn } from '../periods.ts';
@@ -82,7 +83,7 @@ function instant(value: unknown, nodes?: ValueNode): string {
   throw new GraphQLError(message, nodes === undefined ? {} : { nodes });
 }
 
-export const DateTime = new GraphQLScalarType<string, string>({
+const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   parseValue: (value) => instant(value),
   parseLiteral: (node) => instant(textOf(node), node),
@@ -91,7 +92,7 @@ export const DateTime = new GraphQLScalarType<string, string>({
   extensions: { shortcut: { test: "typeof v === 'string' && v[10] === 'T' && v.endsWith('Z')", value: 'v' } },
 });
 
-export const JSONValue = new GraphQLScalarType<unknown, unknown>({
+const JSONValue = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
@@ -577,10 +578,6 @@ function gated(
     }
     return result;
   };
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function';
 }
 
 const askedAhead = Symbol('asked ahead');

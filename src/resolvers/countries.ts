@@ -6,7 +6,6 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext } from '../graph/context.ts';
@@ -19,6 +18,7 @@ import type {
 import { marksAskedAhead } from '../graph/schema.ts';
 import {
   asksForFigures,
+  fieldsBelow,
   leadsToFigures,
   perSelection,
   type RowsField,
@@ -362,12 +362,10 @@ async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknow
 
 /** The latest figures that are selected of countries; none if something else below them leads to figures. */
 const latestFieldsIn = perSelection((info: GraphQLResolveInfo): readonly LatestField[] => {
-  const { schema, fragments, variableValues, fieldNodes } = info;
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) return [];
-  const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const found: LatestField[] = [];
-  for (const nodes of selected.values()) {
+  for (const nodes of fieldsBelow(info, type)) {
     const definition = type.getFields()[nodes[0]?.name.value ?? ''];
     if (definition === undefined) continue;
     const named = getNamedType(definition.type);

@@ -1,5 +1,4 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
-import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
@@ -10,7 +9,7 @@ import type {
   Resolvers,
   SourceResolvers,
 } from '../graph/generated.ts';
-import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
+import { costOf, fieldsBelow, type RowsField, selectedFields } from '../graph/selection.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import { plainFields, recordFields } from './fields.ts';
@@ -121,12 +120,11 @@ export function indicatorByKey(
 
 /** True if the selection brings a figure, or an error that says nothing of the key. The fields below find it. */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
-  const { schema, fragments, variableValues, fieldNodes } = info;
+  const { schema, fragments, variableValues } = info;
   const type = indicatorIn(info);
-  const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const { naive } = context.bill;
   const loads: PromiseOrValue<readonly unknown[]>[] = [];
-  for (const nodes of selected.values()) {
+  for (const nodes of fieldsBelow(info, type)) {
     const [node] = nodes;
     const field = node === undefined ? undefined : type.getFields()[node.name.value];
     if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;

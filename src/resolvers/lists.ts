@@ -6,7 +6,7 @@ import type { OrderDirection } from '../graph/generated.ts';
 import type { Naming, Order } from '../wings/resolvers/lists.ts';
 
 /** The meaning of a global identifier: a type of the graph and the key of one of its objects. */
-export interface GlobalId {
+interface GlobalId {
   readonly type: 'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker';
   /** Parts of the key, as many as the type has. */
   readonly key: readonly string[];
@@ -80,7 +80,7 @@ export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
 }
 
 /** Arguments of a connection. */
-export interface PagingArgs<Field extends string> {
+interface PagingArgs<Field extends string> {
   readonly orderBy?: OrderBy<Field>;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;

@@ -6,12 +6,13 @@ import { CountryCode, marksAskedAhead, type Representation } from '../graph/sche
 import { gatesBatch } from '../graph/selection.ts';
 import { countryByCode, countryByIso3 } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
-import { decodeId, type GlobalId } from './lists.ts';
+import { decodeId } from './lists.ts';
 import { observationOf } from './observations.ts';
 import { officeById, tickerBySymbol } from './reference.ts';
 import { checkMetricKey, warnedOfPeriods } from './warned.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
+type Decoded = ReturnType<typeof decodeId>;
 
 /**
  * The object of a global identifier.
@@ -21,7 +22,7 @@ async function nodeById(
   id: string,
   context: GraphContext,
   info: GraphQLResolveInfo,
-): Promise<(AnyNode & { __typename: GlobalId['type'] }) | null> {
+): Promise<(AnyNode & { __typename: Decoded['type'] }) | null> {
   const decoded = decodeId(id);
   // An observation waits for the batch; any other object that is still loading may have figures below it.
   const isGating = decoded.type !== 'Observation' && gatesBatch(info);
@@ -33,7 +34,7 @@ async function nodeById(
 
 async function find(
   id: string,
-  { type, key }: GlobalId,
+  { type, key }: Decoded,
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): Promise<AnyNode | null> {
@@ -121,7 +122,7 @@ function codeIn(representation: Representation): string {
  * @throws Failure BAD_USER_INPUT if it is of another one
  */
 function byId(
-  type: GlobalId['type'] | null,
+  type: Decoded['type'] | null,
   representation: Representation,
   context: GraphContext,
   info: GraphQLResolveInfo,
@@ -134,7 +135,7 @@ function byId(
 
 /** Finds an entity by the key in the representation: its own key if that is there, else its identifier. */
 function keyed<Entity extends object>(
-  type: GlobalId['type'],
+  type: Decoded['type'],
   key: string,
   find: Parameters<typeof reference<Entity>>[0],
 ) {

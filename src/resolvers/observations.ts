@@ -12,7 +12,7 @@ import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
 import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import {
-  nodesBelow,
+  fieldsBelow,
   type RowsField,
   rowTypeOf,
   type SelectionScope,
@@ -85,15 +85,17 @@ export function derivedOf(field: RowsField): readonly DerivedField[] {
   const names = selectedFields(scope, type.name);
   if (!DERIVED.some((name) => names.has(name))) return NONE;
   const fields = type.getFields();
-  return nodesBelow(scope, type).flatMap((node) => {
-    const definition = fields[node.name.value];
-    if (definition === undefined || !DERIVED.some((name) => name === definition.name)) return [];
-    const args = argumentsOf(definition, node, scope);
-    if (args === null) return [];
-    checkSince(args.since);
-    if (args.metricKey !== undefined) checkMetricKey(args.metricKey);
-    return [{ ...args, name: definition.name }];
-  });
+  return fieldsBelow(scope, type)
+    .flat()
+    .flatMap((node) => {
+      const definition = fields[node.name.value];
+      if (definition === undefined || !DERIVED.some((name) => name === definition.name)) return [];
+      const args = argumentsOf(definition, node, scope);
+      if (args === null) return [];
+      checkSince(args.since);
+      if (args.metricKey !== undefined) checkMetricKey(args.metricKey);
+      return [{ ...args, name: definition.name }];
+    });
 }
 
 function argumentsOf(

@@ -150,7 +150,7 @@ interface Fragment extends PendingDelivery {
 /** A list of which items are to come. */
 interface Stream extends PendingDelivery {
   readonly blocks: RunPart[];
-  /** AnswerSlot of the next item. */
+  /** Place of the next item. */
   next: number;
   isPending: boolean;
 }
