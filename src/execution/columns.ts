@@ -43,7 +43,6 @@ interface Position {
 /** Slots that are made before somebody else may have a turn. */
 const BLOCK_SLOTS = 256;
 
-/** Values of one shape. */
 export abstract class Column<S extends Shape = Shape> {
   readonly shape: S;
   readonly holder: Holder;
@@ -63,7 +62,6 @@ export abstract class Column<S extends Shape = Shape> {
   abstract build(errors: FieldErrors): Steps<void>;
 }
 
-/** Leaves from a resolver. */
 export class LeafColumn extends Column<LeafShape> {
   /** Serialized; null if there is no value. */
   readonly values: unknown[];
@@ -417,7 +415,6 @@ interface TogetherCall {
   readonly info: TogetherInfo;
 }
 
-/** Resolves a field for many objects. */
 export type ResolveTogether = (call: TogetherCall) => readonly unknown[] | PromiseLike<readonly unknown[]>;
 
 /** The `info` of a batch resolver: with the path of its first parent, and at any time that of each other. */
@@ -516,7 +513,6 @@ class PieceWriter {
     if (this.#length >= PIECE_LENGTH) this.#end();
   }
 
-  /** All that was added. */
   pieces(): TextPieces {
     this.#end();
     return this.#pieces;

@@ -205,7 +205,6 @@ export interface Plan {
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
 }
 
-/** A selection on objects of one type. */
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
@@ -262,7 +261,6 @@ export interface FieldPlan {
   readonly args: Record<string, unknown> | null;
 }
 
-/** The shape of a value in the answer. */
 export type Shape = LeafShape | ObjectShape | AbstractShape | ListShape;
 
 interface Nullable {
@@ -343,7 +341,6 @@ export function planOperation(
   return { root, schema, operation, fragments };
 }
 
-/** Plans the selections of one operation. */
 class Planner {
   /** Delivers nothing apart. */
   readonly wholly: FieldCollector;

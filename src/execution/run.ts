@@ -53,7 +53,6 @@ import {
 export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
   field.definition.extensions.batch?.(objects, args, context, info as unknown as BatchInfo) ?? [];
 
-/** The outcome of an operation. */
 export interface Executed {
   /** `data` as JSON. */
   readonly data: TextPieces;

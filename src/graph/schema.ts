@@ -51,7 +51,6 @@ export type Unprovided<Given> = {
     : Exclude<Coordinates<Type, NonNullable<Resolvers[Type]>>, ProvidedBy<Given, Type>>;
 }[keyof Resolvers];
 
-/** Fields of each map of the union. */
 type ProvidedBy<Given, Type extends string> = Given extends { readonly [Name in Type]: infer Fields }
   ? Coordinates<Type, Fields>
   : never;
@@ -152,10 +151,6 @@ function tagField(field: FieldDefinitionNode, tag: string): FieldDefinitionNode 
   return { ...withTag(field, tag), arguments: given.map((argument) => withTag(argument, tag)) };
 }
 
-interface Tagged {
-  readonly directives?: readonly ConstDirectiveNode[] | undefined;
-}
-
 function tagOf({ directives = [] }: TypeDefinitionNode): string | null {
   const value = directives
     .find(({ name }) => name.value === 'tag')
@@ -163,7 +158,10 @@ function tagOf({ directives = [] }: TypeDefinitionNode): string | null {
   return value?.kind === Kind.STRING ? value.value : null;
 }
 
-function withTag<Node extends Tagged>(node: Node, tag: string): Node {
+function withTag<Node extends { readonly directives?: readonly ConstDirectiveNode[] | undefined }>(
+  node: Node,
+  tag: string,
+): Node {
   const directive: ConstDirectiveNode = {
     kind: Kind.DIRECTIVE,
     name: { kind: Kind.NAME, value: 'tag' },
@@ -271,7 +269,6 @@ function executableApart(document: DocumentNode): Readonly<Record<'document' | '
   };
 }
 
-/** A schema with the directives of an SDL besides its own. */
 function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLSchema {
   const config = schema.toConfig();
   const added = buildASTSchema(document, { assumeValid: true }).getDirectives();

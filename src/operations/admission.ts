@@ -77,7 +77,6 @@ export class Admission {
     refused: { full: 0, late: 0 },
   };
   readonly #maxOperations: number;
-  /** Returns the share of the process's memory that is taken. */
   readonly #takenMemory: () => number;
   /** The clock, in milliseconds from any start, and the share of the heap that is taken. */
   readonly #machine: typeof MACHINE;
@@ -308,7 +307,6 @@ function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): 
   return Math.min(most, Math.max(FEW, Math.floor(Math.max(begun.before, begun.now) / 2)));
 }
 
-/** Tells if the first operation in the queue has waited for too long. */
 function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
   const [first] = queue;
   if (first === undefined) return false;

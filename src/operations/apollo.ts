@@ -22,7 +22,7 @@ import { yieldToEventLoop } from '../async/turns.ts';
 import type { Config } from '../config.ts';
 import { errorBody, excerpt, Failure, type FailureCode } from '../errors.ts';
 import { conditionsOf } from '../execution/plan.ts';
-import { formatError } from '../graph/errors.ts';
+import { errorOf, formatError } from '../graph/errors.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { AnswersTable } from './answers.ts';
 import {
@@ -105,7 +105,6 @@ interface ApolloContext {
 /** The type of the body of a QUERY (RFC 10008). */
 export const ACCEPT_QUERY = ['accept-query', 'application/json'] as const;
 
-/** Words the refusal of a subscription, and names the way to subscribe. */
 function subscribedByPost({ subscriptions }: Config): GraphQLError {
   const message = subscriptions
     ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
@@ -360,10 +359,7 @@ function nullConditionIn(
   const name = conditionsOf(document).find((condition) => variables[condition] === null);
   if (name === undefined) return null;
   const message = `Variable "$${name}" stands in a condition (@skip, @include), and may not be null.`;
-  return new GraphQLError(message, {
-    originalError: new Failure('BAD_USER_INPUT', message),
-    extensions: { http: { status: 400 } },
-  });
+  return errorOf(new Failure('BAD_USER_INPUT', message), 400);
 }
 
 /** Bounds the words of Apollo's answer, and adds the bill of a request that was refused before it ran. */
@@ -378,7 +374,6 @@ function worded(body: string, { errors, bill, requestId }: OperationRun): string
   });
 }
 
-/** Refuses a request without looking into it. */
 function refused(
   { message, code }: { readonly message: string; readonly code: FailureCode | 'BAD_REQUEST' },
   status: number,
@@ -396,7 +391,6 @@ function refused(
   };
 }
 
-/** Refuses a request by a method that brings no operation, and names those that do. */
 function wrongMethod(
   { method }: GatewayRequest,
   run: OperationRun,

@@ -22,6 +22,7 @@ import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { ERROR_BEHAVIORS } from '../execution/columns.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
+import { errorOf } from '../graph/errors.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
 import { type Bound, boundOf, DOCUMENTED } from '../price/bound.ts';
@@ -33,7 +34,6 @@ export interface PersistedTexts {
   get(name: string, isProven?: boolean): string | undefined;
   /** Keeps a text, if clients may add any. */
   set(name: string, text: string): void;
-  /** Tells if an operation may run. */
   allows(text: string): boolean;
   /** Tells if an operation is among the trusted documents, though others may run too. */
   lists(text: string): boolean;
@@ -244,7 +244,6 @@ export class PreparedOperations implements Shrinkable {
     this.#unproven = createTable('unproven', maxBytes * UNPROVEN_SHARE);
   }
 
-  /** Finds an operation that was found valid before. */
   find(asked: AskedText, isProven: boolean): Prepared | undefined {
     const name = nameOf(asked);
     const known = this.#proven.ready.get(name);
@@ -519,15 +518,11 @@ export function listRefusal(
     const length = longestList(given[name]);
     if (length <= limit) continue;
     const message = tooLong(`Variable "$${name}"`, length, limit);
-    return new GraphQLError(message, {
-      originalError: new Failure('BAD_USER_INPUT', message, { limit }),
-      extensions: { http: { status: 400 } },
-    });
+    return errorOf(new Failure('BAD_USER_INPUT', message, { limit }), 400);
   }
   return null;
 }
 
-/** Items of the longest list in a value. */
 function longestList(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let longest = Array.isArray(value) ? value.length : 0;
@@ -564,7 +559,5 @@ function countFields(set: SelectionSetNode, context: ValidationContext, seen = n
 function tooExpensive(is: string, planned: number, limit: number, setting?: string): GraphQLError {
   const named = setting === undefined ? '' : ` (${setting})`;
   const message = `The operation ${is}; this gateway takes ${limit}${named}.`;
-  return new GraphQLError(message, {
-    originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit }),
-  });
+  return errorOf(new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit }));
 }

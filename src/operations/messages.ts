@@ -139,7 +139,6 @@ export const METHODS: ReadonlyMap<string, { readonly hasBody: boolean; readonly 
   ['QUERY', { hasBody: true, isSafe: true }],
 ]);
 
-/** The operation that a request asks for. */
 interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly onError: ErrorBehavior;
@@ -321,7 +320,6 @@ function isDeepRequest(body: unknown, { query, variables, extensions }: ReturnTy
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Tells if the text of an operation nests deeper than the limit. */
 function isDeepOperation(text: unknown): boolean {
   if (typeof text !== 'string' || (text.match(/[{[(]/g)?.length ?? 0) <= MAX_NESTING) return false;
   const lexer = new Lexer(new Source(text));
@@ -392,7 +390,6 @@ export class PlainRequests {
   }
 }
 
-/** Answers requests. */
 export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
 
 /** A request, its caller, and the operation that it asks for if that is plain. */

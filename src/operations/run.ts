@@ -1,9 +1,4 @@
-import {
-  GraphQLError,
-  type GraphQLFormattedError,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import type { GraphQLError, GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { byteLengthOf, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
@@ -12,7 +7,7 @@ import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
-import { formatError } from '../graph/errors.ts';
+import { errorOf, formatError } from '../graph/errors.ts';
 import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { timeIn } from '../periods.ts';
@@ -392,7 +387,6 @@ function citingOf({
   return { sourceNames, serviceUrl: isPublic ? `${url.origin}${url.pathname.replace(/\/+$/, '')}` : null };
 }
 
-/** The response to an operation, and its run. */
 export interface RanOperation {
   readonly response: GatewayResponse;
   readonly run: OperationRun;
@@ -424,7 +418,7 @@ export class Execution {
     const priced = { document, operation, variables, caller, plan };
     const pricing = await this.#openPricing();
     const refusal = await pricing.refusalOf(priced);
-    return refusal && refused(refusal);
+    return refusal && errorOf(refusal, 400);
   }
 
   /**
@@ -439,7 +433,7 @@ export class Execution {
     const plan = planOperation(this.#parts.schema, document, operation, variables);
     const pricing = await this.#openPricing();
     const explained = await pricing.explain({ document, operation, variables, caller, plan }, warnings);
-    if (explained instanceof Failure) throw refused(explained);
+    if (explained instanceof Failure) throw errorOf(explained, 400);
     return explained;
   }
 
@@ -531,7 +525,6 @@ export class Execution {
   }
 }
 
-/** Runs an operation by its plan. */
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
   { context, participant, payer, fieldTrace, onError }: OperationRun,
@@ -555,20 +548,8 @@ async function runBounded(
     });
   } catch (fault) {
     if (effort.refusal === null || fault !== effort.refusal) throw fault;
-    return { data: NULL, errors: [wholeRefused(effort.refusal)] };
+    return { data: NULL, errors: [errorOf(effort.refusal)] };
   }
-}
-
-/** Makes the only error of an operation that comes to more than it may. */
-function wholeRefused(refusal: Failure): GraphQLError {
-  return new GraphQLError(refusal.message, { originalError: refusal });
-}
-
-function refused(failure: Failure): GraphQLError {
-  return new GraphQLError(failure.message, {
-    originalError: failure,
-    extensions: { http: { status: 400 } },
-  });
 }
 
 function isLonger(text: TextPieces, maxBytes: number): boolean {
@@ -578,6 +559,5 @@ function isLonger(text: TextPieces, maxBytes: number): boolean {
 
 function answerTooLong(limit: number): GraphQLError {
   const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
-  const failure = new Failure('OPERATION_TOO_EXPENSIVE', message, { limit });
-  return wholeRefused(failure);
+  return errorOf(new Failure('OPERATION_TOO_EXPENSIVE', message, { limit }));
 }

@@ -59,7 +59,6 @@ const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 const LIST_FIELDS = ['name', 'iso3', 'officialName', 'capital', 'region', 'subregion', 'record'] as const;
 const FROM_LIST: ReadonlySet<string> = new Set(LIST_FIELDS);
 
-/** Findings on the selection on a country. */
 interface Selected {
   /** True if the code is enough for some of it, which then need not fail with the list. */
   readonly isMoreThanCode: boolean;
@@ -198,7 +197,6 @@ const Country = {
     observationPage({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
 } satisfies CountryResolvers;
 
-/** The latest national figure of each country. */
 const observation: BatchResolver<
   CountryRef,
   CountryObservationArgs,
@@ -312,7 +310,6 @@ const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, k
  * in place of two.
  */
 
-/** `Country.observation` in a selection on countries. */
 interface LatestField {
   readonly definition: GraphQLField<unknown, unknown>;
   readonly nodes: RowsField['fieldNodes'];

@@ -79,7 +79,6 @@ export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, collator.compare);
 }
 
-/** Arguments of a connection. */
 interface PagingArgs<Field extends string> {
   readonly orderBy?: OrderBy<Field>;
   readonly first?: number | null | undefined;
@@ -171,7 +170,6 @@ export function createListing<Row, Field extends string>(
 /** Marks an identifier as a cursor: `node` takes none. */
 const CURSOR = 'Cursor';
 
-/** The cursor of a row with this identifier. */
 function cursorOf(id: string): string {
   const { type, key } = decodeId(id);
   return Buffer.from(JSON.stringify([CURSOR, type, ...key])).toString('base64url');

@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
@@ -78,15 +79,13 @@ export const resolvers = {
 } satisfies Resolvers;
 
 /** Finds an entity by the key fields of a router's representation. */
-function reference<Entity extends object>(
-  find: (
-    representation: Representation,
-    context: GraphContext,
-    info: GraphQLResolveInfo,
-  ) => Entity | null | Promise<Entity | null>,
-) {
-  return { __resolveReference: find };
-}
+type Find = (
+  representation: Representation,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+) => PromiseOrValue<object | null>;
+
+const reference = (find: Find) => ({ __resolveReference: find });
 
 /** @throws Failure BAD_USER_INPUT if the representation lacks the key */
 function keyIn(representation: Representation, field: string): string {
@@ -134,12 +133,8 @@ function byId(
 }
 
 /** Finds an entity by the key in the representation: its own key if that is there, else its identifier. */
-function keyed<Entity extends object>(
-  type: Decoded['type'],
-  key: string,
-  find: Parameters<typeof reference<Entity>>[0],
-) {
-  return reference<object>((ref, context, info) =>
+function keyed(type: Decoded['type'], key: string, find: Find) {
+  return reference((ref, context, info) =>
     ref[key] === undefined && ref.id !== undefined
       ? byId(type, ref, context, info)
       : find(ref, context, info),

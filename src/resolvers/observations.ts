@@ -396,7 +396,6 @@ type DerivedFields = typeof import('../wings/resolvers/derived.ts').derived;
 
 const derivedFields = loadedOnce(async () => (await import('../wings/resolvers/derived.ts')).derived);
 
-/** Resolves a field that is derived of figures. */
 function derived<Name extends keyof DerivedFields>(name: Name): DerivedFields[Name] {
   // Their arguments go with their names.
   return ((figures: never, args: never, context: GraphContext, info: never) =>
