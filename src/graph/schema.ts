@@ -408,14 +408,20 @@ function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts
   }
 }
 
+/** The object types of a schema, but for those by which GraphQL describes it. */
+function objectTypesOf(schema: GraphQLSchema): readonly GraphQLObjectType[] {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  return types.filter(({ name }) => !name.startsWith('__'));
+}
+
 /**
  * Requires a resolver for every field: graphql-js would take a field that nobody provides for a property, and for null
  * if there is none.
  * @throws TypeError naming the field
  */
 function requireResolvers(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('_')) continue;
+  for (const type of objectTypesOf(schema)) {
+    if (type.name.startsWith('_')) continue;
     for (const { name, resolve } of Object.values(type.getFields())) {
       if (resolve === undefined)
         throw new TypeError(`Nothing provides ${type.name}.${name}: neither a resolver nor its record.`);
@@ -472,11 +478,9 @@ export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null
  * now.
  */
 function writeCosts(schema: GraphQLSchema, said: ReturnType<typeof takeCosts>['said']): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+  for (const type of objectTypesOf(schema))
     for (const field of Object.values(type.getFields()))
       write(field, said.get(`${type.name}.${field.name}`) ?? unsaidCost(field));
-  }
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isInterfaceType(type)) continue;
     const types = schema.getPossibleTypes(type);
@@ -496,8 +500,7 @@ function writeTypes(schema: GraphQLSchema): void {
     astNode?.directives?.some(({ name }) => name.value === 'lookup'),
   );
   const found = new Set<unknown>(lookups.map(({ type }) => getNamedType(type)));
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+  for (const type of objectTypesOf(schema)) {
     const rowType = rowTypeIn(type);
     const isFoundById = entities.includes(type) && !found.has(type);
     type.extensions = { ...type.extensions, isFoundById, ...(rowType && { rowType }) };
@@ -554,8 +557,7 @@ const OWN_CONCERN: ReadonlySet<FieldCost> = new Set<FieldCost>(['FIGURES', 'IDEN
  */
 function gateWhileLoading(schema: GraphQLSchema): void {
   const leading = typesThatLead(schema);
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+  for (const type of objectTypesOf(schema)) {
     for (const field of Object.values(type.getFields())) {
       const isOwnConcern = OWN_CONCERN.has(costOf(field));
       if (isOwnConcern || field.resolve === undefined || field.resolve === defaultFieldResolver) continue;

@@ -62,18 +62,13 @@ export async function received(
     return answerNamed(request);
   }
 
-  async function answerBatch(
-    request: GatewayRequest,
-    operations: readonly unknown[],
-  ): Promise<GatewayResponse> {
-    const { answerAll } = await import('../wings/batches.ts');
-    return answerAll(request, operations, answerNamed, config);
-  }
+  const answerBatch = async (request: GatewayRequest, operations: readonly unknown[]) =>
+    (await import('../wings/batches.ts')).answerAll(request, operations, answerNamed, config);
 
-  async function answerWithTable(request: GatewayRequest): Promise<GatewayResponse> {
+  const answerWithTable = async (request: GatewayRequest) => {
     const { tabled } = await import('../wings/tables/tabled.ts');
     return tabled(request, answer, stage, callerOf(request.headers, request.exchanged));
-  }
+  };
 
   return (request) => {
     const { accept } = request.headers;

@@ -9,12 +9,7 @@ import {
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext } from '../graph/context.ts';
-import type {
-  CountryObservationArgs,
-  CountryResolvers,
-  QueryCountriesArgs,
-  Resolvers,
-} from '../graph/generated.ts';
+import type { CountryObservationArgs, QueryCountriesArgs, Resolvers } from '../graph/generated.ts';
 import { marksAskedAhead } from '../graph/schema.ts';
 import {
   asksForFigures,
@@ -181,22 +176,6 @@ const fromList = recordFields<CountryRecord, CountryRef>(({ code }, { loaders })
   loaders.country.load(code),
 );
 
-const Country = {
-  id: ({ code }) => encodeId('Country', code),
-  ...plainFields('Country', 'code'),
-  ...fromList(LIST_FIELDS),
-  profile: (country, _, { loaders }) => loaders.load(countryProfile, country),
-  signals: (country, _, { loaders }) => loaders.load(countrySignals, country),
-  offices: (country, _, context, info) =>
-    warnedOnceLoaded(context, info, context.loaders.load(governmentStructure, country)),
-  tickers: ({ code }, _, context, info) =>
-    warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
-  observations: ({ code }, { metricKeys, ...filter }, context, info) =>
-    observationList({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
-  observationsConnection: ({ code }, { metricKeys, ...filter }, context, info) =>
-    observationPage({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
-} satisfies CountryResolvers;
-
 const observation: BatchResolver<
   CountryRef,
   CountryObservationArgs,
@@ -245,7 +224,21 @@ export const resolvers = {
         expected.includes(code) ? [code] : [],
       ),
   },
-  Country,
+  Country: {
+    id: ({ code }) => encodeId('Country', code),
+    ...plainFields('Country', 'code'),
+    ...fromList(LIST_FIELDS),
+    profile: (country, _, { loaders }) => loaders.load(countryProfile, country),
+    signals: (country, _, { loaders }) => loaders.load(countrySignals, country),
+    offices: (country, _, context, info) =>
+      warnedOnceLoaded(context, info, context.loaders.load(governmentStructure, country)),
+    tickers: ({ code }, _, context, info) =>
+      warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
+    observations: ({ code }, { metricKeys, ...filter }, context, info) =>
+      observationList({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
+    observationsConnection: ({ code }, { metricKeys, ...filter }, context, info) =>
+      observationPage({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
+  },
   CountryProfile: {
     ...plainFields('CountryProfile', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),

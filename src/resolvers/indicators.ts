@@ -2,13 +2,7 @@ import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } fr
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
-import type {
-  IndicatorObservationArgs,
-  IndicatorResolvers,
-  QueryIndicatorsArgs,
-  Resolvers,
-  SourceResolvers,
-} from '../graph/generated.ts';
+import type { IndicatorObservationArgs, QueryIndicatorsArgs, Resolvers } from '../graph/generated.ts';
 import { costOf, fieldsBelow, type RowsField, selectedFields } from '../graph/selection.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
@@ -197,44 +191,6 @@ function nameFromStatus(field: 'name' | 'url') {
     );
 }
 
-const Indicator = {
-  id: ({ key }) => encodeId('Indicator', key),
-  ...plainFields('Indicator', 'key'),
-  ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
-  sources({ key, known }, _, context, info) {
-    const keys =
-      known?.sources === undefined
-        ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
-        : known.sources;
-    return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
-  },
-  async observation({ key }, { countryCode, maxAge }, context, info) {
-    const { path } = info;
-    const maxAgeMs = maxAgeMsOf(maxAge);
-    const derived = derivedOf(info);
-    const found = knownNames('countries', context, () => path, [countryCode]);
-    const codes = found instanceof Promise ? await found : found;
-    const figures = latestFigures(derived, codes, key, maxAgeMs, context);
-    const [national] = await warnedFigures(context, () => path, figures, true);
-    if (national instanceof Error) throw national;
-    return national ?? null;
-  },
-  observations: ({ key }, { countryCodes, ...filter }, context, info) =>
-    observationList({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
-  observationsConnection: ({ key }, { countryCodes, ...filter }, context, info) =>
-    observationPage({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
-} satisfies IndicatorResolvers;
-
-const Source = {
-  id: ({ key }) => encodeId('Source', key),
-  ...plainFields('Source', 'key'),
-  ...fromStatus(['record']),
-  name: nameFromStatus('name'),
-  url: nameFromStatus('url'),
-  lastSuccessfulRefresh: timeFromStatus('lastSuccessfulRefresh'),
-  nextRun: timeFromStatus('nextRun'),
-} satisfies SourceResolvers;
-
 export const resolvers = {
   Query: {
     indicators: (_, args, context, info) =>
@@ -255,8 +211,42 @@ export const resolvers = {
       mapValue(warnedOnceLoaded(context, info, context.loaders.sources()), (list) => list.map(sourceOf)),
     source: (_, { key }, context) => sourceByKey(key, context),
   },
-  Indicator,
-  Source,
+  Indicator: {
+    id: ({ key }) => encodeId('Indicator', key),
+    ...plainFields('Indicator', 'key'),
+    ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
+    sources({ key, known }, _, context, info) {
+      const keys =
+        known?.sources === undefined
+          ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
+          : known.sources;
+      return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
+    },
+    async observation({ key }, { countryCode, maxAge }, context, info) {
+      const { path } = info;
+      const maxAgeMs = maxAgeMsOf(maxAge);
+      const derived = derivedOf(info);
+      const found = knownNames('countries', context, () => path, [countryCode]);
+      const codes = found instanceof Promise ? await found : found;
+      const figures = latestFigures(derived, codes, key, maxAgeMs, context);
+      const [national] = await warnedFigures(context, () => path, figures, true);
+      if (national instanceof Error) throw national;
+      return national ?? null;
+    },
+    observations: ({ key }, { countryCodes, ...filter }, context, info) =>
+      observationList({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+    observationsConnection: ({ key }, { countryCodes, ...filter }, context, info) =>
+      observationPage({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+  },
+  Source: {
+    id: ({ key }) => encodeId('Source', key),
+    ...plainFields('Source', 'key'),
+    ...fromStatus(['record']),
+    name: nameFromStatus('name'),
+    url: nameFromStatus('url'),
+    lastSuccessfulRefresh: timeFromStatus('lastSuccessfulRefresh'),
+    nextRun: timeFromStatus('nextRun'),
+  },
 } satisfies Resolvers;
 
 const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });

@@ -10,7 +10,7 @@ import { loadedOnce, mapValue, type PromiseOrValue, promiseTry } from '../async/
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
-import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
+import type { ObservationScope, Resolvers } from '../graph/generated.ts';
 import {
   fieldsBelow,
   type RowsField,
@@ -353,45 +353,6 @@ function unique(names: readonly string[]): readonly string[] {
 
 const citations = loadedOnce(() => import('../wings/citations.ts'));
 
-const Observation = {
-  ...plainFields(
-    'Observation',
-    'year',
-    'period',
-    'asOfPeriod',
-    'locationName',
-    'value',
-    'unit',
-    'valueStatus',
-    'isModelled',
-    'estimateLow',
-    'estimateHigh',
-    'datasetVersion',
-    'retrievedAt',
-    'record',
-  ),
-  citation(row, { style }, context) {
-    const { citing } = context;
-    const { countryCode, countryName, metricKey, metricName, locationName, period, source } = row;
-    const place = [locationName, countryName ?? countryCode].filter((part) => part !== null);
-    const names = new URLSearchParams({ country_code: countryCode, metric_key: metricKey });
-    const cited = {
-      source,
-      named: citing?.sourceNames.get(source) ?? null,
-      title: [metricName ?? metricKey, ...place].join(', '),
-      period,
-      release: row.datasetVersion,
-      retrievedAt: row.retrievedAt,
-      dataUrl: citing?.serviceUrl == null ? null : `${citing.serviceUrl}/v1/data?${names}`,
-    };
-    return citations(context, ({ citationOf }) => citationOf(cited, style));
-  },
-  freshness(row, _, { loaders }) {
-    const reason = loaders.observations.staleness(row);
-    return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
-  },
-} satisfies ObservationResolvers;
-
 type DerivedFields = typeof import('../wings/resolvers/derived.ts').derived;
 
 const derivedFields = loadedOnce(async () => (await import('../wings/resolvers/derived.ts')).derived);
@@ -498,7 +459,44 @@ export const resolvers = {
     observations: (_, args, context, info) => observationList(args, context, info),
     observationsConnection: (_, args, context, info) => observationPage(args, context, info),
   },
-  Observation,
+  Observation: {
+    ...plainFields(
+      'Observation',
+      'year',
+      'period',
+      'asOfPeriod',
+      'locationName',
+      'value',
+      'unit',
+      'valueStatus',
+      'isModelled',
+      'estimateLow',
+      'estimateHigh',
+      'datasetVersion',
+      'retrievedAt',
+      'record',
+    ),
+    citation(row, { style }, context) {
+      const { citing } = context;
+      const { countryCode, countryName, metricKey, metricName, locationName, period, source } = row;
+      const place = [locationName, countryName ?? countryCode].filter((part) => part !== null);
+      const names = new URLSearchParams({ country_code: countryCode, metric_key: metricKey });
+      const cited = {
+        source,
+        named: citing?.sourceNames.get(source) ?? null,
+        title: [metricName ?? metricKey, ...place].join(', '),
+        period,
+        release: row.datasetVersion,
+        retrievedAt: row.retrievedAt,
+        dataUrl: citing?.serviceUrl == null ? null : `${citing.serviceUrl}/v1/data?${names}`,
+      };
+      return citations(context, ({ citationOf }) => citationOf(cited, style));
+    },
+    freshness(row, _, { loaders }) {
+      const reason = loaders.observations.staleness(row);
+      return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
+    },
+  },
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
   Ratio: plainFields('Ratio', 'value', 'unit', 'year', 'operands'),
   Rank: plainFields('Rank', 'position', 'of', 'year'),
