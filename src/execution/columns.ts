@@ -7,7 +7,6 @@ import {
   type ResponsePath,
   responsePathAsArray,
 } from 'graphql';
-import { inspect } from 'graphql/jsutils/inspect.js';
 import type { Steps } from '../async/turns.ts';
 import {
   type AbstractShape,
@@ -34,7 +33,6 @@ export interface Holder {
   path(slot: number): ResponsePath | undefined;
 }
 
-/** One value of an answer. */
 interface Position {
   readonly column: Column;
   readonly slot: number;
@@ -166,7 +164,6 @@ export class ObjectColumn extends Column {
   }
 }
 
-/** The parent of a field's column. */
 export class FieldHolder implements Holder {
   readonly objects: ObjectColumn;
   readonly field: FieldPlan;
@@ -456,17 +453,6 @@ export function missing({ parentType, name }: FieldPlan): Error {
   return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
 }
 
-export function notIterable({ parentType, name }: FieldPlan): Error {
-  return new Error(`Expected Iterable, but did not find one for field "${parentType.name}.${name}".`);
-}
-
-export function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): Error {
-  return new Error(
-    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
-      `"${parentType.name}.${name}", received ${inspect(given)}.`,
-  );
-}
-
 /**
  * Serializes a property that is there.
  * @throws if it is an error, or its type refuses it
@@ -496,7 +482,6 @@ export function byteLengthOf(text: TextPieces): number {
   return text.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
 }
 
-/** Puts short texts together to pieces. */
 class PieceWriter {
   readonly #pieces: string[] = [];
   #texts: string[] = [];

@@ -212,7 +212,6 @@ export interface ObjectPlan {
   builder: ObjectBuilder | null;
   /** Characters of each object, values apart, if they are counted; else 0. */
   readonly countedLength: number;
-  /** The parts of the selection that are delivered apart; undefined if there are none. */
   readonly deferral: ObjectDeferral | undefined;
   /**
    * The error of each of its objects; undefined if there is none. A default lets a variable stand in a condition, which
@@ -250,7 +249,6 @@ export interface FieldPlan {
   readonly name: string;
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Set for fields of the types that describe the schema. */
   readonly isOfSchema: boolean;
   /** The same array for every run, so that knowledge of a selection can be remembered by it. */
   readonly nodes: readonly FieldNode[];
@@ -287,14 +285,12 @@ export interface AbstractShape extends Nullable {
 export interface ListShape extends Nullable {
   readonly kind: 'list';
   readonly item: Shape;
-  /** The way to deliver its items apart; undefined if they aren't. */
   readonly stream: StreamUsage | undefined;
 }
 
 /** The fields of a selection, by their names in the answer. */
 type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 
-/** Takes the selections of an operation together. */
 interface FieldCollector {
   /**
    * The selection on an object.

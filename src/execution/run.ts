@@ -1,11 +1,13 @@
 import {
   defaultTypeResolver,
   type FieldNode,
+  type GraphQLAbstractType,
   type GraphQLError,
   type GraphQLResolveInfo,
   getArgumentValues,
   isObjectType,
 } from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
 import { isIterableObject } from 'graphql/jsutils/isIterableObject.js';
 import { toError } from 'graphql/jsutils/toError.js';
 import {
@@ -28,8 +30,6 @@ import {
   LeafColumn,
   ListColumn,
   missing,
-  notIterable,
-  notPossible,
   ObjectColumn,
   type ResolveTogether,
   type TextPieces,
@@ -85,7 +85,6 @@ interface RunParts {
   readonly rootValue?: object;
   /** True if everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
-  /** Sees the resolved values; left out if nobody observes the run. */
   readonly observer?: RunObserver | undefined;
 }
 
@@ -103,7 +102,6 @@ interface RunObserver {
 
 /** The part of an operation that one run answers. */
 interface RunScope {
-  /** The parent of the values. */
   readonly holder: Holder;
   /** The object whose selection is resolved; or items of a list. */
   readonly root:
@@ -118,7 +116,6 @@ interface RunScope {
 interface Later {
   /** True if parts of so many objects may be delivered apart. */
   mayDefer(deferral: ObjectDeferral, objects: number): boolean;
-  /** Defers parts of objects that are there. */
   defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
   /**
    * Takes the items of a list from some place on.
@@ -416,7 +413,9 @@ export class Run {
         if (items.length > from && this.#later?.stream(field, shape, column, slot, items.slice(from)))
           items.length = from;
       } else if (value !== null) {
-        this.#errors.fail(field, notIterable(field), holder, slot, column);
+        const named = `${field.parentType.name}.${field.name}`;
+        const fault = new Error(`Expected Iterable, but did not find one for field "${named}".`);
+        this.#errors.fail(field, fault, holder, slot, column);
       }
       column.endsAt(slot, items.length, value === null);
     }
@@ -461,7 +460,7 @@ export class Run {
           if (plan.fault === undefined) column.choose(slot, plan, object);
           else this.#errors.fail(field, plan.fault, holder, slot, column);
         } else {
-          const error = name instanceof Error ? name : notPossible(field, shape, name);
+          const error = name instanceof Error ? name : notPossible(field, type, name);
           this.#errors.fail(field, error, holder, slot, column);
         }
       }
@@ -494,6 +493,13 @@ export class Run {
     return new FieldInfo(this.#parts.plan, this.#parts.variables, field, holder) as GraphQLResolveInfo &
       FieldInfo;
   }
+}
+
+function notPossible({ parentType, name }: FieldPlan, type: GraphQLAbstractType, given: unknown): Error {
+  return new Error(
+    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
+      `"${parentType.name}.${name}", received ${inspect(given)}.`,
+  );
 }
 
 /**

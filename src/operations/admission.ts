@@ -6,7 +6,7 @@ import { type GatewayResponse, type Handle, isModern, UNPROVEN } from './message
 import { onceOver } from './run.ts';
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
-export type AdmissionRefusal = 'full' | 'late';
+type AdmissionRefusal = 'full' | 'late';
 
 /** Operations of one flow. */
 interface Lane {

@@ -363,7 +363,6 @@ export interface PlainRequest {
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
 
-/** Reads requests that nobody needs to interpret. */
 export class PlainRequests {
   readonly #persisted: PersistedTexts;
   /** Types of content by `Accept` headers. */
@@ -411,7 +410,6 @@ export interface Incoming {
  */
 export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
 
-/** Errors that one answer lists. */
 const MAX_ERRORS = 1_000;
 
 /**
@@ -562,7 +560,6 @@ export function statusOf<Status extends number | undefined>(
     operation,
     hadOperation,
   }: {
-    /** The `Accept` header. */
     readonly accepts: string;
     readonly errors: readonly GraphQLFormattedError[];
     readonly data: () => unknown;

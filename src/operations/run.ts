@@ -77,7 +77,6 @@ interface OperationOutcome {
 /** One operation that is over, as logs and metrics hear of it. */
 export interface OperationEvent extends OperationOutcome {
   readonly durationMs: number;
-  /** Identifier of its request; undefined if that has none. */
   readonly requestId?: string | undefined;
 }
 
@@ -89,15 +88,12 @@ export interface OperationRun {
   readonly payer: OperationPayer;
   readonly bill: Bill;
   readonly waits: Waits;
-  /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   /** The trace of its fields for a router; null if none asks for it. */
   readonly fieldTrace: FieldTrace | null;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
-  /** The `Accept` header. */
   readonly accepts: string;
-  /** The delivery of an answer that may come in parts; null if it comes whole. */
   readonly delivery: Delivery | null;
   /** Generation of the entries that were held for the key when the request came. */
   readonly generation: number;
@@ -162,7 +158,6 @@ interface AnswerFacts {
   readonly nowMs: number;
   /** Seconds for which all of the answer is known to hold; null if that isn't known, or the answer isn't whole. */
   readonly maxAgeSeconds: number | null;
-  /** See {@link timingOf}. */
   readonly timing: string;
 }
 
@@ -392,7 +387,6 @@ export interface RanOperation {
   readonly run: OperationRun;
 }
 
-/** Data of an answer that has none. */
 const NULL: TextPieces = ['null'];
 
 /** Prices and runs operations by their plans. */
@@ -462,7 +456,6 @@ export class Execution {
     return run.written;
   }
 
-  /** Reports that an operation is over. */
   finish(
     run: OperationRun,
     operation: OperationDefinitionNode | null,

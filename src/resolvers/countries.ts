@@ -310,7 +310,6 @@ interface LatestField {
   wanted?: WantedLatest;
 }
 
-/** The figures that a field asks for of each country. */
 interface WantedLatest {
   readonly metricKey: string;
   readonly maxAgeMs: number;

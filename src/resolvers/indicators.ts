@@ -39,7 +39,6 @@ const listing = createListing(
   ({ key }) => [key],
 );
 
-/** Indicators of the catalogue that pass the filters. */
 function loadIndicators(
   { category, hasData, keys, search, source }: QueryIndicatorsArgs,
   context: GraphContext,

@@ -8,7 +8,6 @@ import type { Naming, Order } from '../wings/resolvers/lists.ts';
 /** The meaning of a global identifier: a type of the graph and the key of one of its objects. */
 interface GlobalId {
   readonly type: 'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker';
-  /** Parts of the key, as many as the type has. */
   readonly key: readonly string[];
 }
 

@@ -57,7 +57,6 @@ interface DerivedArguments {
   readonly among?: readonly string[] | null;
 }
 
-/** The figures that others are derived of. */
 interface FiguresAsked {
   readonly mode: Mode;
   readonly countryCodes: readonly string[];
@@ -321,7 +320,6 @@ export function observationRows(
   return warnedFigures(context, path, rows, latest === true);
 }
 
-/** Rows of the wanted years and scope. */
 function chosen(
   rows: readonly ObservationRecord[],
   { fromYear, toYear, scope }: ObservationFilter,

@@ -40,7 +40,6 @@ interface GraphqlRouteOptions extends AnswerSending {
   readonly hasGraphiql: boolean;
   /** True if faults are told with status 200, as routers need it. */
   readonly isSubgraph: boolean;
-  /** Called with each transport of subscriptions. */
   readonly onTransport: (transport: LiveTransport) => void;
 }
 
