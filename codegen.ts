@@ -36,6 +36,10 @@ function mappers(): Record<string, string> {
       if (new RegExp(`^type ${name}\\b`, 'm').test(sdl)) found[name] ??= `${path}#${name}${kind}`;
     }
   }
+  for (const [, name = ''] of sdl.matchAll(/^type (\w+)Connection\b/gm)) {
+    const row = found[name]?.split('#')[1];
+    if (row !== undefined) found[`${name}Connection`] = `./context.ts#Page<${row}>`;
+  }
   return found;
 }
 
@@ -165,7 +169,7 @@ const config: Types.Config = {
         immutableTypes: true,
         useIndexSignature: false,
         makeResolverTypeCallable: true,
-        avoidOptionals: false,
+        avoidOptionals: { field: true },
         scalars: { CountryCode: 'string', DateTime: 'string', JSON: 'unknown' },
         mappers: mappers(),
       },

@@ -1,4 +1,4 @@
-import type { GatewayRequest } from '../../src/gateway.ts';
+import type { GatewayRequest } from '../../src/operations/messages.ts';
 
 /** What a client without a valid key can send. */
 export interface Attack {

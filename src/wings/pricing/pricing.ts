@@ -2,6 +2,7 @@ import {
   BREAK,
   type DocumentNode,
   type GraphQLError,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   isObjectType,
   type OperationDefinitionNode,
@@ -22,7 +23,6 @@ import { formatError, originalOf } from '../../graph/errors.ts';
 import { costOf, type FieldCost } from '../../graph/selection.ts';
 import { createHeldNames, createLoaders, type TickersLearned } from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
-import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
 import type { Learned } from '../../plan/learned.ts';
 import { limitsOf } from '../../plan/modes.ts';
@@ -95,6 +95,12 @@ interface PricingParts {
  * the documented size. `least`: it holds nothing.
  */
 type Supposed = 'expected' | 'least';
+
+/** The plan of an operation, in place of its answer. */
+interface Explanation {
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly extensions: Record<string, unknown>;
+}
 
 /**
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
