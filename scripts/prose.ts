@@ -1,9 +1,9 @@
 /**
- * Counts of the comments of a file: how many begin with a relative clause ("What is sent…", "Whether a call…"), and how many
- * of their words leave open what is meant. A doc comment, and a run of line comments, is one comment.
+ * Counts of the comments of a file: how many begin with a relative clause ("What is sent…", "Whether a
+ * call…"), and how many of their words are vague. A doc comment, and a run of line comments, is one comment.
  *
- * `node scripts/prose.ts --documents` counts the same of the sentences of documents and of descriptions in the SDL, and ends
- * with exit code 1 where one of them is beyond the bounds. With `--list` it prints each place.
+ * `node scripts/prose.ts --documents` counts the same of the sentences of documents and of descriptions in
+ * the SDL, and ends with exit code 1 if one of them is beyond the bounds. With `--list` it prints each place.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
