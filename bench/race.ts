@@ -1,6 +1,6 @@
 /**
- * Ours against what a user would pick instead: the same operations, over the same service, one gateway at a time on a
- * core of its own.
+ * Ours against the alternatives of a user: the same operations, over the same service, one gateway at a time
+ * on a core of its own.
  *
  *     node bench/race.ts --servers ours,mercurius-jit --rows b,c --seconds 2 --rounds 1
  *
@@ -90,7 +90,7 @@ if (import.meta.main) {
   else await printPart(wanted);
 }
 
-/** Ends the program where a list names what isn't there. */
+/** Ends the program if a list has an unknown name. */
 function refuseUnknown(option: string, given: readonly string[] | undefined, known: readonly string[]): void {
   const unknown = given?.filter((name) => !known.includes(name)) ?? [];
   if (unknown.length === 0) return;

@@ -157,7 +157,7 @@ function rowSection(result: RowResult, connections: readonly number[]): string {
   ].join('\n\n');
 }
 
-/** What operations have in common in this row. Of one connection there is never more than one in flight. */
+/** Work that operations share in this row. Of one connection there is never more than one in flight. */
 function sharedWork({ row, heats }: RowResult, connections: number): string {
   const entered = heats.filter(({ samples }) => samples.has(connections));
   const told = entered.flatMap(({ server: { name, mode, shares } }) => {
