@@ -40,7 +40,10 @@ const DEFAULTS = { seconds: process.env.BENCH_SECONDS ?? '1', rounds: process.en
 const OTHERS = SERVERS.flatMap(({ mode, name }) => (mode === undefined ? name : []));
 const MODES: readonly string[] = SERVERS.flatMap(({ mode }) => mode ?? []);
 
-/** All of it, and the report. @returns whether all thresholds are kept */
+/**
+ * All of it, and the report.
+ * @returns whether all thresholds are kept
+ */
 export async function race({
   seconds,
   rounds,

@@ -24,7 +24,10 @@ const CONNECTIONS = [32, 1];
 /** Servers that the brief form leaves out: in every row others are twice as fast. */
 const FAR_BEHIND: readonly string[] = ['apollo-naive', 'yoga-dataloader', 'mesh'];
 
-/** Runs everything, prints the report and writes it to `bench/REPORT.md`. @returns whether all thresholds are kept */
+/**
+ * Runs everything, prints the report and writes it to `bench/REPORT.md`.
+ * @returns whether all thresholds are kept
+ */
 export async function writeReport(seconds: number, rounds: number): Promise<boolean> {
   const startedAt = performance.now();
   const starts = await measureStarts();

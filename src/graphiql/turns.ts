@@ -13,7 +13,10 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** Goes through steps until a turn is over. @returns their result; undefined if there are more */
+/**
+ * Goes through steps until a turn is over.
+ * @returns their result; undefined if there are more
+ */
 export function inOneTurn<T extends object>(steps: Iterator<void, T>): T | undefined {
   const end = performance.now() + TURN_MS;
   do {
