@@ -30,11 +30,15 @@ function mappers(): Record<string, string> {
   ];
   for (const file of files) {
     for (const [, name = '', kind = ''] of readFileSync(file, 'utf8').matchAll(
-      /^export interface (\w+)(Ref|Record)\b/gm,
+      /^export (?:interface|type) (\w+)(Ref|Record)\b/gm,
     )) {
       const path = file.replace('src/graph/', './').replace('src/', '../');
       if (new RegExp(`^type ${name}\\b`, 'm').test(sdl)) found[name] ??= `${path}#${name}${kind}`;
     }
+  }
+  for (const [, name = ''] of sdl.matchAll(/^type (\w+)Connection\b/gm)) {
+    const row = found[name]?.split('#')[1];
+    if (row !== undefined) found[`${name}Connection`] = `./context.ts#Page<${row}>`;
   }
   return found;
 }
@@ -168,7 +172,7 @@ const config: Types.Config = {
         immutableTypes: true,
         useIndexSignature: false,
         makeResolverTypeCallable: true,
-        avoidOptionals: false,
+        avoidOptionals: { field: true },
         scalars: { CountryCode: 'string', DateTime: 'string', JSON: 'unknown' },
         mappers: mappers(),
       },

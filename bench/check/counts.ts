@@ -4,7 +4,8 @@
  * the code down.
  */
 import { readConfig } from '../../src/config.ts';
-import { createGateway, type Gateway, type GatewayRequest, type GatewayResponse } from '../../src/gateway.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import type { GatewayRequest, GatewayResponse } from '../../src/operations/messages.ts';
 import { median } from '../race/load.ts';
 import { ROWS, type Row } from '../race/rows.ts';
 import { SERVERS } from '../race/servers.ts';

@@ -1,7 +1,8 @@
 /** Lets one attack happen to a gateway of its own, and prints its outcome as JSON. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
-import { createGateway, type Gateway, type GatewayRequest } from '../../src/gateway.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import type { GatewayRequest } from '../../src/operations/messages.ts';
 import { ATTACKS, requestOf, requestsOf } from './attacks.ts';
 
 /** Outcome of an attack. Times are those of the processor in milliseconds, memory is in bytes. */

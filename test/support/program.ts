@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
-import { createGateway, type OperationEvent, openSchema } from '../../src/gateway.ts';
+import { createGateway, openSchema } from '../../src/gateway.ts';
+import type { OperationEvent } from '../../src/operations/run.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { Bill } from '../../src/service/call.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';

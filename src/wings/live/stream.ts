@@ -10,7 +10,8 @@ import {
   type Response as StreamResponse,
 } from 'graphql-sse';
 import { errorBody, Failure, type FailureCode } from '../../errors.ts';
-import type { GatewayRequest, Live, StreamHolder } from '../../gateway.ts';
+import type { Live } from '../../gateway.ts';
+import type { GatewayRequest } from '../../operations/messages.ts';
 import { flat, hijacked, isBearer } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { LiveRequest, LiveResults, Opened } from './subscriptions.ts';
@@ -349,7 +350,10 @@ class SharedStreams {
     this.#streams.delete(token ?? '');
   }
 
-  #reserve(raw: FastifyRequest, { name: holder, isUnproven }: StreamHolder): string | StreamResponse {
+  #reserve(
+    raw: FastifyRequest,
+    { name: holder, isUnproven }: Awaited<ReturnType<Live['holderOf']>>,
+  ): string | StreamResponse {
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
     const ofKey = reserved.filter(([, stream]) => stream.holder === holder).length;
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;

@@ -20,7 +20,7 @@ import type { ErrorBehavior } from '../../execution/columns.ts';
 import { type Plan, planOperation } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { formatError } from '../../graph/errors.ts';
-import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
+import type { Admission } from '../../operations/admission.ts';
 import { limitRules, listRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
 import {
   errorBehaviorOf,
@@ -66,7 +66,7 @@ interface KeySubscriptions {
   readonly beginning: Semaphore;
   beginners: number;
   /** Place that those which begin have among operations; null while none does. */
-  admitted: { readonly caller: Caller; readonly refusal: Promise<AdmissionRefusal | null> } | null;
+  admitted: { readonly caller: Caller; readonly refusal: ReturnType<Admission['enter']> } | null;
 }
 
 type Admitting = Pick<Admission, 'enter' | 'leave'>;
