@@ -60,7 +60,7 @@ export function proseOf(comments: readonly string[]): Prose {
 }
 
 export interface CodeFile {
-  /** From the root of the project, with `/`. */
+  /** Path from the root of the project, with `/`. */
   readonly path: string;
   readonly text: string;
 }
