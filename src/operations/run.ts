@@ -29,9 +29,9 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
-import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import type { Pricing } from '../wings/pricing/pricing.ts';
-import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
+import type { openFieldTraces } from "../wings/federation/field-traces.ts";
+import type { createPricing } from "../wings/pricing/pricing.ts";
+import type { PersistedTexts, PlannedOperation, ValidOperation } from "./documents.ts";
 import type { GatewayRequest, Handle } from './messages.ts';
 import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
 
@@ -44,7 +44,7 @@ export interface OperationsParts {
   /** Sizes and limits that the service has shown: operations are bounded by them. */
   readonly learned: Learned;
   /** Traces of fields for routers that ask for them; null if they are off. */
-  readonly fieldTraces: FieldTraces | null;
+  readonly fieldTraces: Awaited<ReturnType<typeof openFieldTraces>> | null;
   /** The wall clock, in milliseconds since the epoch. */
   readonly now: () => number;
   /** The same without steps back, to tell how old things are. */
@@ -88,7 +88,7 @@ export interface OperationRun {
   /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   /** The trace of its fields for a router; null if none asks for it. */
-  readonly fieldTrace: FieldTrace | null;
+  readonly fieldTrace: ReturnType<NonNullable<OperationsParts['fieldTraces']>['begin']>;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   readonly accepts: string;
@@ -392,10 +392,10 @@ const NULL: TextPieces = ['null'];
 /** Prices and runs operations by their plans. */
 export class Execution {
   readonly #parts: OperationsParts;
-  readonly #openPricing: () => Promise<Pricing>;
+  readonly #openPricing: () => Promise<ReturnType<typeof createPricing>>;
 
   /** @param openPricing loads what prices operations: most are never priced */
-  constructor(parts: OperationsParts, openPricing: () => Promise<Pricing>) {
+  constructor(parts: OperationsParts, openPricing: () => Promise<ReturnType<typeof createPricing>>) {
     this.#parts = parts;
     this.#openPricing = openPricing;
   }

@@ -31,7 +31,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/wings/workers/supervisor.ts': 'a process of the kernel',
   'src/plan/learned.ts': 'counts of what is true',
   'src/resolvers/lists.ts': 'orders of what is true',
-  'src/wings/live/sockets.ts': 'the length of a range that the settings have checked',
+  'src/wings/live/transports.ts': 'the length of a range that the settings have checked',
   'src/price/bound.ts': 'counts of what is true',
 };
 

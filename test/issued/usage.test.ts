@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { forecastsOf } from '../../src/wings/issued/key-desk.ts';
 import { openKeyStore, type UsageRow } from '../../src/wings/issued/key-store.ts';
-import { forecastsOf, Usage } from '../../src/wings/issued/usage.ts';
+import { Usage } from '../../src/wings/issued/usage.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { FIGURE, figureOf, openFolder, openIssuing, START } from './issuing.ts';
 

@@ -107,7 +107,6 @@ export async function mcpRoute(
   return listed;
 }
 
-/** Answers a request in the way of its revision. */
 async function answered(server: Server, request: Request, parsedBody: unknown): Promise<Response> {
   if (!(await isLegacyRequest(request, parsedBody))) {
     // Nothing is told unasked, so that there is nothing to subscribe to.
