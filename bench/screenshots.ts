@@ -151,7 +151,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 };
 
 const [, , folder, ...situations] = argv;
-// The README's are of a gateway that holds nothing yet, whichever comes first.
+// Holds nothing for the README's pictures, which may come in any order.
 await using program = await openProgram({ env: { CACHE_URL: folder === undefined ? 'none' : 'memory:' } });
 const url = `${new URL(program.url).origin}/graphiql`;
 const browser = await openBrowser();
@@ -215,7 +215,7 @@ async function bring(page: Page, situation: Situation, isNarrow: boolean): Promi
   const { tab, query, side, pane, isFirst = false, isWide = false, further } = situation;
   await page.goto(query === undefined ? url : (linkTo(url, { query, variables: '' }) ?? url));
   await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
-  // Where a link is followed on a narrow page, the editor is not the side that is shown.
+  // Waits until the editor is there, seen or not: a link on a narrow page shows another side.
   await page.locator('.graphiql-query-editor .view-line').first().waitFor({ state: 'attached' });
   if (tab !== undefined) {
     await page.locator('.graphiql-tabs').getByRole('button', { name: tab, exact: true }).click();

@@ -2,7 +2,7 @@ import type { Mode } from '../race/servers.ts';
 
 export type CheckedMode = Exclude<Mode, 'cold-keys'>;
 
-/** What one row of the race costs in one mode of ours, by operation. */
+/** Cost of one row of the race in one mode of ours, by operation. */
 export interface Figures {
   /** Upstream calls, operations coming one at a time. */
   readonly calls: number;
@@ -17,14 +17,14 @@ export interface Figures {
 export interface Baseline {
   /** Version of Node that it was made with. */
   readonly node: string;
-  /** By row and mode, such as `c warm`. */
+  /** Figures by row and mode, such as `c warm`. */
   readonly figures: Readonly<Record<string, Figures>>;
 }
 
 export interface Comparison {
-  /** What fails the check, a line each. */
+  /** Failures of the check, a line each. */
   readonly grown: readonly string[];
-  /** What is worth knowing, and no failure. */
+  /** Remarks that are no failure. */
   readonly notes: readonly string[];
 }
 

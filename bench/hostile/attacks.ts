@@ -1,12 +1,12 @@
-import type { GatewayRequest } from '../../src/gateway.ts';
+import type { GatewayRequest } from '../../src/operations/messages.ts';
 
-/** What a client without a valid key can send. */
+/** An attack by a client without a valid key. */
 export interface Attack {
   readonly name: string;
   /** The bodies that are sent, one after the other. */
   readonly bodies: () => Iterable<Body>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether each body comes with a key of its own, rather than all with one. */
+  /** True if each body comes with a key of its own, rather than all with one. */
   readonly hasManyKeys?: boolean;
 }
 
@@ -35,7 +35,7 @@ function fragmentBomb(levels: number): string {
   return `{country(code:"KE"){...f0}}${fragments.join('')}fragment f${levels} on Country{code}`;
 }
 
-/** As many fields on each of some levels, all of them by fragments: fields^levels of them when written out. */
+/** Fragments that nest so many fields on each of some levels: fields^levels of them when written out. */
 function fieldBomb(fields: number, levels: number): string {
   const fragment = (level: number) => {
     const below = level === levels ? 'code' : `...f${level + 1}`;

@@ -1,13 +1,13 @@
 import { lineOf, startChild } from './child.ts';
 import type { Running } from './servers.ts';
 
-/** What `bench/race/mixed.ts` is told. */
+/** Order for `bench/race/mixed.ts`. */
 export interface MixedOrder {
   readonly url: string;
   readonly count: number;
   readonly seed: number;
   readonly connections: number;
-  /** After which no further operation is sent. */
+  /** Time after which no further operation is sent. */
   readonly mostSeconds: number;
 }
 

@@ -15,14 +15,14 @@ export interface NavigationGroup {
 }
 
 export interface SitePage {
-  /** From the root of the site. */
+  /** Path from the root of the site. */
   readonly path: string;
   readonly title: string;
   readonly html: string;
   readonly headings: readonly Heading[];
 }
 
-/** Before anything is drawn, so that no page flashes in the other colours. */
+/** Sets the colours before anything is drawn, so that no page flashes in the others. */
 const THEME =
   "try{const t=localStorage.getItem('theme');if(t)document.documentElement.dataset.theme=t}catch{}document.documentElement.classList.add('js')";
 
@@ -86,7 +86,7 @@ function navigationGroup(
   return `<details${isOpen ? ' open' : ''}><summary class="group">${escapeHtml(name)}</summary>${list}</details>`;
 }
 
-/** What stands on the page: beside it where there is room, else before it, folded. */
+/** Headings of the page: beside it on a wide screen, else before it, folded. */
 function outline(headings: readonly Heading[], place: 'aside' | 'inline'): string {
   const shown = headings.filter(({ level }) => level === 2 || level === 3);
   if (shown.length < 2) return place === 'aside' ? '<div class="outline"></div>' : '';

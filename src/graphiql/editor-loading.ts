@@ -2,7 +2,7 @@ import { useGraphiQL, useMonaco } from '@graphiql/react';
 import { useEffect, useState } from 'react';
 import { editorWanted, wantEditor } from './wanted.ts';
 
-/** Loads what draws pictures, which people see before they write. */
+/** Loads the part that draws pictures, which people see before they write. */
 export const loadCharts = () => import('./chart/chart-pane.tsx');
 
 /** Longest time, in milliseconds, in which a question that somebody asks has the line for itself. */
@@ -17,7 +17,7 @@ export function useLateEditor(): void {
   });
 }
 
-/** Places where people write, or look things up in the schema. */
+/** Places for writing, and for looking things up in the schema. */
 const PLACES = '.graphiql-editors, .graphiql-sidebar, .graphiql-plugin';
 
 /** Has the editor loaded once pictures can be drawn and nothing is under way, or as soon as somebody turns to its place. */
@@ -37,7 +37,8 @@ export function useEditorInTime(): void {
   }, []);
   useEffect(() => {
     if (!canDraw || isFetching) return;
-    // On a slow line the editor takes as long again as the page has taken so far, and a question would wait for it.
+    // Waits on a slow line as long again as the page has taken so far, or a question would wait for the
+    // editor.
     const timer = setTimeout(wantEditor, Math.min(MOST_MS, performance.now()));
     return () => clearTimeout(timer);
   }, [canDraw, isFetching]);

@@ -1,14 +1,17 @@
 import { GATEWAY } from './addresses.ts';
 
-/** Gateways below several paths of one origin share what it keeps: names are of this one. That of a whole origin adds nothing to them. */
+/**
+ * Gateways below several paths of one origin share its storage: names are of this one. That of a whole origin
+ * adds nothing to them.
+ */
 const { pathname: PATH } = new URL(GATEWAY);
 const SCOPE = PATH === '/' ? '' : PATH;
 
 export type OriginStorage = ReturnType<typeof createOriginStorage>;
 
 /**
- * What the browser keeps for this origin, as far as it does: people block it, frames and web views may have none, and it may be
- * full. What it doesn't take is kept for as long as the page is open.
+ * Storage of this origin, as far as the browser gives any: people block it, frames and web views may have
+ * none, and it may be full. Values that it doesn't take are kept for as long as the page is open.
  */
 export function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
   const notTaken = new Map<string, string>();
@@ -31,7 +34,7 @@ export function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
   return {
     getItem: (name: string): string | null =>
       notTaken.get(name) ?? asked((storage) => storage.getItem(SCOPE + name)),
-    /** @returns whether it is there when the page is opened again */
+    /** @returns true if it is there when the page is opened again */
     setItem(name: string, value: string): boolean {
       const isTaken = asked((storage) => {
         storage.setItem(SCOPE + name, value);
@@ -54,7 +57,7 @@ export function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
   };
 }
 
-/** For longer than a session. */
+/** Storage for longer than a session. */
 export const forGood = createOriginStorage('localStorage');
 
 export const forTheSession = createOriginStorage('sessionStorage');

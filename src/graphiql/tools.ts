@@ -44,7 +44,7 @@ export function useAsk(): (written: Written) => void {
 
 /**
  * Changes the operation in the editor and runs it.
- * @returns whether it could be changed: it may have become another since it was run
+ * @returns true if it could be changed: it may have become another since it was run
  */
 export function useEdit(): (edit: (query: string, variables: string) => Written | null) => boolean {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
@@ -63,7 +63,7 @@ export function useEdit(): (edit: (query: string, variables: string) => Written 
   );
 }
 
-/** Where there is no room for a pane beside the operation, leaves the pane for it. */
+/** Leaves the pane for the operation on a page without room for both. */
 export function useMakeRoom(): () => void {
   const { setVisiblePlugin } = useGraphiQLActions();
   return useCallback(() => {

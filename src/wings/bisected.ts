@@ -12,7 +12,6 @@ import {
   settlingFailures,
   sum,
   type Task,
-  type Unproven,
 } from '../figures/data-calls.ts';
 import { type Pair, pairsOf, type Rectangle } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
@@ -45,7 +44,7 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   }
   // Parts of a call that is looked into already wait for the rest of it.
   if (task.unproven !== undefined) return settleRefused(task, refusal, search);
-  const unproven: Unproven[] = [];
+  const unproven: NonNullable<Task['unproven']> = [];
   const fetched = await settleRefused({ ...task, unproven }, refusal, search);
   for (const { part, stray, ...one } of unproven) {
     const outcome = task.search.isAnswered ? one.refusal : { ...one.refusal, outcome: stray };

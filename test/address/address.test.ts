@@ -86,7 +86,7 @@ describe('a public document', () => {
         form === '.json' ? expect.anything() : Buffer.from(await (first[i] as Response).arrayBuffer()),
       );
     }
-    // Other variables are other data, and fetch what is missing.
+    // Other variables are other data, and fetch the missing figures.
     const other = await program.at('/c/lines.svg?codes=KE,ZA', {
       headers: { 'if-none-match': tags[4] ?? '' },
     });

@@ -12,7 +12,7 @@ const FOLDER = fileURLToPath(new URL('../../clients/recipes/', import.meta.url))
 const PAGES = `${FOLDER}dist`;
 const isBuilt = process.env.CI === 'true' || existsSync(PAGES);
 
-/** How far into a minute a key is spent. */
+/** Time into a minute at which a key is spent. */
 const SPENT_AT_MS = 50_000;
 const MINUTE_MS = 60_000;
 /** One more than the free plan has in a minute: only once the service has refused one does the gateway know. */
@@ -28,7 +28,7 @@ const SPENDING = [
 const RECIPES = [
   // One request carries both operations of the page, which share their calls.
   { name: 'apollo', figures: 10, first: 2, bill: '0 upstream calls' },
-  // By GET: the browser has kept the first answer, as long as that says.
+  // Asks by GET: the browser has kept the first answer, as long as that says.
   { name: 'urql', figures: 11, first: 2, bill: '2 upstream calls' },
   { name: 'relay', figures: 10, first: 1, bill: '0 upstream calls' },
   { name: 'tanstack', figures: 5, first: 2, bill: '0 upstream calls' },

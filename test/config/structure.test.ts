@@ -33,7 +33,7 @@ function numbersIn(tree: Tree, small: BoundsFile['small'] = {}): Record<string, 
   return Object.fromEntries(Object.entries(measures).map(([name, { value }]) => [name, value]));
 }
 
-/** Bounds that the house keeps, and nothing beyond it but sizes, which have room up to what is wanted. */
+/** Bounds that the house keeps, and nothing beyond it but sizes, which have room up to their targets. */
 const BOUNDS: Bounds = Object.fromEntries(
   Object.entries(numbersIn(HOUSE)).map(([name, baseline]) => {
     const isSize = /^(lines|bytes) of /.test(name);
@@ -41,7 +41,7 @@ const BOUNDS: Bounds = Object.fromEntries(
   }),
 );
 
-/** For each rule, a house that breaks it: files that come, or take the place of others. */
+/** Houses that break a rule each: files that come, or take the place of others. */
 const PLANTED: readonly (readonly [rule: string, files: Tree])[] = [
   ['core files', { 'src/plan/new.ts': '' }],
   ['files in the largest folder', { 'src/plan/c.ts': '', 'src/plan/d.ts': '' }],

@@ -5,9 +5,9 @@ import { openProgram } from '../support/program.ts';
 import { threadMs } from '../support/thread-ms.ts';
 
 /*
- * A client needs no valid key to send a few bytes that stand for a great deal of work: what is refused here is refused
- * before that work is begun. The times are processor time, bounded by orders of magnitude, so that a busy machine changes
- * nothing.
+ * A client needs no valid key to send a few bytes that stand for a great deal of work: requests here are
+ * refused before that work is begun. The times are processor time, bounded by orders of magnitude, so that a
+ * busy machine changes nothing.
  */
 
 const opening = openProgram();
@@ -133,7 +133,7 @@ describe('lists that multiply', () => {
     const key = sandbox.keys.team;
     await ask('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', { key });
     sandbox.log.clear();
-    // Fifty metrics of all codes take 34 calls, which is what this key may have.
+    // Fifty metrics of all codes take 34 calls, the allowance of this key.
     for (const [what, query, variables] of products.filter(([what]) => !what.includes('aliases'))) {
       const { errors, upstream } = await ask(query, { key, variables: variables as never });
       expect([what, ...errors.map(({ extensions }) => extensions.code)]).toEqual([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openProgram } from '../support/program.ts';
 
 export interface Service {
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   readonly baseUrl: string;
   /** A key that the service takes. */
   readonly key: string;
@@ -10,7 +10,7 @@ export interface Service {
 }
 
 /**
- * What any implementation of the REST service has to do, asked of it directly and through the gateway. Seven calls
+ * Duties of any implementation of the REST service, asked of it directly and through the gateway. Seven calls
  * with a key, so that it can be run against a metered service; run it once a minute on the smallest plan.
  */
 export function checkService(name: string, open: () => Promise<Service>): void {

@@ -4,7 +4,10 @@ import { drawn } from '../support/draws.ts';
 import { openProgram } from '../support/program.ts';
 import { checkService } from './service.ts';
 
-/** Operations whose answers may not depend on the shapes that a service chose where its specification is silent. */
+/**
+ * Operations whose answers may not depend on the shapes that a service chose on points that its specification
+ * leaves open.
+ */
 const OPERATIONS = {
   figures: `{ countries { code name a: observation(metricKey: "population_total") { value year period unit source { key } }
     b: observation(metricKey: "life_expectancy") { value } c: observation(metricKey: "gdp_current_usd") { value } } }`,
@@ -20,7 +23,7 @@ const OPERATIONS = {
     bad: observation(metricKey: "median_income_usd") { value } } }`,
 };
 
-/** What they cost where the service keeps to itself what it knows beyond its specification. */
+/** Costs of them over a service that keeps its knowledge beyond the specification to itself. */
 async function answersOver(options: SandboxOptions) {
   await using program = await openProgram({ sandbox: options });
   const answers: Record<string, unknown> = {};
@@ -105,7 +108,7 @@ describe('a service that cuts its listings at 100 and heeds no `limit`, but filt
     expect(reply.data).toMatchObject({ tickers: null, sent: { symbol: 'SYN005' }, unsent: null, none: null });
     expect(reply.data.whole).toHaveLength(5);
     const extensions = { code: 'UPSTREAM_INCOMPLETE', retryable: false, route, received: 100, total: null };
-    // In the order in which they are found, which is nobody's concern.
+    // Sorts errors, for nobody cares in which order they are found.
     const failed = reply.errors.toSorted((a, b) => String(a.path).localeCompare(String(b.path)));
     expect(failed.map((error) => [error.path, error.extensions])).toEqual([
       [['tickers'], extensions],

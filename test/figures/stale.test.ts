@@ -55,7 +55,7 @@ const together = (isWanted: boolean) =>
   Object.entries(FAULTS).filter(([, kind]) => isTimed(kind) === isWanted);
 
 describe.for(together(false))('with %s', ([, kind]) => checkServedStale(kind));
-// Those are waited out, and each needs time enough beside the others.
+// Runs those that are waited out beside each other, each with time enough.
 describe.concurrent.for(together(true))('with %s', ([, kind]) =>
   checkServedStale(kind, { UPSTREAM_TIMEOUT_MS: '1000' }),
 );
@@ -150,7 +150,7 @@ describe('a service that is down', () => {
     const waiting = await program.ask(QUERY);
     expect(waiting).toMatchObject({ errors: [], upstream: { calls: 0 } });
     expect(waiting.upstream.stale?.map(({ code }) => code)).toEqual(ROUTES.map(() => 'UPSTREAM_TIMEOUT'));
-    // Who has nothing to be served asks all the same.
+    // Asks all the same for lists that were never held.
     const cold = await program.ask('{ indicators { key } }');
     expect(cold).toMatchObject({ upstream: { calls: 1 } });
     expect(cold.errors.map(({ extensions }) => extensions.attempts)).toEqual([1]);
@@ -167,7 +167,7 @@ describe('a service that is down', () => {
 
 describe('a key that the service refuses', () => {
   it.for([
-    // While nothing is sent under the key, all that needs one says so.
+    // Sends nothing under the key: all that needs a call says so.
     [401, 'UNAUTHENTICATED', 1, null],
     [403, 'FORBIDDEN', 3, { profile: null, signals: null, observation: null }],
   ] as const)('with %d is served nothing old, and nothing fresh', async ([status, code, errors, country]) => {
@@ -181,7 +181,7 @@ describe('a key that the service refuses', () => {
     const after = await program.ask(QUERY);
     expect(after.errors.map(({ extensions }) => extensions.code)).toEqual(Array(errors).fill(code));
     expect(after.data).toEqual({ country });
-    // Nor is it served when the service can't be asked later on.
+    // Serves nothing old later on, when the service can't be asked, either.
     program.sandbox.faults.clear();
     program.sandbox.faults.set({ kind: 'reset' });
     program.pass(60);

@@ -140,7 +140,7 @@ describe('usage', () => {
       asked += replies.length;
       for (const { upstream } of replies) billed += upstream.calls;
     }
-    // Its end writes what it has gathered.
+    // Its end writes all that it has gathered.
     await other[Symbol.asyncDispose]();
     await one.gather();
     const { usage } = await one.desk.usage({});

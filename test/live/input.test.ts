@@ -12,7 +12,7 @@ import {
   type Subscribing,
 } from './live.ts';
 
-/** All lists are held, and a figure: what is refused then has no need of a call. */
+/** All lists are held, and a figure: refusals need no call then. */
 const WARM = `{ sources { key } indicators { key } countries { code }
   observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }`;
 

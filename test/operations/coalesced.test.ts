@@ -15,7 +15,10 @@ import { open, type Received } from './exchange.ts';
 const FIGURE =
   'query ($code: CountryCode = "KE") { country(code: $code) { name observation(metricKey: "population_total") { value } } }';
 
-/** The program where nothing is held between operations, once it has made an operation ready to be run by its plan. */
+/**
+ * The program with nothing held between operations, once it has made an operation ready to be run by its
+ * plan.
+ */
 async function openReady(query: string) {
   const program = await open({ sandbox: { latencyMs: 40 }, env: { CACHE_URL: 'none' } });
   for (let i = 0; i < 3; i += 1) await program.send({ body: { query } });
@@ -27,7 +30,7 @@ async function openReady(query: string) {
   program.requests();
   program.operations.splice(0);
   return Object.assign(program, {
-    /** How many operations have asked for figures since. */
+    /** Number of operations that have asked for figures since. */
     asked: async () => (await batched()) - before,
   });
 }
@@ -116,7 +119,7 @@ describe('operations that differ', () => {
       headers: { accept },
     };
     const usual = { body: { query: FIGURE }, headers: { accept: '*/*' } };
-    // Both are to be run by their plans, so that their figures are asked for at the same time.
+    // Runs both by their plans, so that their figures are asked for at the same time.
     for (let i = 0; i < 3; i += 1) for (const each of [usual, other]) await program.send(each);
     const before = await program.asked();
     const [one, another] = await Promise.all([program.send(usual), program.send(other)]);
@@ -125,7 +128,7 @@ describe('operations that differ', () => {
   });
 });
 
-/** Once all promises that were settled are followed. */
+/** Resolves once all promises that were settled are followed. */
 const tick = promisify(process.nextTick);
 
 interface Difference {

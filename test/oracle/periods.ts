@@ -1,4 +1,4 @@
-/** How long a period is; `opaque`: a text that says nothing of days. */
+/** Length of a period; `opaque`: a text that says nothing of days. */
 export type Frequency =
   | 'year'
   | 'fiscal'
@@ -30,7 +30,7 @@ export const STEPS: Readonly<Record<Frequency, number>> = {
   opaque: 1,
 };
 
-/** From the longest on: of periods that end the same day, the longer one is the later. */
+/** Frequencies from the longest on: of periods that end the same day, the longer one is the later. */
 const LENGTHS: readonly Frequency[] = [
   'year',
   'fiscal',
@@ -47,7 +47,7 @@ export function isLonger(a: Slot, b: Slot): number {
   return LENGTHS.indexOf(b.frequency) - LENGTHS.indexOf(a.frequency);
 }
 
-/** What is equal for two periods where they are the same one. */
+/** A name that is equal for two periods if they are the same one. */
 export function nameOf({ frequency, year, nth }: Slot): string {
   return `${frequency} ${year} ${nth}`;
 }
@@ -57,7 +57,7 @@ export function shifted(slot: Slot, years: number): Slot {
   return { ...slot, year: slot.year + years };
 }
 
-/** The last day, as a text that sorts. What says nothing of days ends with its year. */
+/** The last day, as a text that sorts. A text that says nothing of days ends with its year. */
 export function lastDayOf({ frequency, year, nth }: Slot): string {
   switch (frequency) {
     case 'half':
@@ -130,7 +130,7 @@ export function spellings(slot: Slot): readonly string[] {
     case 'year':
       return [`${year}`, `${year}-A1`, `${year}A`, 'annual', `${year}-01-01/${year}-12-31`];
     case 'fiscal':
-      // From July to June, as most of them; the year is that in which it ends.
+      // Runs from July to June, as most of them; the year is that in which it ends.
       return [`${year - 1}/${year}`];
     case 'half':
       return [`${year}-S${nth}`, `${year}S${nth}`, `${year}H${nth}`, `${year}-H${nth}`, `H${nth} ${year}`];
@@ -156,7 +156,7 @@ export function spellings(slot: Slot): readonly string[] {
         `${year}M${two(nth)}`,
         `${year}M${nth}`,
         `${year}-M${two(nth)}`,
-        // Else this is a fiscal year: 2008/09.
+        // Leaves out a spelling that would be a fiscal year: 2008/09.
         ...(nth === (year + 1) % 100 ? [] : [`${year}/${two(nth)}`]),
         `${year}${two(nth)}`,
         `${two(nth)}/${year}`,

@@ -84,7 +84,7 @@ function sharedBy(row: RowFact, indicator: IndicatorFact, dice: Dice, habits: Ha
   });
 }
 
-/** What else a series of some frequency has: its sums, or its parts. */
+/** Further figures of a series of some frequency: its sums, or its parts. */
 const BLENDS: Readonly<Partial<Record<Frequency, readonly Frequency[]>>> = {
   month: ['quarter', 'year'],
   quarter: ['half', 'year'],
@@ -119,7 +119,7 @@ interface Spelled {
   readonly way: number;
 }
 
-/** How the periods of one series are spelled; some of them, by words that say nothing of days. */
+/** Spelling of the periods of one series; some of them, by words that say nothing of days. */
 function createSpelling(
   diceOf: Drawing['dice'],
   habits: Habits,
@@ -145,7 +145,7 @@ function frequencyOf(diceOf: Drawing['dice'], key: string, { frequency, frequenc
   return frequency === 'annual' ? 'year' : dice.pick(['year', 'quarter', 'month'] as const);
 }
 
-/** So many periods, the newest first: the last of the last year, and those before it. */
+/** Periods before the end of a year, so many, the newest first: its last, and those before it. */
 function slotsBefore(lastYear: number, frequency: Frequency, count: number): Slot[] {
   const step = STEPS[frequency];
   return Array.from({ length: count }, (_, age) => {

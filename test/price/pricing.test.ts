@@ -7,13 +7,16 @@ import { openProgram } from '../support/program.ts';
 
 const EXPLAIN = { headers: { 'x-explain': '1' } };
 
-/** What a plan cannot foresee: calls that depend on what earlier ones answered, or complete a list that was cut. */
+/** Calls that a plan cannot foresee: they depend on earlier answers, or complete a list that was cut. */
 const UNFORESEEN = /place-newer-than-country|series-over-the-limit/;
 
 /** Half of the suite's time. */
 const LARGE = /all-indicators-of-all-countries/;
 
-/** Which figures hang below these is told by records, which are not kept to plan by: their number is right all the same. */
+/**
+ * Queries whose figures hang below records, which are not kept to plan by: their number is right all the
+ * same.
+ */
 const BELOW_RECORDS = /below-offices|below-profile/;
 
 describe('the plan of an operation', () => {
@@ -24,7 +27,7 @@ describe('the plan of an operation', () => {
   )('of %s is what it then costs, and sends nothing', async (file) => {
     const query = readFileSync(file, 'utf8');
     await using program = await openProgram();
-    // Once for the lists, which a cold plan can only assume.
+    // Asks once for the lists, which a cold plan can only assume.
     await program.ask(query);
     program.requests();
     const plan = await program.ask(query, EXPLAIN);
@@ -104,13 +107,13 @@ describe('the plan of an operation', () => {
       >;
       return [least, calls, most];
     };
-    // A record of one country takes one call, whatever is in it.
+    // A record of one country takes one call, for any of its fields.
     expect(await rangeOf('{ country(code: "KE") { profile { record } } }')).toEqual([1, 1, 1]);
     // Of a figure it is not known whether its latest row is national and has a value.
     expect(
       await rangeOf('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }'),
     ).toEqual([1, 1, 60]);
-    // With no list at hand, there may be no country to ask for.
+    // Assumes no country, for without a list there may be none.
     expect(await rangeOf('{ countries { profile { record } } }')).toEqual([1, 55, 60]);
     await program.ask('{ countries { name } }');
     expect(await rangeOf('{ countries { profile { record } } }')).toEqual([55, 55, 55]);

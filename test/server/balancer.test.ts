@@ -16,12 +16,12 @@ afterEach(() => {
 
 const CLIENTS = 8;
 
-/** How soon after a gateway is gone the balancer sees that its connections are. */
+/** Time after the end of a gateway until the balancer sees its connections gone. */
 const DISPATCH_MS = 50;
 
 const QUERY = '{ country(code: "KE") { name observation(metricKey: "population_total") { value } } }';
 
-/** What came of one operation, and the calls that it was billed. */
+/** Outcome of one operation, and the calls that it was billed. */
 async function ask(url: string): Promise<readonly [outcome: string, calls: number]> {
   try {
     const response = await fetch(`${url}/graphql`, {
@@ -137,7 +137,7 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
     await sandbox.close();
 
     const failed = asked.filter(({ outcome }) => outcome !== 'answered');
-    // They were under way at that instant.
+    // Finds those alone that were under way at that instant.
     for (const { begunAt } of failed) expect(begunAt).toBeLessThan(goneAt + DISPATCH_MS);
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.length).toBeLessThanOrEqual(CLIENTS);

@@ -1,4 +1,7 @@
-/** What maps leave behind, in kilobytes an entry, until a full collection: a plain one, and ours. Run with `--expose-gc --no-allocation-site-pretenuring`. */
+/**
+ * Kilobytes an entry that maps leave behind until a full collection: a plain one, and ours. Run with
+ * `--expose-gc --no-allocation-site-pretenuring`.
+ */
 import { getHeapSpaceStatistics } from 'node:v8';
 import { TransientMap } from '../../src/store/lru.ts';
 
@@ -9,7 +12,7 @@ const LENGTH = 1000;
 
 function leftBehind(map: Pick<TransientMap<unknown>, 'set' | 'delete'>): number {
   turnOver(map, () => 0);
-  // By now the map is old.
+  // Counts from here on, for by now the map is old.
   globalThis.gc?.();
   const before = oldBytes();
   turnOver(map, (entry) => new Array(LENGTH).fill(entry));
@@ -29,7 +32,7 @@ function turnOver(
   }
 }
 
-/** Twice: what is still there then is taken for old. */
+/** Collects twice: objects that are still there then are taken for old. */
 function collectYoung(): void {
   for (let i = 0; i < 2; i += 1) globalThis.gc?.({ type: 'minor' });
 }

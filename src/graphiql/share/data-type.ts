@@ -30,7 +30,7 @@ const MAX_FIELDS = 5_000;
 
 /**
  * The type of an operation's `data`, as TypeScript writes it: a field of some types only may be missing.
- * @throws GraphQLError where the text is no GraphQL
+ * @throws GraphQLError if the text is no GraphQL
  */
 export function dataTypeOf(schema: GraphQLSchema, query: string, operationName: string | undefined): string {
   const { definitions } = parse(query);
@@ -99,7 +99,7 @@ function collect(
     const below = one.kind === Kind.FRAGMENT_SPREAD ? scope.fragments.get(one.name.value) : one;
     if (below === undefined) continue;
     if (one.kind === Kind.FRAGMENT_SPREAD) {
-      // Under a condition and without one, a fragment is looked at twice, but no more often.
+      // Looks at a fragment twice, under a condition and without one, but no more often.
       const name = `${one.name.value} ${always}`;
       if (spread.has(name)) continue;
       spread.add(name);

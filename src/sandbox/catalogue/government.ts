@@ -7,7 +7,7 @@ export interface Term {
   leader_wikidata_id: string | null;
   leader_name: string;
   start_date: string | null;
-  /** Null while the term lasts, and where the record doesn't know. */
+  /** Null while the term lasts, and if the record doesn't know. */
   end_date: string | null;
   /** The record's own word: `current`, `acting`, `former` or `disputed`. */
   status: string;
@@ -37,7 +37,7 @@ function termsOf(country: Country, office: string): Term[] {
   let endDate: string | null = null;
   const digits = (n: number, count: number) => String(n).padStart(count, '0');
   for (let i = 0; i < count; i++) {
-    // In the first half of the year, so that no term of 2026 begins after the record was fetched.
+    // Begins in the first half of the year, so that no term of 2026 begins after the record was fetched.
     const start = `${year}-${digits(1 + (mix(seed, 10 + i) % 6), 2)}-${digits(1 + (mix(seed, 20 + i) % 28), 2)}`;
     const acting = mix(seed, 3) % 11 === 0 ? 'acting' : 'current';
     terms.push({
@@ -56,7 +56,9 @@ function termsOf(country: Country, office: string): Term[] {
   return terms;
 }
 
-/** The offices of a country, highest first, each with its terms, newest first; none where nothing is recorded. */
+/**
+ * The offices of a country, highest first, each with its terms, newest first; none if nothing is recorded.
+ */
 export function officesOf(country: Country): Office[] {
   if (country.code === UNRECORDED) return [];
   const named: [name: string, role: string][] = [

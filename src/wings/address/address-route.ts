@@ -5,9 +5,16 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Config, ConfigError } from '../../config.ts';
 import { errorBody, excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
-import type { Gateway, GatewayRequest, GatewayResponse } from '../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import { heldBounds } from '../../memory-budget.ts';
-import { ChangedRequest, isHeld, isNothing, wholeBody } from '../../operations/messages.ts';
+import {
+  ChangedRequest,
+  type GatewayRequest,
+  type GatewayResponse,
+  isHeld,
+  isNothing,
+  wholeBody,
+} from '../../operations/messages.ts';
 import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { Issued } from '../issued/exchange.ts';

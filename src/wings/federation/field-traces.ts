@@ -1,8 +1,8 @@
 import type { ITrace, Trace } from '@apollo/usage-reporting-protobuf';
 import { type GraphQLFormattedError, type ResponsePath, responsePathAsArray } from 'graphql';
+import { isPromise } from 'graphql/jsutils/isPromise.js';
 import type { FieldHolder, ObjectColumn } from '../../execution/columns.ts';
 import type { FieldPlan } from '../../execution/plan.ts';
-import { isPromise } from '../../execution/run.ts';
 import type { GatewayRequest } from '../../operations/messages.ts';
 import { inverted, type PrefixedNames } from './subgraph.ts';
 

@@ -20,7 +20,7 @@ import type { ErrorBehavior } from '../../execution/columns.ts';
 import { type Plan, planOperation } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { formatError } from '../../graph/errors.ts';
-import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
+import type { Admission } from '../../operations/admission.ts';
 import { limitRules, listRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
 import {
   errorBehaviorOf,
@@ -64,7 +64,7 @@ interface KeySubscriptions {
   readonly beginning: Semaphore;
   beginners: number;
   /** Place that those which begin have among operations; null while none does. */
-  admitted: { readonly caller: Caller; readonly refusal: Promise<AdmissionRefusal | null> } | null;
+  admitted: { readonly caller: Caller; readonly refusal: ReturnType<Admission['enter']> } | null;
 }
 
 type Admitting = Pick<Admission, 'enter' | 'leave'>;
@@ -201,7 +201,7 @@ function overloaded(): Failure {
 }
 
 /** One operation that came by a transport of subscriptions. */
-interface LiveRequest {
+export interface LiveRequest {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
@@ -211,7 +211,7 @@ interface LiveRequest {
   readonly signal: AbortSignal;
 }
 
-interface EnteredSubscriber {
+export interface EnteredSubscriber {
   readonly caller: Caller;
   /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
   readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;

@@ -21,7 +21,8 @@ import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Config } from '../../config.ts';
 import { errorBody, Failure, type FailureCode } from '../../errors.ts';
-import type { GatewayRequest, Live, StreamHolder } from '../../gateway.ts';
+import type { Live } from '../../gateway.ts';
+import type { GatewayRequest } from '../../operations/messages.ts';
 import { flat, headFault, hijacked, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { LiveResults } from './subscriptions.ts';
@@ -348,7 +349,10 @@ class SharedStreams {
     this.#streams.delete(token ?? '');
   }
 
-  #reserve(raw: FastifyRequest, { name: holder, isUnproven }: StreamHolder): string | StreamResponse {
+  #reserve(
+    raw: FastifyRequest,
+    { name: holder, isUnproven }: Awaited<ReturnType<Live['holderOf']>>,
+  ): string | StreamResponse {
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
     const ofKey = reserved.filter(([, stream]) => stream.holder === holder).length;
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;

@@ -2,6 +2,7 @@ import {
   BREAK,
   type DocumentNode,
   type GraphQLError,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   isObjectType,
   type OperationDefinitionNode,
@@ -24,14 +25,8 @@ import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { formatError, originalOf } from '../../graph/errors.ts';
 import { costOf, type FieldCost } from '../../graph/selection.ts';
-import {
-  createHeldNames,
-  createLoaders,
-  type TickerParameter,
-  type TickersLearned,
-} from '../../loaders/loaders.ts';
+import { createHeldNames, createLoaders, type TickersLearned } from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
-import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
 import type { Learned } from '../../plan/learned.ts';
 import { limitsOf } from '../../plan/modes.ts';
@@ -86,6 +81,12 @@ interface PricingParts {
  * the documented size. `least`: it holds nothing.
  */
 type Supposed = 'expected' | 'least';
+
+/** The plan of an operation, in place of its answer. */
+export interface Explanation {
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly extensions: Record<string, unknown>;
+}
 
 /**
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
@@ -524,7 +525,7 @@ function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
 
 /** Copies the facts that are known now; one operation adds to them for itself alone. */
 function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
-  const useless = new Set<TickerParameter>();
+  const useless = new Set<keyof endpoints.TickersParams>();
   return {
     needsLimit,
     areTotalsCapped,

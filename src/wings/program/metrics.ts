@@ -6,7 +6,8 @@ import {
   type Histogram,
   Registry,
 } from 'prom-client';
-import type { Gateway, Observer, OperationEvent } from '../../gateway.ts';
+import type { Gateway, Observer } from '../../gateway.ts';
+import type { OperationEvent } from '../../operations/run.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -2,11 +2,13 @@ import { responsePathAsArray } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../../async/turns.ts';
 import type { BatchInfo, BatchResolver } from '../../execution/plan.ts';
 import type { Outcome } from '../../figures/entries.ts';
-import type { GraphContext, RankRecord, RatioRecord } from '../../graph/context.ts';
+import type { GraphContext } from '../../graph/context.ts';
 import type {
   ObservationChangeArgs,
   ObservationPerArgs,
   ObservationRankArgs,
+  Rank,
+  ResolversParentTypes,
 } from '../../graph/generated.ts';
 import type { WantedFigure } from '../../loaders/observations.ts';
 import { type Period, periodOf, shiftedPeriod } from '../../periods.ts';
@@ -366,7 +368,12 @@ function gapIn(rows: Outcome, own: ObservationRecord, year: number): Misfit | nu
   );
 }
 
-const per: Derived<ObservationPerArgs, RatioRecord> = (rows, { metricKey }, context, info) => {
+const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
+  rows,
+  { metricKey },
+  context,
+  info,
+) => {
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
@@ -406,7 +413,7 @@ interface RankGroup {
   readonly wanted: readonly WantedFigure[];
 }
 
-const rank: Derived<ObservationRankArgs, RankRecord> = (rows, { among, direction }, context, info) => {
+const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, context, info) => {
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
   const known =
@@ -492,7 +499,7 @@ function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], la
  * The rank of a figure among those of other countries.
  * @param sign 1 if the largest figure comes first
  */
-function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): RankRecord | Misfit | Error {
+function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): Rank | Misfit | Error {
   let [position, of] = [1, 1];
   for (const { countryCode, figure } of rivals) {
     if (countryCode === row.countryCode) continue;

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../async/clock.ts';
 import { untilAborted } from '../../async/turns.ts';
 import type { HeldState, Lease, LeaseState, Leases } from '../../store/store.ts';
-import type { InFlight, TenantCache, Wanted } from '../../tenants/tenant-cache.ts';
+import type { InFlight, TenantCache } from '../../tenants/tenant-cache.ts';
 import { awayState, fetchedState, isAway } from './backing.ts';
+
+type WantedNames = Parameters<InFlight['together']>[0];
 
 /**
  * Milliseconds that a lease lasts which its holder doesn't renew: so long others wait for a process that was killed.
@@ -87,7 +89,7 @@ export function createInFlight(
     return () => cancel();
   }
 
-  async function fetchLeased(wanted: Wanted, names: readonly string[], lease: Lease): Promise<void> {
+  async function fetchLeased(wanted: WantedNames, names: readonly string[], lease: Lease): Promise<void> {
     const isLeased = lease.names.length > 0;
     const stopRenewing = isLeased ? renewing(lease) : () => {};
     const startedMs = performance.now();
@@ -107,7 +109,7 @@ export function createInFlight(
     }
   }
 
-  async function together(wanted: Wanted): Promise<void> {
+  async function together(wanted: WantedNames): Promise<void> {
     const { group, names, signal } = wanted;
     const startedMs = performance.now();
     const untilMs = startedMs + maxWaitMs;
@@ -127,7 +129,7 @@ export function createInFlight(
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (mine.length === missing.length) break;
       for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
-      // What others have fetched may be too old by now: that shows at once, and isn't found after a wait for the rest.
+      // Looks at figures of others at once: they may be too old by now, which a wait for the rest would show late.
       const lacking = fetched.length === 0 ? [] : await wanted.takeOver(fetched);
       if (lacking.length > 0) {
         missing = [...lacking, ...free, ...away];
