@@ -184,10 +184,7 @@ export function scopeOfRows(info: RowsField): FieldScope {
 
 const rowNodes = perSelection((info: RowsField): FieldScope['fieldNodes'] => {
   const type = getNamedType(info.returnType);
-  return rowTypeOf(type) !== null && isObjectType(type) ? rowNodesIn(info, type) : info.fieldNodes;
-});
-
-function rowNodesIn(info: FieldScope, type: GraphQLObjectType): readonly FieldNode[] {
+  if (rowTypeOf(type) === null || !isObjectType(type)) return info.fieldNodes;
   const edges = type.getFields().edges;
   const edgeType = edges === undefined ? undefined : getNamedType(edges.type);
   const below = fieldsBelow(info, type).flat();
@@ -197,7 +194,7 @@ function rowNodesIn(info: FieldScope, type: GraphQLObjectType): readonly FieldNo
     ? fieldsBelow({ ...scopeOf(info), fieldNodes: named(below, 'edges') }, edgeType).flat()
     : [];
   return [...named(below, 'nodes'), ...named(ofEdges, 'node')];
-}
+});
 
 const scopeOf = ({ schema, fragments, variableValues }: SelectionScope): SelectionScope => ({
   schema,

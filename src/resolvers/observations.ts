@@ -110,18 +110,6 @@ function argumentsOf(
   }
 }
 
-/** The first year to ask for, so that the figures of the wanted years can be compared with it. */
-function firstYearFor(
-  derived: readonly DerivedField[],
-  fromYear: number | null | undefined,
-): number | null | undefined {
-  return fromYear == null || !derived.some(isAgainstYearBefore) ? fromYear : fromYear - 1;
-}
-
-function isAgainstYearBefore({ name, since }: DerivedField): boolean {
-  return (name === 'change' || name === 'growthPercent') && since == null;
-}
-
 /** The latest national figures of some countries, asked for with those to compare with. */
 export function latestFigures(
   derived: readonly DerivedField[],
@@ -209,10 +197,7 @@ function keyOf(row: ObservationRecord, ordinal: number): readonly string[] {
   return datasetVersion === null ? key : [...key, datasetVersion];
 }
 
-/** A key without the release of the dataset, and the part after it: it holds if the service revises the row. */
-const unreleased = (key: readonly string[]): readonly string[] => key.slice(0, LASTING_PARTS);
-
-/** Parts of a key that name no release: from the country to the source. */
+/** Parts of a key without the release of the dataset, and the part after it: they hold if the service revises the row. */
 const LASTING_PARTS = 7;
 
 /** The identifiers of rows. Rows with the same name are told apart by their order. */
@@ -294,7 +279,11 @@ export function observationRows(
   const isNational = !isFromSeries && scope === 'NATIONAL';
   // Figures of places are not ranked.
   const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
-  const years = isFromSeries ? yearRange(firstYearFor(derived, fromYear), toYear) : null;
+  const isAgainstYearBefore = derived.some(
+    ({ name, since }) => (name === 'change' || name === 'growthPercent') && since == null,
+  );
+  const firstYear = fromYear == null || !isAgainstYearBefore ? fromYear : fromYear - 1;
+  const years = isFromSeries ? yearRange(firstYear, toYear) : null;
   const load = (codes: readonly string[], keys: readonly string[]) => {
     const wanted = { mode, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years } as const;
     if (derived.length > 0) askAhead(derived, wanted, context);
@@ -431,7 +420,10 @@ const listing = createListing(
       const [countryCode = '', metricKey = '', year = ''] = key;
       const group = `${countryCode} ${metricKey} ${year}`;
       const rows = list.filter((row) => row.countryCode === countryCode && groupOf(row) === group);
-      return observationOf(encodeId(type, ...key), key, rows) ?? observationOf('', unreleased(key), rows);
+      return (
+        observationOf(encodeId(type, ...key), key, rows) ??
+        observationOf('', key.slice(0, LASTING_PARTS), rows)
+      );
     },
   },
 );

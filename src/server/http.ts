@@ -7,7 +7,6 @@ import { entityTag, isHeld } from '../operations/messages.ts';
 const AUTHORIZATION = 'authorization';
 /** Characters that no key reaches. */
 const MAX_KEY_LENGTH = 4_096;
-const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
 /** Returns headers with one value each. */
 export function flat(headers: IncomingMessage['headers']): Record<string, string> {
@@ -32,7 +31,8 @@ export function keyFault({ rawHeaders, headers: { authorization } }: IncomingMes
       message: 'The request has several Authorization headers.',
     } as const;
   if (isWellFormed(authorization)) return null;
-  return { status: 401, code: 'UNAUTHENTICATED', message: MALFORMED_KEY } as const;
+  const message = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
+  return { status: 401, code: 'UNAUTHENTICATED', message } as const;
 }
 
 /** Tells if a header may be a key at all. If there is no key in it, the fields that need one say so. */
