@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import type { Types } from '@graphql-codegen/plugin-helpers';
 import { Kind, parse, type TypeNode } from 'graphql';
 
-/** All of it, what settings add to it included. */
+/** All of it, with the additions of settings. */
 const SDL = 'schema/**/*.graphql';
 
 /** Files of a pattern that have an export of the name. */
@@ -14,8 +14,8 @@ function filesWith(name: string, pattern: string): string[] {
 }
 
 /**
- * What our resolvers hand on for each type: what `sources.ts` has of its name, else the record of its name. Types that
- * have neither are made by a resolver as the schema has them.
+ * Objects that our resolvers hand on for each type: that of its name in `sources.ts`, else the record of its
+ * name. A resolver makes all others as the schema has them.
  */
 function mappers(): Record<string, string> {
   const sdl = globSync(SDL)
@@ -30,7 +30,7 @@ function mappers(): Record<string, string> {
   ];
   for (const file of files) {
     for (const [, name = '', kind = ''] of readFileSync(file, 'utf8').matchAll(
-      /^export interface (\w+)(Ref|Record)\b/gm,
+      /^export (?:interface|type) (\w+)(Ref|Record)\b/gm,
     )) {
       const path = file.replace('src/graph/', './').replace('src/', '../');
       if (new RegExp(`^type ${name}\\b`, 'm').test(sdl)) found[name] ??= `${path}#${name}${kind}`;
@@ -153,7 +153,10 @@ function typeNameOf(type: TypeNode): string {
 
 const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
 
-/** Resolver types, from the SDL in `schema/` and from what our resolvers hand on for each type; and the lists of files. */
+/**
+ * Resolver types, from the SDL in `schema/` and from the objects that our resolvers hand on; and the lists of
+ * files.
+ */
 const config: Types.Config = {
   schema: SDL,
   generates: {

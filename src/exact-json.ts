@@ -55,10 +55,7 @@ function keepDigits(_name: string, value: unknown, { source = '' }: { readonly s
   return isSure ? value : JSON.rawJSON(source);
 }
 
-/**
- * Returns the nearest number to one that is kept as it was written, infinite if it is beyond all; any other value as it
- * is.
- */
+/** Returns the nearest number to one that is kept as written, infinite if it is beyond all; any other value as it is. */
 export function asNumber(value: unknown): unknown {
   return JSON.isRawJSON(value) ? Number(value.rawJSON) : value;
 }
@@ -69,9 +66,7 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 /** Characters beyond which a text is no number that anybody means. */
 const MAX_CHARACTERS = 1_000;
 
-/**
- * Reads the number that a text spells; null if it is none, or beyond all numbers. All texts of others are read here.
- */
+/** Reads the number that a text spells; null if it is none, or beyond all numbers. All texts of others are read here. */
 export function numberOf(text: string): number | null {
   const spelt = text.length > MAX_CHARACTERS ? '' : text.trim();
   const number = DECIMAL.test(spelt) ? Number(spelt) : Number.NaN;

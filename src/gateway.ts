@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
-import type { BatchSize, FiguresParts } from './figures/entries.ts';
+import type { FiguresParts } from './figures/entries.ts';
 import { createObservationEntries, createRefusedNames, createSeveralFigures } from './figures/entries.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { createHeldNames, createTickersLearned, notingNames } from './loaders/loaders.ts';
@@ -51,7 +51,7 @@ export interface Observer {
   operation(event: OperationEvent): void;
   attempt(event: Attempt): void;
   /** Called when a batch of figures leaves. */
-  batch?(size: BatchSize): void;
+  readonly batch?: FiguresParts['onBatch'];
   /** Called when rows of figures have come, some of which nobody had asked for. */
   rows?(received: number, unwanted: number): void;
   /** Called when a call or a batch has waited for a minute window. */

@@ -484,9 +484,7 @@ interface TimeOfDay {
   readonly seconds: number;
   /** Digits of a fraction of a second. */
   readonly fraction: string;
-  /**
-   * Milliseconds for which it may be that time: a minute, if no seconds are written; a day, if there is a zone alone.
-   */
+  /** Milliseconds for which it may be that time: a minute, if no seconds are written; a day, if there is a zone alone. */
   readonly precisionMs: number;
   /** Minutes by which it is later there than in UTC; 0 if no zone is named, which means UTC. */
   readonly offsetMinutes: number;
@@ -499,11 +497,7 @@ const COMPACT = new RegExp(`(?<=\\d{8}|-\\d\\d)t(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.
 /** The pattern of a zone behind a day, as XML Schema has it. */
 const ZONED = /(?<=\d)()()()()(z|[+-]\d\d:\d\d)$/;
 
-/**
- * Splits a plain text into its day, and the time of day behind it, if there is one. Days, periods and times are written
- * alike.
- * @returns null if the day has no such time
- */
+/** Splits a plain text into its day and the time of day behind it, if any; null if the day has no such time. */
 function splitClock(plain: string): { readonly day: string; readonly clock: TimeOfDay | null } | null {
   const found = CLOCK.exec(plain) ?? COMPACT.exec(plain) ?? ZONED.exec(plain);
   if (found === null) return { day: plain, clock: null };

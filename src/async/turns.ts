@@ -255,9 +255,7 @@ export function mapValue<Value, Result>(
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
 
-/**
- * Has a wing loaded by the first that needs it; it is there at once from then on. No batch leaves while it is loading.
- */
+/** Has the first that needs a wing load it; it is there at once from then on. No batch leaves while it is loading. */
 export function loadedOnce<Wing>(load: () => Promise<Wing>) {
   let wing: PromiseOrValue<Wing> | undefined;
   return <Result>(

@@ -1,11 +1,11 @@
 import { Failure } from '../errors.ts';
-import type { Pair } from '../plan/demand.ts';
 import {
   covers,
   type Demand,
   keyOf,
   latestFor,
   type Mode,
+  type Pair,
   takenUntilMs,
   type YearRange,
 } from '../plan/demand.ts';
@@ -25,18 +25,16 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import {
   called,
   type FetchedRows,
-  type FetchTask,
   type NameSearch,
   NONE_WHOLE,
   type PairsToFetch,
   type Repair,
-  type SettlePair,
   sum,
   type Task,
 } from './data-calls.ts';
 import type { Fetch, Figures, FiguresParts, Outcome, Settle } from './entries.ts';
-import { createPrefetch, held, heldAtOnce, NO_PREFETCH, openRevalidation } from './held.ts';
-import { createObservationPool, type Participant } from './pool.ts';
+import { held, heldAtOnce, openHolding } from './held.ts';
+import { createObservationPool } from './pool.ts';
 
 /**
  * Fetches the demands that nobody else who shares the store is fetching, and takes the rest from the store once it has
@@ -76,11 +74,7 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
   };
 }
 
-/** The source of the figures of all operations. */
-export interface ObservationClient {
-  /** Takes part with one operation. */
-  join(caller: Caller): { readonly participant: Participant; readonly figures: Figures };
-}
+export type ObservationClient = ReturnType<typeof createObservationClient>;
 
 /**
  * Puts together the stages that the figures of an operation pass:
@@ -95,18 +89,18 @@ export interface ObservationClient {
  * The first stage works for one operation, the pool and all below for those that wait for a batch. From `covered` on,
  * stages are of another shape than {@link Fetch}: they fetch pairs, and a rectangle of them.
  */
-export function createObservationClient(parts: FiguresParts): ObservationClient {
+export function createObservationClient(parts: FiguresParts) {
   const pool = createObservationPool(leased(createDataFetch(parts), parts), parts);
-  const prefetch = parts.maxAskedLately === 0 ? NO_PREFETCH : createPrefetch(parts);
-  const revalidation = openRevalidation(parts, async () =>
+  const holding = openHolding(parts, async () =>
     (await import('../wings/revalidation.ts')).createRevalidation(parts),
   );
-  const holding = { ...parts, prefetch, revalidation };
   const shared = { held: heldAtOnce(holding), several: parts.entries.several };
   return {
-    join(caller) {
+    /** Takes part with one operation. */
+    join(caller: Caller) {
       const participant = pool.join(caller);
-      return { participant, figures: { ...shared, fetch: held(participant.fetch, holding) } };
+      const figures: Figures = { ...shared, fetch: held(participant.fetch, holding) };
+      return { participant, figures };
     },
   };
 }
@@ -122,6 +116,8 @@ const REPAIR: Repair = {
   refused: async (...refused) => (await import('../wings/bisected.ts')).bisected(...refused),
 };
 
+type SettlePair = PairsToFetch['settle'];
+
 /** Fetches pairs of one mode and settles each. */
 type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
@@ -129,7 +125,7 @@ type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRow
  * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
  * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
  */
-export function covered(next: FetchTask, parts: FiguresParts): FetchPairs {
+export function covered(next: ReturnType<typeof called>, parts: FiguresParts): FetchPairs {
   const { learned } = parts;
   return async function fetchPairs(wanted, sending) {
     const { caller } = sending;
@@ -177,15 +173,6 @@ interface Together {
   readonly search: NameSearch;
 }
 
-function openNameSearch(): NameSearch {
-  return {
-    refusalsLeft: undefined,
-    isListAsked: { countries: false, metrics: false },
-    isRefusedWithYears: false,
-    isAnswered: false,
-  };
-}
-
 /**
  * Plans demands as pairs to ask for as latest and as series, and settles each demand by the outcome of its pair: a
  * latest figure may stand in the series. If several rows of the series may be the latest, the service's own choice is
@@ -193,7 +180,13 @@ function openNameSearch(): NameSearch {
  */
 export function planned(next: FetchPairs, planning: FiguresParts): Fetch {
   return async (demands, sending, settle) => {
-    const together = { next, planning, sending, settle, search: openNameSearch() };
+    const search: NameSearch = {
+      refusalsLeft: undefined,
+      isListAsked: { countries: false, metrics: false },
+      isRefusedWithYears: false,
+      isAnswered: false,
+    };
+    const together = { next, planning, sending, settle, search };
     await all(byCase(demands).map((some) => fetchTogether(some, together)));
   };
 }
@@ -215,10 +208,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
     next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
 
-  /**
-   * Series that tell no latest figure: the failure to have them whole, or rows of which only the service can say which
-   * is the latest.
-   */
+  /** Series that tell no latest figure: the failure to have them whole, or rows of which the service has to choose. */
   const untold = new Map<string, Failure | SeriesRows>();
   const withoutLatest: Pair[] = [];
   const settleLatest: SettlePair = (pair, outcome) => {
@@ -310,10 +300,7 @@ function byMode(demands: readonly Demand[]): WantedByMode {
   return { latest, series };
 }
 
-/**
- * Takes the demands for a pair that an answer settles, each once.
- * @param years the years of the answer; null for all years
- */
+/** Takes the demands that an answer for some years of a pair settles, each once; null stands for all years. */
 function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
   const key = keyOf(pair);
   const demands = wanted.get(key) ?? [];

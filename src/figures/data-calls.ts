@@ -12,25 +12,16 @@ import {
   widened,
   type YearRange,
 } from '../plan/demand.ts';
-import {
-  DEFAULT_MAX_ROWS,
-  type Dimension,
-  type Facts,
-  type Learned,
-  mayNameYears,
-  type Span,
-} from '../plan/learned.ts';
-import { expectedRows, inWhole, type Planning, type Share } from '../plan/modes.ts';
+import { DEFAULT_MAX_ROWS, type Dimension, type Facts, type Learned, mayNameYears } from '../plan/learned.ts';
+import { expectedRows, inWhole, type Planning, type PlanPart } from '../plan/modes.ts';
 import { makeCall, type Sending, tracing } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
-import type { FiguresParts, Outcome, PairFigures } from './entries.ts';
+import type { FiguresParts, Outcome } from './entries.ts';
 
 /**
  * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
  * question, and rows that it lacks may be there all the same. Metrics that differ in case alone are one here.
- *
- * @param figures the rows with a figure by their pairs
  */
 function strayIn(
   list: ObservationList,
@@ -71,10 +62,7 @@ export interface Rows {
   readonly isRefused: false;
   readonly list: ObservationList;
   readonly groups: Groups;
-  /**
-   * The reason why a pair without rows is not shown to have none: the answer has rows that nobody asked for. Null if it
-   * has none.
-   */
+  /** The reason why a pair without rows may have some: the answer has rows that nobody asked for. Null if it has none. */
   readonly stray: Failure | null;
   /** The limit that was asked for. */
   readonly limit: number | undefined;
@@ -91,10 +79,7 @@ export interface Refusal {
   /** Empty if the service says that there is nothing (404), a failure if it says that the call is wrong. */
   readonly outcome: Outcome;
   readonly detail: string;
-  /**
-   * The reason why a 404 proves nothing by itself: its words don't name anything that was asked for. Left out if they
-   * do.
-   */
+  /** The reason why a 404 proves nothing by itself; left out if its words name anything that was asked for. */
   readonly stray?: Failure;
   readonly receivedAt: number;
 }
@@ -111,21 +96,19 @@ interface Groups {
   readonly askedKeyOf: (metricKey: string) => string;
 }
 
-/** The figures that a call is for. */
-interface QueryScope {
+/** A rectangle, and the query for its pairs. */
+interface DataQuery {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
-}
-
-/** A rectangle, and the query for its pairs. */
-interface DataQuery extends QueryScope {
   readonly limit?: number | undefined;
   /** The years to name. */
   readonly named?: YearRange | null | undefined;
 }
 
 /** A rectangle to ask for: of all years, or of some alone. */
-interface Asked extends QueryScope {
+interface Asked {
+  readonly mode: Mode;
+  readonly rectangle: Rectangle;
   readonly years: YearRange | null;
   readonly rowsOf: RowsOf;
 }
@@ -211,10 +194,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts) {
     return years === null || reply.isRefused ? reply : { ...reply, years };
   }
 
-  /**
-   * True if a call may have been refused for its `limit`: never by a 404, and, if limits are taken, only if the words
-   * say so.
-   */
+  /** True if a call may have been refused for its `limit`: if limits are taken, only if the words say so. */
   function mayBeForLimit({ outcome, detail }: Refusal): boolean {
     if (!(outcome instanceof Error)) return false;
     return isAboutLimit(detail) || learned.facts().limitParam !== 'accepted';
@@ -225,7 +205,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts) {
    * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
    */
   async function isCutShort(
-    { mode, rectangle }: QueryScope,
+    { mode, rectangle }: DataQuery,
     { list, groups, limit, facts }: Rows,
     sending: Sending,
   ): Promise<boolean> {
@@ -249,10 +229,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts) {
   return { ask, askFor, isCutShort };
 }
 
-/**
- * True if an answer is exactly as long as a limit that applied.
- * @param told the limit that the service says it applied
- */
+/** True if an answer is exactly as long as a limit that applied, as the service says (`told`) or else by its effect. */
 function isAtLimit(
   received: number,
   told: number | null,
@@ -333,7 +310,7 @@ export function learnLength(
     learned.learnWithin(countryCode, metricKey, widened(years), sent);
     return;
   }
-  let span: Span | null = null;
+  let span: { readonly from: number; readonly to: number } | null = null;
   for (const { year } of rows) {
     if (span === null) span = { from: year, to: year };
     else if (year < span.from || year > span.to) {
@@ -372,38 +349,30 @@ function highestLimitIn(detail: string, asked: number): number | null {
 }
 
 /** Pairs of one mode that are to be fetched. */
-export interface PairsToFetch {
-  readonly mode: Mode;
-  /** The years of series to ask for, as long as the service takes any; null for all of them. */
-  readonly years: YearRange | null;
-  readonly pairs: readonly Pair[];
-  /** Rows that each pair is expected to have. */
-  readonly rowsOf: RowsOf;
-  readonly settle: SettlePair;
+export interface PairsToFetch extends PlanPart {
+  /**
+   * Settles a pair: with rows, with a failure, or with `'no figure'` if the latest row holds no value, so that the latest
+   * figure stands further back in the series.
+   */
+  readonly settle: (pair: Pair, outcome: Outcome | 'no figure') => void;
   /** Number of times that a cut answer was asked for in pieces before. */
   readonly round: number;
   readonly search: NameSearch;
 }
 
 /** A rectangle to fetch, and the pairs that it answers. */
-export interface Task extends PairsToFetch, Share {
-  /** Gathers parts of a refused call; left out while none is looked into. */
-  readonly unproven?: Unproven[];
+export interface Task extends PairsToFetch {
+  readonly rectangle: Rectangle;
+  /**
+   * Gathers parts of a refused call of which a 404 names nothing; left out while none is looked into. It says that there
+   * is nothing of them if the route has answered anything else.
+   */
+  readonly unproven?: { readonly part: Task; readonly refusal: Refusal; readonly stray: Failure }[];
   /** Has some of the pairs covered anew, and fetched through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
     changes?: { years?: YearRange | null; rowsOf?: RowsOf; round?: number },
   ) => Promise<FetchedRows>;
-}
-
-/**
- * A part of a refused call of which a 404 names nothing. It says that there is nothing of it if the route has answered
- * anything else.
- */
-export interface Unproven {
-  readonly part: Task;
-  readonly refusal: Refusal;
-  readonly stray: Failure;
 }
 
 /** The state of the search for refused names in one fetch: all of its tasks share it. */
@@ -418,15 +387,9 @@ export interface NameSearch {
   isAnswered: boolean;
 }
 
-/**
- * Settles the pairs of one mode: with rows, with a failure, or with `'no figure'` if the latest row holds no value, so
- * that the latest figure stands further back in the series.
- */
-export type SettlePair = (pair: Pair, outcome: Outcome | 'no figure') => void;
-
-/** The number of rows that came for pairs. */
+/** The rows that came for pairs. */
 export interface FetchedRows {
-  /** Number of rows, with those that have no figure. */
+  /** Number of them, with those that have no figure. */
   readonly rows: number;
   /** True if `rows` counts everything; else it is no count to prove anything by. */
   readonly isWhole: boolean;
@@ -435,17 +398,12 @@ export interface FetchedRows {
 export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
 export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
 
-/**
- * Fetches a rectangle, and settles its pairs. Each failure is settled, so that no `Failure` is thrown.
- */
-export type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
+/** Fetches a rectangle, and settles its pairs. Each failure is settled, so that no `Failure` is thrown. */
+type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
 
 /** The ways to make good what a call did not bring. */
 export interface Repair {
-  /**
-   * Gets the rest of a cut answer.
-   * @throws Failure UPSTREAM_INCOMPLETE if it can't be had
-   */
+  /** Gets the rest of a cut answer. @throws Failure UPSTREAM_INCOMPLETE if it can't be had */
   cut(task: Task, answer: Rows, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
   /** Finds the names for which a call was refused, and fetches the others. */
   refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
@@ -520,19 +478,14 @@ function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   return isTold;
 }
 
-/**
- * True if an answer would tell that the service had cut it: by a total that has proved true, or a limit that applied.
- */
+/** True if an answer would tell that it was cut: by a total that has proved true, or a limit that applied. */
 function wouldTellOfCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boolean {
   const { received, meta } = list;
   if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
   return meta.total !== null && (totals === 'true' || meta.total > received);
 }
 
-/**
- * Settles the pairs of a whole answer.
- * @throws Failure if the pair of a faulty row can't be told
- */
+/** Settles the pairs of a whole answer. @throws Failure if the pair of a faulty row can't be told */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,
@@ -556,7 +509,9 @@ function handOut(
   }
   // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
   if (unknown === undefined) {
-    keep(sending.caller.tenant, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
+    const sound = all.filter((pair) => !faulty.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
+    const kept = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
+    keep(sending.caller.tenant, { mode, years }, kept, receivedAt);
   }
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
@@ -574,21 +529,6 @@ function handOut(
 /** Names a pair: one that is a demand has its name at hand. */
 function nameOf(pair: Pair): string {
   return pair.pairKey ?? keyOf(pair);
-}
-
-function figuresToKeep(
-  pairs: readonly Pair[],
-  mode: Mode,
-  groups: Groups,
-  faulty: ReadonlyMap<string, Failure>,
-): PairFigures[] {
-  const kept: PairFigures[] = [];
-  for (const pair of pairs) {
-    const key = nameOf(pair);
-    if (!faulty.has(key) && !isBlank(key, mode, groups))
-      kept.push({ pair, rows: groups.figures.get(key) ?? [] });
-  }
-  return kept;
 }
 
 /** True if the latest row holds no value: the latest figure stands further back. */

@@ -1,12 +1,12 @@
 import type { Clock } from '../async/clock.ts';
 import type { Failure } from '../errors.ts';
-import type { Pair } from '../plan/demand.ts';
 import {
   covers,
   type Demand,
   demandKey,
   isWithin,
   type Mode,
+  type Pair,
   wholeKey,
   type YearRange,
 } from '../plan/demand.ts';
@@ -18,12 +18,15 @@ import type { Ask, ListCache } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
-import type { Lookups } from '../store/lru.ts';
-import { createLru, createObjectMemo } from '../store/lru.ts';
+import { createLru, createObjectMemo, type Lookups } from '../store/lru.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { InFlight } from '../tenants/tenant-cache.ts';
-import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
+import {
+  type CacheEntry,
+  type InFlight,
+  NO_TENANT_CACHE,
+  type TenantCache,
+} from '../tenants/tenant-cache.ts';
 
 /** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
 const MAX_TEXTS = 20_000;
@@ -78,35 +81,19 @@ export function createCommonTexts(): (rows: readonly ObservationRecord[]) => voi
 /** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
 export type Outcome = readonly ObservationRecord[] | Error;
 
-/**
- * Countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most services
- * have none. It decides nothing: the answer warns by it.
- */
-export interface SeveralFigures {
-  readonly isEmpty: boolean;
-  /**
-   * Notes the rows that have come for the newest period of a country and metric.
-   * @param areAll true if there are no others, so that earlier knowledge of the pair is over
-   */
-  note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void;
-  /**
-   * The sources of all figures for the same place and period as one; null if it is known to be the only one, or nothing
-   * is known.
-   */
-  sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null;
-}
-
 /** Countries and metrics remembered, of all keys. */
 const MAX_PAIRS = 20_000;
 
 /** Periods of a country and metric remembered: several end on the same day. */
 const MAX_PERIODS = 8;
 
-/** The sources of figures, by the place and period that they are for. */
-type SourcesByPeriod = ReadonlyMap<string, readonly string[]>;
-
-export function createSeveralFigures(): SeveralFigures {
-  const known = createLru<SourcesByPeriod>(MAX_PAIRS);
+/**
+ * Keeps the countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most
+ * services have none. It decides nothing: the answer warns by it.
+ */
+export function createSeveralFigures() {
+  /** The sources of figures, by the place and period that they are for. */
+  const known = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
   const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
     `${tenant.digest} ${countryCode} ${metricKey}`;
 
@@ -114,14 +101,19 @@ export function createSeveralFigures(): SeveralFigures {
     get isEmpty() {
       return known.size === 0;
     },
-    note(tenant, rows, areAll) {
+    /**
+     * Notes the rows that have come for the newest period of a country and metric.
+     * @param areAll true if there are no others, so that earlier knowledge of the pair is over
+     */
+    note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void {
       if (rows.length === 0 || (rows.length === 1 && known.size === 0)) return;
       const first = rows[0] as ObservationRecord;
       const several = rows.length === 1 ? [] : severalIn(rows);
       if (several.length > 0) known.set(nameOf(tenant, first), new Map(several));
       else if (areAll) known.delete(nameOf(tenant, first));
     },
-    sourcesOf(tenant, row) {
+    /** Returns the sources of all figures for the place and period of one; null if none but it are known. */
+    sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null {
       return known.size === 0 ? null : (known.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
     },
   };
@@ -147,17 +139,11 @@ interface Refused {
   readonly atMs: number;
 }
 
-/** Country codes and metric keys that the service has refused, by key digest: a negative cache. */
-export interface RefusedNames {
-  /** True as long as no name of any key has been refused. */
-  readonly areNone: boolean;
-  /** The refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
-  of(tenant: Tenant, pair: Pair): Refused | undefined;
-  remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused): void;
-}
-
-/** @param ttlMs milliseconds for which a refusal is remembered; 0 remembers none */
-export function createRefusedNames(now: () => number, ttlMs: number): RefusedNames {
+/**
+ * Keeps country codes and metric keys that the service has refused a key: a negative cache.
+ * @param ttlMs milliseconds for which a refusal is remembered; 0 remembers none
+ */
+export function createRefusedNames(now: () => number, ttlMs: number) {
   const names = createLru<Refused>(MAX_NAMES);
 
   const keyOf = (tenant: Tenant, dimension: Dimension, name: string) =>
@@ -171,7 +157,9 @@ export function createRefusedNames(now: () => number, ttlMs: number): RefusedNam
   }
 
   const refusedNames = {
+    /** True as long as no name of any key has been refused. */
     areNone: true,
+    /** Returns the refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
     of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
       find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey)),
     remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {
@@ -196,25 +184,6 @@ export interface ObservationEntry {
   wantedAtMs: number;
 }
 
-/**
- * Holds figures by country, metric and mode, not by the address of the call: addresses of merged calls hardly ever
- * repeat, figures do.
- */
-export interface ObservationEntries {
-  /** The entry for a demand; undefined if none is held, or the store can't tell at once. */
-  atHand(tenant: Tenant, demand: Demand): ObservationEntry | undefined;
-  /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
-  read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
-  /**
-   * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
-   * that is. Else the service's own choice stays, as long as it is one of the newest rows. Of a range of years, only
-   * the rows that lie in it are held.
-   */
-  keep(tenant: Tenant, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
-  /** The countries and metrics that are known to have several figures of a period. */
-  readonly several: SeveralFigures;
-}
-
 /** The query of an answer for each of its pairs. */
 interface KeptAs {
   readonly mode: Mode;
@@ -222,7 +191,7 @@ interface KeptAs {
   readonly years: YearRange | null;
 }
 
-export interface PairFigures {
+interface PairFigures {
   readonly pair: Pair;
   readonly rows: readonly ObservationRecord[];
 }
@@ -241,10 +210,14 @@ const entries = createObjectMemo<ObservationEntry>('entry');
 /** Stands for a latest figure that a series doesn't tell: reads as nothing held. */
 const UNTOLD = { isUntold: true };
 
-export function createObservationEntries(
-  tenantCache: TenantCache,
-  several = createSeveralFigures(),
-): ObservationEntries {
+export type ObservationEntries = ReturnType<typeof createObservationEntries>;
+
+/**
+ * Holds figures by country, metric and mode, not by the address of the call: addresses of merged calls hardly ever
+ * repeat, figures do.
+ * @param several learns the countries and metrics that have several figures of a period
+ */
+export function createObservationEntries(tenantCache: TenantCache, several = createSeveralFigures()) {
   const shareTexts = createCommonTexts();
 
   /** The entry of a stored value; null if the value is not one that was put there. */
@@ -289,7 +262,8 @@ export function createObservationEntries(
 
   return {
     several,
-    atHand(tenant, demand) {
+    /** Returns the entry for a demand; undefined if none is held, or the store can't tell at once. */
+    atHand(tenant: Tenant, demand: Demand): ObservationEntry | undefined {
       if (!tenantCache.isAtHand) return undefined;
       const find = (name: string) => {
         const held = tenantCache.peek<unknown>(tenant, name);
@@ -297,7 +271,8 @@ export function createObservationEntries(
       };
       return bestOf(demand, find);
     },
-    async read(tenant, demands) {
+    /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
+    async read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>> {
       const best = new Map<string, ObservationEntry>();
       const held = await tenantCache.read<unknown>(tenant, namesOf(demands));
       const find = (name: string) => {
@@ -310,7 +285,12 @@ export function createObservationEntries(
       }
       return best;
     },
-    keep(tenant, { mode, years }, figures, atMs) {
+    /**
+     * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
+     * that is. Else the service's own choice stays, as long as it is one of the newest rows. Of a range of years, only
+     * the rows that lie in it are held.
+     */
+    keep(tenant: Tenant, { mode, years }: KeptAs, figures: Iterable<PairFigures>, atMs: number): void {
       const isHolding = tenantCache !== NO_TENANT_CACHE;
       if (!isHolding && mode === 'latest') return;
       const values = new Map<string, RawRows | RawRange>();
@@ -397,7 +377,7 @@ export interface FiguresParts extends Planning {
   readonly othersEntries: ObservationEntries;
   /** Milliseconds for which others' entries count for operations that come later. */
   readonly othersTtlMs: number;
-  readonly refusedNames: RefusedNames;
+  readonly refusedNames: ReturnType<typeof createRefusedNames>;
   readonly outage: { failure(): Failure | null };
   readonly ledger: Ledger;
   /** Milliseconds that operations wait for each other. */
@@ -416,17 +396,10 @@ export interface FiguresParts extends Planning {
   readonly onExpired?: () => void;
   /** Called with the rows of each answer, and the number of them that nobody had asked for. */
   readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
-  /** Called with each batch that is sent. */
-  readonly onBatch?: ((size: BatchSize) => void) | undefined;
+  /** Called with the size of each batch that is sent, and the number of operations that wait for some of it. */
+  readonly onBatch?: ((size: { readonly operations: number; readonly demands: number }) => void) | undefined;
   /** Called with the milliseconds that a batch has waited for a minute window. */
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
-}
-
-/** A batch that leaves. */
-export interface BatchSize {
-  /** Operations that wait for some of its demands. */
-  readonly operations: number;
-  readonly demands: number;
 }
 
 /** Called once a demand, as soon as its outcome is known, with a demand of the same name. */
@@ -449,5 +422,5 @@ export interface Figures {
   /** @throws the signal's reason if the client leaves first */
   readonly fetch: Fetch;
   /** The countries and metrics that are known to have several figures of a period. */
-  readonly several: SeveralFigures;
+  readonly several: ObservationEntries['several'];
 }

@@ -1,6 +1,6 @@
 import { eachInTurns, type Job, type PromiseOrValue } from '../async/turns.ts';
-import { covers, type Demand, demandFor, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
-import { estimate, fitsWithin, type Planning, type RangePlan, rangesOf } from '../plan/modes.ts';
+import { type Demand, demandFor, takenUntilMs, wholeOf } from '../plan/demand.ts';
+import { estimate, fitsWithin, type Planning, rangesOf } from '../plan/modes.ts';
 import { billStale, type Sending } from '../service/call.ts';
 import { isBetterOld } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
@@ -18,7 +18,7 @@ interface HeldDemand extends Demand {
 }
 
 /** An entry, and the metric that it has figures of. */
-export interface HeldFigures {
+interface HeldFigures {
   readonly entry: ObservationEntry;
   readonly metricKey: string;
 }
@@ -43,7 +43,7 @@ export interface Revalidation {
 }
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
-export interface FetchCosts {
+interface FetchCosts {
   /** Calls to fetch all demands that are missing or past their time. */
   readonly calls: () => number;
   /** Calls to fetch the missing demands alone. */
@@ -63,27 +63,28 @@ export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: FiguresParts
   return traffic;
 }
 
-/** @param load loads the look at the sources, for the first figure past its time */
-export function openRevalidation(
-  { freshness }: FiguresParts,
-  load: () => Promise<Revalidation['check']>,
-): Revalidation {
-  let loading: Promise<Revalidation['check']> | undefined;
-  return {
-    async check(...expired) {
-      loading ??= load();
-      return (await loading)(...expired);
-    },
-    countCalls(tenant, calls, nowMs) {
-      trafficOf(tenant, nowMs, freshness).calls += calls;
-    },
-  };
-}
-
 /** The parts of figures, and the memory of what each key asks for. */
 interface Holding extends FiguresParts {
-  readonly prefetch: Prefetch;
+  readonly prefetch: ReturnType<typeof createPrefetch>;
   readonly revalidation: Revalidation;
+}
+
+/** Adds the memory. `load` loads the look at the sources, for the first figure past its time. */
+export function openHolding(parts: FiguresParts, load: () => Promise<Revalidation['check']>): Holding {
+  let loading: Promise<Revalidation['check']> | undefined;
+  return {
+    ...parts,
+    prefetch: parts.maxAskedLately === 0 ? NO_PREFETCH : createPrefetch(parts),
+    revalidation: {
+      async check(...expired) {
+        loading ??= load();
+        return (await loading)(...expired);
+      },
+      countCalls(tenant, calls, nowMs) {
+        trafficOf(tenant, nowMs, parts.freshness).calls += calls;
+      },
+    },
+  };
 }
 
 /** Share of a figure's time after which it is counted anew among the key's wanted figures, if it is asked for. */
@@ -172,11 +173,7 @@ export function held(next: Fetch, parts: Holding): Fetch {
   };
 }
 
-/**
- * Reads the entries of demands, and settles those whose name the service refused lately: it is not asked for again so
- * soon.
- * @returns the others, and the instant as of which they were looked up
- */
+/** Reads the entries of demands, settles those whose name was refused lately, and returns the others, as of an instant. */
 async function lookUp(
   demands: readonly Demand[],
   sending: Sending,
@@ -245,7 +242,7 @@ async function inPlaceOfYears(
   const nowMs = parts.now();
   const isHeld = (demand: HeldDemand) => isFresh(demand, demand.entry, nowMs, parts);
   const missing = demands.filter((demand) => !isHeld(demand));
-  const isRange = await findingRanges(missing, parts, caller);
+  const isRange = await rangesOf(caller, missing, parts);
   // Several ranges may be one whole series, which may be wanted as such besides.
   const asked = new Map<string, { readonly sent: HeldDemand; readonly askers: HeldDemand[] }>();
   for (const demand of demands) {
@@ -262,22 +259,6 @@ async function inPlaceOfYears(
       for (const asker of asked.get(demand.name)?.askers ?? [])
         if (asker.key !== demand.key) settle(asker, outcome);
     },
-  };
-}
-
-/** Tells which demands for some years are better asked for as such, by all that are not held. */
-async function findingRanges(
-  missing: readonly Demand[],
-  parts: Holding,
-  job: Job,
-): Promise<(demand: Demand) => boolean> {
-  if (missing.every(({ years }) => years === null)) return () => false;
-  const byPair = new Map<string, RangePlan>();
-  for (const range of await rangesOf(job, missing, parts))
-    for (const pair of range.pairs) byPair.set(keyOf(pair), range);
-  return (demand) => {
-    const range = byPair.get(keyOf(demand));
-    return range !== undefined && demand.years !== null && covers(range.years, demand.years);
   };
 }
 
@@ -350,10 +331,7 @@ async function expiredOrMissing(
   return unmetAt(parts.now());
 }
 
-/**
- * Demands by which a key that the service has not accepted lately is put to the test, though everything is held: all of
- * them if they take one call, else the one for the oldest figure.
- */
+/** Chooses demands that put a key to the test though all is held: all if they take one call, else the oldest. */
 function testing(demands: readonly HeldDemand[], parts: Holding): readonly HeldDemand[] {
   if (estimate(demands, parts).calls <= 1) return demands;
   const checkedAtMs = ({ entry }: HeldDemand) => entry?.checkedAtMs ?? 0;
@@ -450,19 +428,6 @@ function staleOr(failure: Error, demand: HeldDemand, sending: Sending, parts: Ho
   return entry.rows;
 }
 
-/**
- * Figures that a key has asked for lately and that will soon be past their time. A call costs the same with them, so
- * the next call to leave brings them along, and their own call is saved.
- */
-interface Prefetch {
-  /** Notes a figure that was asked for now, and is known to hold as of an instant. */
-  wanted(tenant: Tenant, demand: Demand, checkedAtMs: number, nowMs: number): void;
-  /** Notes figures that were brought along. */
-  brought(tenant: Tenant, demands: readonly Demand[]): void;
-  /** Candidates to go along with these, the last asked for first. */
-  of(tenant: Tenant, demands: readonly Demand[], nowMs: number): readonly Demand[];
-}
-
 /** Keys remembered, and figures of each. */
 const MAX_KEYS = 1_000;
 const MAX_DEMANDS = 500;
@@ -479,15 +444,18 @@ interface AskedLately {
   checkedAtMs: number;
 }
 
-export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts): Prefetch {
+/**
+ * Remembers figures that a key has asked for lately and that will soon be past their time. A call costs the same with
+ * them, so the next call to leave brings them along, and their own call is saved.
+ */
+export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts) {
   let count = 0;
   /** By tenants that have asked for any: the one that did the longest ago first, and so for the figures of each. */
   const askers = new Map<Tenant, Map<string, AskedLately>>();
 
   function forgetOne(): void {
-    const [longestAgo] = askers;
-    if (longestAgo === undefined) return;
-    const [tenant, asked] = longestAgo;
+    const [[tenant, asked] = []] = askers;
+    if (tenant === undefined || asked === undefined) return;
     count -= asked.size;
     askers.delete(tenant);
   }
@@ -501,7 +469,8 @@ export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: Fi
   }
 
   return {
-    wanted(tenant, demand, checkedAtMs, nowMs) {
+    /** Notes a figure that was asked for now, and is known to hold as of an instant. */
+    wanted(tenant: Tenant, demand: Demand, checkedAtMs: number, nowMs: number): void {
       const { mode, countryCode, metricKey, years } = demand;
       // Some years alone are asked for only if whole series take more calls: they go along with none.
       if (years !== null) return;
@@ -516,14 +485,16 @@ export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: Fi
       count += asked.size;
       if (count > maxAskedLately) forgetOne();
     },
-    brought(tenant, demands) {
+    /** Notes figures that were brought along. */
+    brought(tenant: Tenant, demands: readonly Demand[]): void {
       const asked = askers.get(tenant);
       for (const demand of demands) {
         const known = asked?.get(demand.key);
         if (known !== undefined) known.checkedAtMs = now();
       }
     },
-    of(tenant, demands, nowMs) {
+    /** Lists candidates to go along with these, the last asked for first. */
+    of(tenant: Tenant, demands: readonly Demand[], nowMs: number): readonly Demand[] {
       const going: Demand[] = [];
       const fetched = new Set(demands.map(({ key }) => key));
       const mode = new Set(demands.map(({ mode }) => mode));
@@ -567,4 +538,4 @@ function goingAlong(
 }
 
 /** A prefetch by which nothing goes along. */
-export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };
+export const NO_PREFETCH: Holding['prefetch'] = { wanted() {}, brought() {}, of: () => [] };

@@ -1,8 +1,7 @@
 import { untilAborted } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
-import type { Trace } from '../service/call.ts';
-import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
+import { type Caller, faultIn, type Payer, type Sending, sharedPayer, type Trace } from '../service/call.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import type { Fetch, FiguresParts, Outcome, Settle } from './entries.ts';
 
@@ -88,10 +87,7 @@ class Queue {
     return isNew;
   }
 
-  /**
-   * Withdraws a request that is answered or given up. A batch that nobody waits for any more is given up too.
-   * @returns its demands that have no outcome
-   */
+  /** Withdraws a request, and batches that nobody waits for any more. @returns its demands that have no outcome */
   withdraw(request: Request): readonly Demand[] {
     const missing: Demand[] = [];
     const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
@@ -251,10 +247,7 @@ function sendingOf(batch: Batch): Sending {
 interface WindowMeans extends FiguresParts {
   readonly tenant: Tenant;
   readonly isUnderWay: () => boolean;
-  /**
-   * Sends all that has gathered.
-   * @returns the instant to send the rest, in milliseconds since the epoch; null if there is none
-   */
+  /** Sends what has gathered. @returns the instant to send the rest, in milliseconds since the epoch; null for none */
   readonly leave: () => number | null;
 }
 
@@ -419,21 +412,6 @@ function widening(shareLeft: number | null): number {
   return shareLeft === null ? WIDENING.unknown : 1 + (1 - shareLeft) * (WIDENING.spent - 1);
 }
 
-/** One operation's part in the pool. */
-export interface Participant {
-  /**
-   * Fetches for this operation. If the operation's time is over, that is the outcome of all demands not yet settled.
-   * @throws the signal's reason if the operation is given up otherwise, and Error if it is over
-   */
-  readonly fetch: Fetch;
-  /** Has batches that open from now on wait for the operation: it may yet bring demands. */
-  expect(): void;
-  /** Ends that wait: the operation brings no demands. */
-  forgo(): void;
-  /** Ends the operation: nobody waits for its demands any more, and those not yet sent are not sent. */
-  leave(): void;
-}
-
 const OVER = 'The operation is over.';
 
 /** The demands under one key, and the window that sends them. */
@@ -448,12 +426,9 @@ interface Batching {
  * stage that remembers its operations: an operation joins it, and fetches by a {@link Fetch} of its own.
  * @param next fetches the demands of several operations, on behalf of all of them
  */
-export function createObservationPool(
-  next: Fetch,
-  parts: FiguresParts,
-): { join(caller: Caller): Participant } {
+export function createObservationPool(next: Fetch, parts: FiguresParts) {
   return {
-    join({ tenant }) {
+    join({ tenant }: Caller) {
       // Most operations take everything from held entries, and open none.
       const opened = () => tenant.batching as Batching | null;
       const batch = () => {
@@ -468,7 +443,11 @@ export function createObservationPool(
       opened()?.window.joined();
 
       return {
-        async fetch(demands, sending, settle) {
+        /**
+         * Fetches for this operation. If the operation's time is over, that is the outcome of all demands not yet settled.
+         * @throws the signal's reason if the operation is given up otherwise, and Error if it is over
+         */
+        async fetch(demands: readonly Demand[], sending: Sending, settle: Settle): Promise<void> {
           // A demand made ahead, and not wanted in the end, may come this late.
           if (!isHere) throw new Error(OVER);
           if (demands.length > 0) sending.deadline?.start();
@@ -478,10 +457,7 @@ export function createObservationPool(
             settleLate(demands, settle, sending.signal.reason);
             return;
           }
-          let onDone = () => {};
-          const done = new Promise<void>((resolve) => {
-            onDone = resolve;
-          });
+          const { promise: done, resolve: onDone } = Promise.withResolvers<void>();
           const missing = demands.length;
           const request: Request = {
             sending,
@@ -513,13 +489,16 @@ export function createObservationPool(
           }
           for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
         },
-        expect() {
+        /** Has batches that open from now on wait for the operation: it may yet bring demands. */
+        expect(): void {
           batch().window.expect(self);
         },
-        forgo() {
+        /** Ends that wait: the operation brings no demands. */
+        forgo(): void {
           opened()?.window.arrived(self);
         },
-        leave() {
+        /** Ends the operation: nobody waits for its demands any more, and those not yet sent are not sent. */
+        leave(): void {
           if (!isHere) return;
           isHere = false;
           tenant.underWay -= 1;
@@ -541,10 +520,7 @@ function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batchin
     ...parts,
     tenant,
     isUnderWay: () => queue.isUnderWay,
-    /**
-     * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others
-     * stay.
-     */
+    /** Sends the batch. If the minute is spent, requests that may not wait for the next one are refused. */
     leave() {
       try {
         const opensAtMs = ledger.opensAtMs(tenant);

@@ -1,4 +1,4 @@
-import type { Loaders } from '../loaders/loaders.ts';
+import type { createLoaders } from '../loaders/loaders.ts';
 import type { BatchGate, Effort } from '../loaders/observations.ts';
 import type { Bill, Caller } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
@@ -48,7 +48,7 @@ interface Citing {
 export interface GraphContext {
   readonly caller: Caller;
   readonly bill: Bill;
-  readonly loaders: Loaders;
+  readonly loaders: ReturnType<typeof createLoaders>;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   /** True if graphql-js executes the operation, which counts no items of lists by itself. */

@@ -10,17 +10,12 @@ import { type Ask, heldRecords, type ListCache } from '../service/client.ts';
 import * as service from '../service/endpoints.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
-import type { IndicatorRecord, SourceRecord, TickerRecord } from '../service/records/reference.ts';
+import type { ObservationRecord } from '../service/records/observations.ts';
+import type { IndicatorRecord, TickerRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
-import {
-  type BatchGate,
-  createObservationLoader,
-  type Effort,
-  type ObservationLoader,
-  type ToldRows,
-} from './observations.ts';
+import { type BatchGate, createObservationLoader, type Effort } from './observations.ts';
 
 /** Names that, at no call, are known to be all there are. */
 interface HeldNames {
@@ -34,17 +29,13 @@ interface HeldNames {
 /** Finds the names of a list that is held for a key; null if none is held, or it may be incomplete. */
 type FindHeldNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<HeldNames | null>;
 
-/** Records that are held of an endpoint, and may be served without asking. */
+/** Records that are held of an endpoint, and may be served without asking until an instant. */
 interface HeldList<Result> {
   readonly records: Result;
-  /** Milliseconds since the epoch. */
   readonly freshUntilMs: number;
 }
 
-/**
- * Looks for fresh entries of an endpoint, and never asks for them.
- * @returns null if the service would have to be asked
- */
+/** Looks for fresh records of an endpoint, and never asks for them; null if the service would have to be asked. */
 function held<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
@@ -66,10 +57,9 @@ function held<Params, Result>(
   };
 }
 
-/** Countries by their codes, or metrics by their keys. */
 type NamedList = readonly { readonly code?: string; readonly key?: string }[];
 
-/** Length of a list that the service may have cut at its usual number without saying so. */
+/** Length of a list that the service may have cut without saying so. */
 const USUAL_ROWS = 100;
 
 /**
@@ -77,12 +67,6 @@ const USUAL_ROWS = 100;
  * call for a name that may be unknown depends on it, and most operations name something.
  */
 const NOTHING_MS = 1_000;
-
-/** The instant and the generation at which a look for a list has found none. */
-interface Missed {
-  readonly atMs: number;
-  readonly generation: number;
-}
 
 const folded = createObjectMemo<ReadonlySet<string>>('names');
 
@@ -96,6 +80,8 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
     countries: held(service.countries, {}, cache),
     metrics: held(service.indicators, {}, cache),
   };
+  /** The instant and the generation at which a look for a list has found none. */
+  type Missed = { readonly atMs: number; readonly generation: number };
   const missed = {
     countries: createObjectMemo<Missed>('no countries'),
     metrics: createObjectMemo<Missed>('no metrics'),
@@ -132,9 +118,7 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
   };
 }
 
-/**
- * Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal.
- */
+/** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
 export function notingNames(ask: Ask, learned: Learned): Ask {
   const { listed } = learned;
   /** Lists seen before: a held list is served again and again. */
@@ -216,10 +200,7 @@ function createDoubts({ listed, figured }: Learned) {
         } else if (isCountry(countryCode)) doubt.state = 'none';
       }
     },
-    /**
-     * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
-     * field.
-     */
+    /** Returns the keys without any figure, errors aside, in the order they were asked for, each with its first field. */
     absent(): readonly (readonly [key: string, path: ResponsePath])[] {
       const keys: [string, ResponsePath][] = [];
       for (const [key, { path, state }] of doubts ?? [])
@@ -229,19 +210,17 @@ function createDoubts({ listed, figured }: Learned) {
   };
 }
 
-interface TickerFilter {
-  readonly exchangeCode?: string | null | undefined;
-  readonly countryCode?: string | null | undefined;
-  readonly instrumentType?: string | null | undefined;
-}
-
 export interface TickerLoader {
   /**
    * Returns the listings that pass the filter. All filters of an operation are met by one list if the service gives it
    * whole. The list tells its own lack: rows that can't be read, or lack the field of a filter.
    * @throws Failure UPSTREAM_INCOMPLETE if the service cuts the list and takes no filter that would complete it
    */
-  where(filter: TickerFilter): Promise<readonly TickerRecord[]>;
+  where(filter: {
+    readonly exchangeCode?: string | null | undefined;
+    readonly countryCode?: string | null | undefined;
+    readonly instrumentType?: string | null | undefined;
+  }): Promise<readonly TickerRecord[]>;
   /**
    * Returns one listing, by its exchange and symbol in any case; null if a whole list has none.
    * @throws Failure UPSTREAM_INCOMPLETE if it is not among the rows that came, and more may not have come;
@@ -250,74 +229,31 @@ export interface TickerLoader {
   find(exchangeCode: string, symbol: string): Promise<TickerRecord | null>;
 }
 
-/** Facts that the answers have taught about the route. Shared by all callers. */
-export interface TickersLearned {
-  /** True if the list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
-  needsLimit: boolean;
-  /** True if totals have turned out to count the rows sent, so that one that is met says nothing. */
-  areTotalsCapped: boolean;
-  /** Tells of a parameter if it is refused, or makes no difference. Found out anew after a while. */
-  isUseless(parameter: TickerParameter): boolean;
-  learnUseless(parameter: TickerParameter): void;
-}
-
-export type TickerParameter = keyof service.TickersParams;
+type TickerParameter = keyof service.TickersParams;
 
 /** Milliseconds for which it is remembered that a parameter is of no use. */
 const MEMORY_MS = 10 * 60_000;
 
-export function createTickersLearned(now: () => number): TickersLearned {
+export type TickersLearned = ReturnType<typeof createTickersLearned>;
+
+/** Keeps the facts that the answers have taught about the route. All callers share them. */
+export function createTickersLearned(now: () => number) {
   const uselessUntilMs = new Map<TickerParameter, number>();
   return {
+    /** True if the list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
     needsLimit: false,
+    /** True if totals have turned out to count the rows sent, so that one that is met says nothing. */
     areTotalsCapped: false,
-    isUseless: (parameter) => now() < (uselessUntilMs.get(parameter) ?? Number.NEGATIVE_INFINITY),
-    learnUseless(parameter) {
+    /** Tells of a parameter if it is refused, or makes no difference. Found out anew after a while. */
+    isUseless: (parameter: TickerParameter) =>
+      now() < (uselessUntilMs.get(parameter) ?? Number.NEGATIVE_INFINITY),
+    learnUseless(parameter: TickerParameter): void {
       uselessUntilMs.set(parameter, now() + MEMORY_MS);
     },
   };
 }
 
-interface ByKey<Value> {
-  load(key: string): PromiseOrValue<Value>;
-}
-
-/**
- * The loaders of one operation, one for each kind of record. Nothing is asked for twice. Each use counts on the bill as
- * the call that a field fetching for itself would have sent.
- */
-export interface Loaders {
-  /** Returns the answer of an endpoint; null if the service has no record for the parameters. */
-  load<Params, Result>(endpoint: Endpoint<Params, Result>, params: Params): Promise<Result | null>;
-  sources(): PromiseOrValue<readonly SourceRecord[]>;
-  countries(): PromiseOrValue<readonly CountryRecord[]>;
-  indicators(filter?: service.IndicatorsParams): PromiseOrValue<readonly IndicatorRecord[]>;
-  readonly source: ByKey<SourceRecord | null>;
-  readonly country: ByKey<CountryRecord | null>;
-  readonly indicator: ByKey<IndicatorRecord | null>;
-  readonly tickers: TickerLoader;
-  readonly observations: ObservationLoader;
-  /** Names in the lists that the service has given so far, to anybody; none before it has. Asks for nothing. */
-  readonly listed: Learned['listed'];
-  /** Names that figures have come for so far, to anybody. Asks for nothing. */
-  readonly figured: Learned['figured'];
-  readonly doubts: ReturnType<typeof createDoubts>;
-  /**
-   * Returns the codes of the countries that the list will most likely have, in its order, if one more call is no
-   * matter, so that their figures may be asked for already; else null. Asks for nothing.
-   */
-  expectedCountries(): readonly string[] | null;
-  /**
-   * Returns the names of a list that is held, as the operation may be answered by it; see {@link FindHeldNames}. Asks
-   * for nothing.
-   */
-  heldNames(dimension: Dimension): PromiseOrValue<HeldNames | null>;
-  /** Counts that some of the answer follows from held names. */
-  servedBy(held: HeldNames): void;
-}
-
-/** The parts of the loaders of one operation. */
-export interface LoadersParts {
+interface LoadersParts {
   readonly ask: Ask;
   readonly sending: Sending;
   /** Source of this operation's figures. */
@@ -333,34 +269,38 @@ export interface LoadersParts {
 }
 
 /** Has an operation remember the rows and records that it was told of as they came. */
-function remembering(sending: Sending): { readonly sending: Sending; readonly told: ToldRows } {
+function remembering(sending: Sending) {
   /** Failures of records that are served past their time: hardly any operation has some. */
   let staleness: Map<object, FailureCode> | undefined;
   const leftOut: LeftOutRows[] = [];
-  return {
-    sending: {
-      ...sending,
-      onStale(records, why) {
-        if (typeof records !== 'object' || records === null) return;
-        staleness ??= new Map();
-        staleness.set(records, why);
-      },
-      onLeftOut(rows) {
-        leftOut.push(rows);
-      },
+  const listening: Sending = {
+    ...sending,
+    onStale(records, why) {
+      if (typeof records !== 'object' || records === null) return;
+      staleness ??= new Map();
+      staleness.set(records, why);
     },
-    told: {
-      leftOut: () => leftOut,
-      cameWith(record, rows) {
-        const why = staleness?.get(record);
-        if (why !== undefined) for (const row of rows) staleness?.set(row, why);
-      },
-      staleness: (row) => staleness?.get(row) ?? null,
-    },
+    onLeftOut: (rows) => void leftOut.push(rows),
   };
+  const told = {
+    /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
+    leftOut: (): readonly LeftOutRows[] => leftOut,
+    /** Tells of rows that came as part of a record: they are as old as it is. */
+    cameWith(record: object, rows: readonly ObservationRecord[]): void {
+      const why = staleness?.get(record);
+      if (why !== undefined) for (const row of rows) staleness?.set(row, why);
+    },
+    /** Returns the code of the failure for which a row past its time was served all the same; null if it wasn't. */
+    staleness: (row: ObservationRecord): FailureCode | null => staleness?.get(row) ?? null,
+  };
+  return { sending: listening, told };
 }
 
-export function createLoaders(parts: LoadersParts): Loaders {
+/**
+ * Creates the loaders of one operation, one for each kind of record. Nothing is asked for twice. Each use counts on the
+ * bill as the call that a field fetching for itself would have sent.
+ */
+export function createLoaders(parts: LoadersParts) {
   const { ask } = parts;
   const { sending, told } = remembering(parts.sending);
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
@@ -371,9 +311,6 @@ export function createLoaders(parts: LoadersParts): Loaders {
       sending.bill.naive += 1;
       return load(...args);
     };
-  const countedByKey = <Value>(loader: ByKey<Value>): ByKey<Value> => ({
-    load: counted((key) => loader.load(key)),
-  });
   const countries = list(service.countries);
   const sources = list(service.etlStatus);
   const catalogue = later(() => createCatalogue(ask, sending));
@@ -381,44 +318,55 @@ export function createLoaders(parts: LoadersParts): Loaders {
     const { createTickerLoader } = await import('../wings/listings.ts');
     return createTickerLoader(ask, sending, parts.tickersLearned);
   });
+  const tickerLoader: TickerLoader = {
+    where: counted(async (filter) => (await tickers()).where(filter)),
+    find: counted(async (exchangeCode, symbol) => (await tickers()).find(exchangeCode, symbol)),
+  };
   const doubts = createDoubts(parts.learned);
 
   return {
     load: createEndpointLoader(ask, sending),
     countries: counted(countries),
     sources: counted(sources),
-    indicators: counted((filter) => catalogue()(filter)),
-    country: countedByKey(byKey(countries, ({ code }) => code)),
-    source: countedByKey(byKey(sources, ({ key }) => key)),
-    indicator: countedByKey(
-      byKey(
-        () => catalogue()(),
-        ({ key }) => key,
+    indicators: counted((filter?: service.IndicatorsParams) => catalogue()(filter)),
+    country: { load: counted(finding(countries, ({ code }) => code)) },
+    source: { load: counted(finding(sources, ({ key }) => key)) },
+    indicator: {
+      load: counted(
+        finding(
+          later(() => catalogue()()),
+          ({ key }) => key,
+        ),
       ),
-    ),
-    tickers: {
-      where: counted(async (filter) => (await tickers()).where(filter)),
-      find: counted(async (exchangeCode, symbol) => (await tickers()).find(exchangeCode, symbol)),
     },
+    tickers: tickerLoader,
+    /** Names in the lists that the service has given so far, to anybody; none before it has. Asks for nothing. */
     listed: parts.learned.listed,
+    /** Names that figures have come for so far, to anybody. Asks for nothing. */
     figured: parts.learned.figured,
     doubts,
-    expectedCountries() {
+    /**
+     * Returns the codes of the countries that the list will most likely have, in its order, if one more call is no
+     * matter, so that their figures may be asked for already; else null. Asks for nothing.
+     */
+    expectedCountries(): readonly string[] | null {
       const { countryCodes } = parts.learned;
       const mayAsk = countryCodes.length > 0 && parts.hasPlenty?.(sending.caller.tenant) === true;
       return mayAsk ? countryCodes : null;
     },
-    heldNames: (dimension) => parts.heldNames?.(dimension, sending.caller.tenant) ?? null,
-    servedBy({ freshUntilMs }) {
+    /** Returns the names of a list that is held, as the operation may be answered by it. Asks for nothing. */
+    heldNames: (dimension: Dimension) => parts.heldNames?.(dimension, sending.caller.tenant) ?? null,
+    /** Counts that some of the answer follows from held names. */
+    servedBy({ freshUntilMs }: HeldNames): void {
       sending.bill.cached += 1;
       sending.onHeld?.(freshUntilMs);
     },
-    observations: createObservationLoader({ ...parts, sending }, told, doubts.settle),
+    observations: { ...createObservationLoader({ ...parts, sending }, doubts.settle), ...told },
   };
 }
 
 /** Asks an endpoint for each answer once, however many want it. */
-function createEndpointLoader(ask: Ask, sending: Sending): Loaders['load'] {
+function createEndpointLoader(ask: Ask, sending: Sending) {
   // biome-ignore lint/suspicious/noExplicitAny: each endpoint has parameters and results of its own
   const loaders = new Map<unknown, DataLoader<any, any, string>>();
 
@@ -437,7 +385,8 @@ function createEndpointLoader(ask: Ask, sending: Sending): Loaders['load'] {
     return loader;
   }
 
-  return (endpoint, params) => {
+  /** Returns null if the service has no record for the parameters. */
+  return <Params, Result>(endpoint: Endpoint<Params, Result>, params: Params): Promise<Result | null> => {
     sending.bill.naive += 1;
     return loaderOf(endpoint).load(params);
   };
@@ -447,10 +396,10 @@ function createEndpointLoader(ask: Ask, sending: Sending): Loaders['load'] {
 const indexes = createObjectMemo<ReadonlyMap<string, unknown>>('index');
 
 /** Finds each record of a list by its key. */
-function byKey<Value>(
+function finding<Value>(
   list: () => PromiseOrValue<readonly Value[]>,
   keyOf: (value: Value) => string,
-): ByKey<Value | null> {
+): (key: string) => PromiseOrValue<Value | null> {
   const find = (values: readonly Value[], key: string) => {
     let index = indexes.of(values) as ReadonlyMap<string, Value> | undefined;
     if (index === undefined) {
@@ -459,20 +408,20 @@ function byKey<Value>(
     }
     return index.get(key) ?? notFoundIn(values);
   };
-  return { load: (key) => mapValue(list(), (values) => find(values, key)) };
+  return (key) => mapValue(list(), (values) => find(values, key));
 }
 
 /**
  * Loads the catalogue, which answers every filter at once. The service is asked for the filtered list only if the
  * catalogue's items lack the field of the filter.
  */
-function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
+function createCatalogue(ask: Ask, sending: Sending) {
   const listed = (filter: service.IndicatorsParams) =>
     mapValue(ask(service.indicators, filter, sending), (list) => list ?? []);
   const whole = later(() => listed({}));
   const filtered = new Map<string, PromiseOrValue<readonly IndicatorRecord[]>>();
 
-  return ({ category, hasData } = {}) =>
+  return ({ category, hasData }: service.IndicatorsParams = {}) =>
     mapValue(whole(), (all): PromiseOrValue<readonly IndicatorRecord[]> => {
       if (category === undefined && hasData === undefined) return all;
       const says = (field: 'category' | 'hasData') => all.every((item) => item[field] !== null);
@@ -500,10 +449,7 @@ function later<Value>(make: () => Value): () => Value {
   };
 }
 
-/**
- * Makes an Error of a thrown value: DataLoader takes an Error for a key that failed, and a value that is no Error is a
- * fault of ours.
- */
+/** Makes an Error of a thrown value, as DataLoader takes for a key that failed. */
 function asError(error: unknown): Error {
   return error instanceof Error
     ? error

@@ -1,39 +1,32 @@
 import DataLoader from 'dataloader';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../async/turns.ts';
-import { Failure, type FailureCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import type { Figures, Outcome } from '../figures/entries.ts';
-import type { Pair } from '../plan/demand.ts';
 import {
   covers,
   type Demand,
   demandFor,
   keyOf,
   type Mode,
+  type Pair,
   wholeOf,
   type YearRange,
   yearRange,
 } from '../plan/demand.ts';
 import { alikeWith, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
-import type { LeftOutRows, Sending } from '../service/call.ts';
+import type { Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+
+export type BatchGate = ReturnType<typeof createBatchGate>;
 
 /**
  * Tells when the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
  *
  * DataLoader's own tick is too early: `country(code)` is ready while `countries` still waits for its list. Their
  * figures would travel in two calls.
+ * @param longestMs the longest wait of a batch that is ready, in milliseconds
  */
-export interface BatchGate {
-  /** Keeps the gate closed until the promise settles. It ignores the outcome. */
-  closeDuring<T>(promise: Promise<T>): Promise<T>;
-  /** Opens the gate for a load that keeps it closed, while that load waits for figures itself. */
-  openDuring<T>(figures: Promise<T>): Promise<T>;
-  /** Calls back once nothing keeps the gate closed, or the longest wait is over. */
-  whenOpen(leave: () => void): void;
-}
-
-/** @param longestMs the longest wait of a batch that is ready, in milliseconds */
-export function createBatchGate(longestMs: number): BatchGate {
+export function createBatchGate(longestMs: number) {
   /** Loads that keep the gate closed. */
   let loading = 0;
   let longest: NodeJS.Timeout | undefined;
@@ -53,7 +46,8 @@ export function createBatchGate(longestMs: number): BatchGate {
     });
 
   return {
-    closeDuring(promise) {
+    /** Keeps the gate closed until the promise settles. It ignores the outcome. */
+    closeDuring<T>(promise: Promise<T>): Promise<T> {
       loading += 1;
       const end = () => {
         loading -= 1;
@@ -62,14 +56,15 @@ export function createBatchGate(longestMs: number): BatchGate {
       promise.then(end, end);
       return promise;
     },
-    openDuring(figures) {
+    /** Opens the gate for a load that keeps it closed, while that load waits for figures itself. */
+    openDuring<T>(figures: Promise<T>): Promise<T> {
       loading -= 1;
-      const end = () => {
+      return figures.finally(() => {
         loading += 1;
-      };
-      return figures.finally(end);
+      });
     },
-    whenOpen(leave) {
+    /** Calls back once nothing keeps the gate closed, or the longest wait is over. */
+    whenOpen(leave: () => void): void {
       waiting.push(leave);
       if (waiting.length > 1) return;
       longest = setTimeout(open, longestMs);
@@ -204,10 +199,7 @@ function createOperandLoader(
     return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
   }
 
-  /**
-   * Returns the rows among which each figure is, if there is one: the series, or some years of it. An Error if that
-   * can't be told.
-   */
+  /** Returns the rows among which each figure is, if there is one; an Error if that can't be told. */
   function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
     const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
     for (const one of wanted) {
@@ -227,9 +219,7 @@ function createOperandLoader(
     });
   }
 
-  /**
-   * Finds the demand for the latest figure of its country and indicator, if that was asked for and the series was not.
-   */
+  /** Finds the demand for the latest figure of a pair, if that was asked for and the series was not. */
   const latestFor = (one: WantedFigure) =>
     one.isNational && expectedSeries(keyOf(one), one.year, one.year) === undefined
       ? expected.latest.get(keyOf(one))?.[0]
@@ -290,65 +280,6 @@ function ignore(promise: PromiseOrValue<unknown>): void {
   if (promise instanceof Promise) promise.catch(() => {});
 }
 
-export interface ObservationLoader extends ToldRows {
-  /**
-   * Returns the rows of every country and metric named, in their order: the latest as the service gives it, the latest
-   * of the whole country, or the series. At once, if all of it is held.
-   * @param choose picks the wanted rows of a country and metric; if some years are wanted, rows of others may be among
-   * them
-   */
-  rows(
-    wanted: WantedRows,
-    choose?: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
-  ): PromiseOrValue<readonly ObservationRecord[]>;
-  /**
-   * Returns the latest row for each whole country, in their order; null if the service holds none, an Error if that
-   * can't be told. At once, if all of it is held.
-   */
-  nationals(
-    countryCodes: readonly string[],
-    metricKey: string,
-    maxAgeMs: number,
-  ): PromiseOrValue<readonly National[]>;
-  /**
-   * Asks ahead for the rows that `nationals` will most likely be asked for, of the same countries in the same order:
-   * `nationals` then gives their outcome.
-   * @returns settles once that is known, and is never rejected; undefined if it is at hand
-   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
-   */
-  nationalsAhead(
-    countryCodes: readonly string[],
-    metricKey: string,
-    maxAgeMs: number,
-  ): Promise<unknown> | undefined;
-  /** Figures that others are compared with. */
-  readonly operands: ReturnType<typeof createOperandLoader>;
-  /**
-   * Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none.
-   */
-  newest(rows: readonly ObservationRecord[]): ObservationRecord | null;
-  /** Returns true if any row is known to stand beside any figure: mostly there is none. */
-  knowsSeveral(): boolean;
-  /**
-   * Returns the sources of the figures that are known to stand together for the place and period of a latest one; null
-   * if it stands alone.
-   */
-  severalOf(row: ObservationRecord): SeveralTold | null;
-}
-
-/** Word that came with the rows of an operation. */
-export interface ToldRows {
-  /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
-  leftOut(): readonly LeftOutRows[];
-  /** Tells of rows that came as part of a record: they are as old as it is. */
-  cameWith(record: object, rows: readonly ObservationRecord[]): void;
-  /**
-   * Returns the code of the failure for which a row past its time was served to this operation all the same; null if it
-   * wasn't.
-   */
-  staleness(row: ObservationRecord): FailureCode | null;
-}
-
 /** Figures of which one was taken. */
 export interface SeveralTold {
   /** The sources of all of them, each once, in the order of their keys. */
@@ -382,39 +313,15 @@ interface FiguresMeans {
   readonly effort: Effort;
 }
 
-/** @param onOutcomes called with the outcomes of demands */
-export function createObservationLoader(
-  parts: FiguresMeans,
-  told: ToldRows,
-  onOutcomes: OnOutcomes,
-): ObservationLoader {
-  const { effort, sending, batchGate } = parts;
-  const { several } = parts.figures;
-  /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
-  let ruled: Map<ObservationRecord, readonly string[]> | undefined;
-  const withOutcomes = createOutcomes(parts, onOutcomes);
-  /** Latest figures that were asked for ahead. */
+/** Loads the latest figures of whole countries. */
+function createNationals(
+  { effort, sending }: FiguresMeans,
+  demandsFor: (wanted: WantedRows) => PromiseOrValue<readonly Demand[]>,
+  newest: (rows: readonly ObservationRecord[]) => ObservationRecord | null,
+  withOutcomes: WithOutcomes,
+) {
+  /** Those that were asked for ahead. */
   const ahead = new Map<string, PromiseOrValue<readonly National[]>>();
-
-  /** Makes a demand for each country and metric: at once, unless there are many. */
-  function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
-    const { countryCodes, metricKeys } = wanted;
-    effort.want(countryCodes.length * metricKeys.length);
-    const demands: Demand[] = [];
-    const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
-    const demanding = eachInTurns(sending.caller, countryCodes, demand);
-    return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
-  }
-
-  function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
-    const found = newestOf(rows);
-    const alike = found === null ? rows : alikeWith(found, rows);
-    if (found !== null && alike.length > 1) {
-      ruled ??= new Map();
-      ruled.set(found, sourcesOf(alike));
-    }
-    return found;
-  }
 
   function nationalIn(outcome: Outcome): National {
     if (outcome instanceof Error) return outcome;
@@ -422,12 +329,6 @@ export function createObservationLoader(
     if (only !== undefined && outcome.length === 1) return isNational(only) ? only : null;
     return newest(outcome.filter(isNational));
   }
-
-  /** The service may give several rows as the latest. */
-  const latestIn = (rows: readonly ObservationRecord[]) => {
-    const found = rows.length < 2 ? null : newest(rows);
-    return found === null ? rows : [found];
-  };
 
   /** Returns the latest national rows of demands for latest ones. */
   function nationalsOf(demands: readonly Demand[]): PromiseOrValue<readonly National[]> {
@@ -458,8 +359,88 @@ export function createObservationLoader(
   }
 
   return {
-    ...told,
-    rows(wanted, choose = (rows) => rows) {
+    nationalsOf,
+    /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be told. */
+    nationals(
+      countryCodes: readonly string[],
+      metricKey: string,
+      maxAgeMs: number,
+    ): PromiseOrValue<readonly National[]> {
+      sending.bill.naive += countryCodes.length;
+      const asked =
+        ahead.size === 0 ? undefined : ahead.get(nationalsName(countryCodes, metricKey, maxAgeMs));
+      return asked ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+    },
+    /**
+     * Asks ahead for the rows that `nationals` will most likely be asked for, of the same countries in the same order:
+     * `nationals` then gives their outcome.
+     * @returns settles once that is known, and is never rejected; undefined if it is at hand
+     * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
+     */
+    nationalsAhead(
+      countryCodes: readonly string[],
+      metricKey: string,
+      maxAgeMs: number,
+    ): Promise<unknown> | undefined {
+      const name = nationalsName(countryCodes, metricKey, maxAgeMs);
+      const nationals = ahead.get(name) ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+      ahead.set(name, nationals);
+      // The field that wants them is told the error.
+      return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
+    },
+  };
+}
+
+export type ObservationLoader = ReturnType<typeof createObservationLoader>;
+
+/** @param onOutcomes called with the outcomes of demands */
+export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutcomes) {
+  const { effort, sending, batchGate } = parts;
+  const { several } = parts.figures;
+  /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
+  let ruled: Map<ObservationRecord, readonly string[]> | undefined;
+  const withOutcomes = createOutcomes(parts, onOutcomes);
+
+  /** Makes a demand for each country and metric: at once, unless there are many. */
+  function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
+    const { countryCodes, metricKeys } = wanted;
+    effort.want(countryCodes.length * metricKeys.length);
+    const demands: Demand[] = [];
+    const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
+    const demanding = eachInTurns(sending.caller, countryCodes, demand);
+    return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
+  }
+
+  /** Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none. */
+  function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
+    const found = newestOf(rows);
+    const alike = found === null ? rows : alikeWith(found, rows);
+    if (found !== null && alike.length > 1) {
+      ruled ??= new Map();
+      ruled.set(found, sourcesOf(alike));
+    }
+    return found;
+  }
+
+  /** The service may give several rows as the latest. */
+  const latestIn = (rows: readonly ObservationRecord[]) => {
+    const found = rows.length < 2 ? null : newest(rows);
+    return found === null ? rows : [found];
+  };
+
+  const { nationalsOf, ...nationals } = createNationals(parts, demandsFor, newest, withOutcomes);
+
+  return {
+    /**
+     * Returns the rows of every country and metric named, in their order: the latest as the service gives it, the latest
+     * of the whole country, or the series. At once, if all of it is held.
+     * @param choose picks the wanted rows of a country and metric; if some years are wanted, rows of others may be among
+     * them
+     */
+    rows(
+      wanted: WantedRows,
+      choose: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[] = (rows) => rows,
+    ): PromiseOrValue<readonly ObservationRecord[]> {
       sending.bill.naive += 1;
       const { metricKeys } = wanted;
       const chosenIn = wanted.mode === 'latest' ? latestIn : (rows: readonly ObservationRecord[]) => rows;
@@ -478,27 +459,18 @@ export function createObservationLoader(
       });
     },
     newest,
+    /** Returns true if any row is known to stand beside any figure: mostly there is none. */
     knowsSeveral: () => ruled !== undefined || !several.isEmpty,
-    severalOf(row) {
+    /** Returns the sources of the figures that stand together with a latest one; null if it stands alone. */
+    severalOf(row: ObservationRecord): SeveralTold | null {
       const sources = ruled?.get(row);
       if (sources !== undefined) return { sources, isByRule: true };
       const known = several.sourcesOf(sending.caller.tenant, row);
       return known === null ? null : { sources: known, isByRule: false };
     },
+    /** Figures that others are compared with. */
     operands: createOperandLoader(effort, (demands) => withOutcomes(demands, asTheyAre), nationalsOf),
-    nationals(countryCodes, metricKey, maxAgeMs) {
-      sending.bill.naive += countryCodes.length;
-      const asked =
-        ahead.size === 0 ? undefined : ahead.get(nationalsName(countryCodes, metricKey, maxAgeMs));
-      return asked ?? loadNationals(countryCodes, metricKey, maxAgeMs);
-    },
-    nationalsAhead(countryCodes, metricKey, maxAgeMs) {
-      const name = nationalsName(countryCodes, metricKey, maxAgeMs);
-      const nationals = ahead.get(name) ?? loadNationals(countryCodes, metricKey, maxAgeMs);
-      ahead.set(name, nationals);
-      // The field that wants them is told the error.
-      return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
-    },
+    ...nationals,
   };
 }
 
@@ -610,10 +582,7 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
   };
 }
 
-/**
- * Returns the error for which sets have not come, once all are settled; null if they came well. Mostly there is one
- * set.
- */
+/** Returns the error for which sets have not come, once all are settled; null if they came well. */
 function firstFailure(failures: readonly AskedSet['failure'][]): PromiseOrValue<Error | null> {
   const [only = null] = failures;
   if (failures.length <= 1) return only;
@@ -629,10 +598,7 @@ function errorOf(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('The figures could not be fetched.', { cause: thrown });
 }
 
-/**
- * Returns true if the rows for a key are those of another key that was asked for too, in the very spelling of the
- * service: if it makes no difference between cases, they are there already.
- */
+/** Returns true if the rows are those of another key that was asked for too: if case makes no difference to the service. */
 function isClaimed([row]: readonly ObservationRecord[], metricKeys: readonly string[], own: number): boolean {
   return row !== undefined && row.metricKey !== metricKeys[own] && metricKeys.includes(row.metricKey);
 }

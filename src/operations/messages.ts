@@ -320,7 +320,8 @@ function isDeepRequest(body: unknown, { query, variables, extensions }: ReturnTy
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-function isDeepOperation(text: unknown): boolean {
+/** Tells if the text of an operation nests deeper than the limit: a parser would run out of stack. */
+export function isDeepOperation(text: unknown): boolean {
   if (typeof text !== 'string' || (text.match(/[{[(]/g)?.length ?? 0) <= MAX_NESTING) return false;
   const lexer = new Lexer(new Source(text));
   let levels = 0;

@@ -5,10 +5,9 @@ import { byteLengthOf, type ErrorBehavior, lengthOf, type TextPieces } from '../
 import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
-import type { Participant } from '../figures/pool.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { errorOf, formatError } from '../graph/errors.ts';
-import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
+import { createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { timeIn } from '../periods.ts';
 import type { Learned } from '../plan/learned.ts';
@@ -19,12 +18,10 @@ import {
   type Caller,
   Deadline,
   faultIn,
-  type OperationPayer,
   openBill,
   payerOf,
   type Sending,
   Stopwatch,
-  type Waits,
 } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
@@ -32,8 +29,8 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
-import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import type { Pricing } from '../wings/pricing/pricing.ts';
+import type { openFieldTraces } from '../wings/federation/field-traces.ts';
+import type { createPricing } from '../wings/pricing/pricing.ts';
 import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './messages.ts';
 import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
@@ -47,7 +44,7 @@ export interface OperationsParts {
   /** Sizes and limits that the service has shown: operations are bounded by them. */
   readonly learned: Learned;
   /** Traces of fields for routers that ask for them; null if they are off. */
-  readonly fieldTraces: FieldTraces | null;
+  readonly fieldTraces: Awaited<ReturnType<typeof openFieldTraces>> | null;
   /** The wall clock, in milliseconds since the epoch. */
   readonly now: () => number;
   /** The same without steps back, to tell how old things are. */
@@ -83,14 +80,15 @@ export interface OperationEvent extends OperationOutcome {
 /** The state of one operation's run; the stages that handle it pass it on. */
 export interface OperationRun {
   readonly context: GraphContext;
-  readonly participant: Participant;
+  readonly participant: ReturnType<ObservationClient['join']>['participant'];
   readonly deadline: Deadline;
-  readonly payer: OperationPayer;
+  readonly payer: ReturnType<typeof payerOf>;
   readonly bill: Bill;
-  readonly waits: Waits;
+  readonly waits: NonNullable<Sending['waits']>;
+  /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   /** The trace of its fields for a router; null if none asks for it. */
-  readonly fieldTrace: FieldTrace | null;
+  readonly fieldTrace: ReturnType<NonNullable<OperationsParts['fieldTraces']>['begin']>;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   readonly accepts: string;
@@ -193,7 +191,7 @@ export function setRunHeaders(
 }
 
 /** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of held answers. */
-function timingOf({ service, store }: Waits): string {
+function timingOf({ service, store }: OperationRun['waits']): string {
   const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
   return `upstream;dur=${upstream}, cache;dur=${cache}`;
 }
@@ -283,14 +281,16 @@ export function describeOperation(
   });
 }
 
+type LoaderMeans = Parameters<typeof createLoaders>[0];
+
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(
   { config, tenantCache, learned, fieldTraces, now }: OperationsParts,
   service: {
-    readonly ask: LoadersParts['ask'];
-    readonly tickersLearned: LoadersParts['tickersLearned'];
-    readonly hasPlenty: LoadersParts['hasPlenty'];
-    readonly heldNames: LoadersParts['heldNames'];
+    readonly ask: LoaderMeans['ask'];
+    readonly tickersLearned: LoaderMeans['tickersLearned'];
+    readonly hasPlenty: LoaderMeans['hasPlenty'];
+    readonly heldNames: LoaderMeans['heldNames'];
     readonly observations: ObservationClient;
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
@@ -392,10 +392,10 @@ const NULL: TextPieces = ['null'];
 /** Prices and runs operations by their plans. */
 export class Execution {
   readonly #parts: OperationsParts;
-  readonly #openPricing: () => Promise<Pricing>;
+  readonly #openPricing: () => Promise<ReturnType<typeof createPricing>>;
 
   /** @param openPricing loads what prices operations: most are never priced */
-  constructor(parts: OperationsParts, openPricing: () => Promise<Pricing>) {
+  constructor(parts: OperationsParts, openPricing: () => Promise<ReturnType<typeof createPricing>>) {
     this.#parts = parts;
     this.#openPricing = openPricing;
   }

@@ -27,10 +27,7 @@ export interface YearRange {
 const FIRST_YEAR = 1900;
 const LAST_YEAR = 2100;
 
-/**
- * A range that a call may name.
- * @returns null if that is every year, or if no call can name it
- */
+/** Makes a range that a call may name; null if that is every year, or none that a call can name. */
 export function yearRange(from: number | null | undefined, to: number | null | undefined): YearRange | null {
   const first = from != null && from > FIRST_YEAR ? from : null;
   const last = to != null && to < LAST_YEAR ? to : null;

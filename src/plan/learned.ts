@@ -1,5 +1,4 @@
-import type { Pair, Rectangle, RowsOf } from './demand.ts';
-import { nameOfYears, pairKey, type YearRange } from './demand.ts';
+import { nameOfYears, type Pair, pairKey, type Rectangle, type RowsOf, type YearRange } from './demand.ts';
 
 /** Rows after which the data route is seen to end when no `limit` is given. */
 export const DEFAULT_MAX_ROWS = 100;
@@ -59,7 +58,7 @@ const UNKNOWN_FACTS: Readonly<Facts> = {
 };
 
 /** The years of a series, from the first row to the last. */
-export interface Span {
+interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -186,10 +185,7 @@ export function createLearned(now: () => number) {
     knowsSeries(countryCode: string, metricKey: string): boolean {
       return byPair.has(pairKey(countryCode, metricKey));
     },
-    /**
-     * Remembers the number of rows of a whole series.
-     * @param span the years of its rows, if they are known
-     */
+    /** Remembers the number of rows of a whole series, and their years if they are known. */
     learnSeries(countryCode: string, metricKey: string, rows: number, span: Span | null = null): void {
       const key = pairKey(countryCode, metricKey);
       const known = byPair.get(key);
@@ -259,7 +255,7 @@ export function mayNameYears({ yearsParam }: Readonly<Facts>): boolean {
 }
 
 /** Number of years of a span that lie in a range. */
-function yearsWithin(range: YearRange, span: { readonly from: number; readonly to: number }): number {
+function yearsWithin(range: YearRange, span: Span): number {
   const from = Math.max(span.from, range.from ?? span.from);
   return Math.max(0, Math.min(span.to, range.to ?? span.to) - from + 1);
 }

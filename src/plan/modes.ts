@@ -1,5 +1,6 @@
 import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import {
+  covers,
   type Demand,
   keyOf,
   type Mode,
@@ -14,7 +15,6 @@ import {
   type YearRange,
 } from './demand.ts';
 import { type Facts, type Learned, mayNameYears } from './learned.ts';
-
 import { type CoverLimits, tiled } from './tiling.ts';
 
 /*
@@ -151,7 +151,7 @@ interface ModePlan {
 }
 
 /** Pairs that calls for one range of years bring. */
-export interface RangePlan {
+interface RangePlan {
   readonly years: YearRange;
   readonly pairs: readonly Pair[];
 }
@@ -180,11 +180,7 @@ function rowsOf(pairs: readonly Pair[], rows: RowsOf, { maxRows }: ModeLimits): 
   return sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
 }
 
-/**
- * Plans many ranges by the calls that their rows alone require: to cover them several times takes longer than their
- * calls.
- * @returns null if whole series bring about as few
- */
+/** Plans many ranges by their rows alone, since to cover them takes long; null if whole series bring about as few. */
 function chooseByRows(
   ranges: readonly RangeOfPair[],
   others: ModePlan,
@@ -298,8 +294,10 @@ function* countingCalls(
 /** Pairs of a plan that are asked for together. */
 export interface PlanPart {
   readonly mode: Mode;
+  /** The years of series to ask for, as long as the service takes any; null for all of them. */
   readonly years: YearRange | null;
   readonly pairs: readonly Pair[];
+  /** Rows that each pair is expected to have. */
   readonly rowsOf: RowsOf;
 }
 
@@ -410,13 +408,19 @@ export async function planOf(job: Job, demands: readonly Demand[], planning: Pla
   return plan;
 }
 
-/** Plans demands in turns, and tells which years are asked for as such. */
+/** Plans demands in turns, and tells which of them are better asked for within their years alone. */
 export async function rangesOf(
   job: Job,
   demands: readonly Demand[],
   planning: Planning,
-): Promise<readonly RangePlan[]> {
-  return (await timeSliced(job, planningModes(demands, planning))).ranges;
+): Promise<(demand: Demand) => boolean> {
+  if (demands.every(({ years }) => years === null)) return () => false;
+  const { ranges } = await timeSliced(job, planningModes(demands, planning));
+  const byPair = new Map(ranges.flatMap(({ pairs, years }) => pairs.map((pair) => [keyOf(pair), years])));
+  return (demand) => {
+    const years = byPair.get(keyOf(demand));
+    return years !== undefined && demand.years !== null && covers(years, demand.years);
+  };
 }
 
 function* planningParts(demands: readonly Demand[], planning: Planning): Steps<DemandPlan> {
@@ -431,7 +435,7 @@ function* planningParts(demands: readonly Demand[], planning: Planning): Steps<D
 }
 
 /** A rectangle, and the pairs that it answers. */
-export interface Share {
+interface Share {
   readonly rectangle: Rectangle;
   readonly pairs: readonly Pair[];
 }

@@ -401,10 +401,7 @@ function* chunk(grid: Grid, cells: Cells): Steps<Part[]> {
   return isBetter(even, full) ? even : full;
 }
 
-/**
- * Cuts between segments.
- * @param share rows after which a part is closed although more would fit
- */
+/** Cuts between segments, also after a share of rows although more would fit. */
 function* cut(grid: Grid, segments: readonly Segment[], share = Infinity): Steps<Part[]> {
   const builders: CallBuilder[] = [];
   let rows = 0;

@@ -214,10 +214,7 @@ interface BoundField {
   readonly type: GraphQLCompositeType;
 }
 
-/**
- * Bounds a field, without its selection.
- * @param parents objects that have the field; null for a field of the root
- */
+/** Bounds a field without its selection; `parents` are the objects that have it, null for a field of the root. */
 function ownBound(
   { field, cost, isList, node, type }: BoundField,
   parents: number | null,

@@ -16,14 +16,13 @@ import {
 } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { errorBody, excerpt } from '../errors.ts';
 import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
 import type { Gateway } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
-import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from '../operations/messages.ts';
-import type { LiveTransport } from '../wings/live/stream.ts';
-import { flat, hijacked, keyFault, type Outgoing } from './http.ts';
+import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from "../operations/messages.ts";
+import type { LiveTransport } from "../wings/live/transports.ts";
+import { flat, headFault, hijacked, type Outgoing } from './http.ts';
 
 /** The means by which answers are sent. */
 export interface AnswerSending {
@@ -68,7 +67,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
     if (course.isDraining)
       return void refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
-    const fault = keyFault(request.raw);
+    const fault = headFault(request.raw);
     if (fault !== null) return void refuse(request, reply, fault.status, fault.code, fault.message);
     const refusal = gateway.refuseUnread(request.headers, request.id);
     if (refusal === null) done();
@@ -83,7 +82,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   });
 
   const { live } = gateway;
-  const stream = live && (await import('../wings/live/stream.ts')).liveStream(app, live, problem);
+  const stream = live && (await import('../wings/live/transports.ts')).liveStream(app, live, problem);
   if (stream !== null) onTransport(stream);
 
   app.all('/graphql', (request, reply) => {
@@ -281,9 +280,6 @@ const MIN_BYTES = 1_024;
 /** Bytes up to which a body that is sent once is compressed in less time than it takes to have another thread do it. */
 const MAX_HERE_BYTES = 16_384;
 
-/** Kinds of `Accept-Encoding` headers whose choice is remembered. */
-const MAX_HEADERS = 100;
-
 const brotli = promisify(brotliCompress);
 const zstd = promisify(zstdCompress);
 const zip = promisify(gzip);
@@ -323,15 +319,18 @@ const COMPRESSORS = new Map(
   }),
 );
 
+/** Characters of a header that is read: the longest that 16 KB have room for would take 10 ms. */
+const MAX_ACCEPTED = 300;
+
 const negotiator = new Negotiator({
   // `*` stands for the first, which is none of ours: a client may have refused ours by name.
   supportedValues: ['', ...COMPRESSORS.keys(), 'identity'],
-  cache: new LRUCache<string, string>({ max: MAX_HEADERS }),
 });
 
 /** Returns the way to compress for an `Accept-Encoding` header; null if it asks for none of ours. */
 export function compressionFor(accepted: string | undefined) {
-  const encoding = accepted === undefined ? '' : (negotiator.negotiate(accepted) ?? '');
+  const isRead = accepted !== undefined && accepted.length <= MAX_ACCEPTED;
+  const encoding = (isRead && negotiator.negotiate(accepted)) || '';
   const compressor = COMPRESSORS.get(encoding);
   if (compressor === undefined) return null;
   const { fast, fastHere, kept, stream } = compressor;

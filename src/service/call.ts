@@ -15,12 +15,7 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly isPublic: boolean;
   /** Makes the path and query parameters of a call; a parameter that is undefined is not sent. */
   readonly params: (params: Params) => CallParams;
-  /**
-   * Decodes the records in an answer's body.
-   * @param receivedAt when the service sent it, in milliseconds since the epoch; records tell it only if `isDated` says
-   * so
-   * @throws Failure UPSTREAM_INVALID_RESPONSE naming the field that breaks the specification
-   */
+  /** Decodes a body; only records with `isDated` tell when it was sent. @throws Failure UPSTREAM_INVALID_RESPONSE */
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
   /** True if a service may lack the route, since no path is specified for it; see `absentRoutes`. */
   readonly isOptional?: true;
@@ -81,10 +76,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Parsed JSON; undefined for a 304. For a 404 `{detail}`, or undefined if the service didn't word it itself. */
   readonly body: unknown;
-  /**
-   * The reason why a 404 is no word on what the service holds: it doesn't name what was asked for. It may come from a proxy,
-   * or mean that there is no such route.
-   */
+  /** The reason why a 404 is no word on what the service holds: it doesn't name what was asked for. */
   readonly stray?: Failure;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
@@ -120,12 +112,7 @@ export interface Purse {
   readonly limits?: (() => readonly RateLimit[]) | undefined;
 }
 
-/**
- * Joins two budgets: a call is taken out of both, or out of none.
- * @param name as of any budget
- * @param takeFirst takes a call out of the first one
- * @param other tells its caller of itself
- */
+/** Joins two budgets: a call is taken out of both, or out of none. The other one tells its caller of itself. */
 export function joinedPurse(name: string, takeFirst: Purse['take'], other: Purse): Purse {
   return {
     name,
@@ -180,8 +167,8 @@ export interface Sending {
   readonly deadline?: Deadline;
   /** The bill that counts answers that took no request. */
   readonly bill: Bill;
-  /** Counts the time of waits. */
-  readonly waits?: Waits;
+  /** The waits of the operation: for the service, batching and pacing included, and for the store. */
+  readonly waits?: { readonly service: Stopwatch; readonly store: Stopwatch };
   /** Bills the requests. */
   readonly payer: Payer;
   /** Milliseconds since the epoch until which the call may wait for a minute window that still has room. */
@@ -206,12 +193,6 @@ export interface Sending {
   readonly onStale?: (records: unknown, why: FailureCode) => void;
   /** Called with rows of an answer that belong to nothing that can be asked for. */
   readonly onLeftOut?: (rows: LeftOutRows) => void;
-}
-
-/** The waits of an operation: for the service, batching and pacing included, and for the store. */
-export interface Waits {
-  readonly service: Stopwatch;
-  readonly store: Stopwatch;
 }
 
 /** Measures how long something was waited for, in milliseconds; waits that overlap count once. */
@@ -259,20 +240,15 @@ export interface LeftOutRows {
  */
 export interface Payer {
   /**
+   * Reserves room for one request, which is either charged or released.
    * @throws Failure OPERATION_TOO_EXPENSIVE if one more request would be beyond the operation's limit, Unfunded or
    * another Failure if its budget has no room, DOMException AbortError if nobody waits any more
    */
-  reserve(route: string): Reservation;
-}
-
-/** Room for one request under a limit; it is either charged or released. */
-interface Reservation {
-  /**
-   * Bills the request, which leaves now.
-   * @throws DOMException AbortError if nobody waits any more; the room is free then
-   */
-  charge(): void;
-  release(): void;
+  reserve(route: string): {
+    /** Bills the request, which leaves now. @throws DOMException AbortError if nobody waits any more: the room is free */
+    charge(): void;
+    release(): void;
+  };
 }
 
 /** One ring of the way to the service, or all of them. */
@@ -289,22 +265,21 @@ export interface Bill {
   cached: number;
   /** Requests that it would have taken if each field had fetched for itself. */
   naive: number;
-  /** Answers that were past their time, served because the service gave none; left out if there were none. */
-  stale?: StaleAnswers[];
-}
-
-/** Old answers of one route that were served for one reason. */
-interface StaleAnswers {
-  readonly route: string;
-  /** The code that the operation would have failed with: the service gave no answer. */
-  readonly code: FailureCode;
-  answers: number;
-  /** The time at which the service sent the oldest of them; ISO 8601, UTC. */
-  oldestFetchedAt: string;
-  /** The age of the oldest. */
-  ageSeconds: number;
-  /** The time from which it is worth asking again, if that is known; ISO 8601, UTC. */
-  readonly retryAt?: string | undefined;
+  /**
+   * Answers that were past their time, served because the service gave none, by their routes and the codes that the
+   * operation would have failed with; left out if there were none. Times are ISO 8601, UTC.
+   */
+  stale?: {
+    readonly route: string;
+    readonly code: FailureCode;
+    answers: number;
+    /** The time at which the service sent the oldest of them. */
+    oldestFetchedAt: string;
+    /** The age of the oldest. */
+    ageSeconds: number;
+    /** The time from which it is worth asking again, if that is known. */
+    readonly retryAt?: string | undefined;
+  }[];
 }
 
 export function openBill(): Bill {
@@ -371,11 +346,10 @@ export class Deadline {
   /** Starts the deadline, since the operation is about to wait: from now on the signal tells when it is given up. */
   start(): void {
     if (this.#unwatch !== null || this.#isOver) return;
-    const timeoutMs = this.#timeoutMs;
     const client = this.#request.signal;
     const onLeave = () => this.#ends.abort(client.reason);
-    const leftMs = this.#startedAtMs + timeoutMs - performance.now();
-    const timer = setTimeout(endLate, Math.max(0, leftMs), this.#ends, timeoutMs);
+    const leftMs = this.#startedAtMs + this.#timeoutMs - performance.now();
+    const timer = setTimeout(endLate, Math.max(0, leftMs), this.#ends, this.#timeoutMs);
     client.addEventListener('abort', onLeave, { once: true });
     if (client.aborted) onLeave();
     const unwatch = () => {
@@ -397,24 +371,19 @@ function endLate(ends: AbortController, timeoutMs: number): void {
   ends.abort(new Failure('OPERATION_TIMEOUT', message));
 }
 
-/** Pays for one operation. */
-export interface OperationPayer extends Payer {
-  /** Closes the bill, since the operation is over and has shown it: from now on nothing is sent at its cost. */
-  close(): void;
-}
-
 /**
  * Bills one operation, up to a limit of requests, retries included.
  * @param purse pays besides, if the operation has a budget
  */
-export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Purse): OperationPayer {
+export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Purse) {
   let reserved = 0;
   let isClosed = false;
   return {
-    close() {
+    /** Closes the bill, since the operation is over and has shown it: from now on nothing is sent at its cost. */
+    close(): void {
       isClosed = true;
     },
-    reserve(route) {
+    reserve(route: string) {
       if (isClosed) throw nobodyWaits();
       if (bill.calls + reserved >= limit) throw tooExpensive(route, limit);
       const putBack = purse?.take();
@@ -441,11 +410,10 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Pu
 /**
  * Bills a request that several operations wait for to the first of them that still waits when it leaves and has room
  * for it: an operation that has been answered has shown its bill already.
- *
  * @param waiting the payers that wait at the moment, first come first
  */
 export function sharedPayer(waiting: { values(): Iterable<Payer> }): Payer {
-  function reserve(route: string): Reservation {
+  function reserve(route: string): ReturnType<Payer['reserve']> {
     let refusal: unknown;
     for (const payer of waiting.values()) {
       try {
@@ -484,7 +452,7 @@ function tooExpensive(route: string, limit: number): Failure {
   );
 }
 
-export type TraceAttributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+type TraceAttributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 /**
  * One span of a trace, as far as stages have to know: if nobody traces there is none, and nothing is loaded for it. No

@@ -21,7 +21,6 @@ import {
   type Call,
   type Endpoint,
   makeCall,
-  type Payer,
   type Send,
   type Sending,
   sharedPayer,
@@ -30,24 +29,17 @@ import {
 import { CallGate, rateLimited } from './gate.ts';
 import { createHttp, isForgotten, isUnanswered } from './http.ts';
 
-/** A call under way that several operations may wait for. */
-interface SharedCall {
-  readonly answer: Promise<Answer>;
-  readonly ends: AbortController;
-  /** The payers, one entry for each operation that waits. */
-  readonly waiting: Payer[];
-}
-
 /**
  * Shares calls in flight: equal calls under one key are sent once. The shared call has a signal of its own and is given
  * up only when the last one that waits for it has left. Each request is billed to the first that still waits. Public
  * calls are shared by all.
  */
 export function coalesced(next: Send): Send {
-  const inFlight = new TransientMap<SharedCall>();
+  const inFlight = new TransientMap<ReturnType<typeof send>>();
 
-  function send(name: string, call: Call, sending: Sending): SharedCall {
+  function send(name: string, call: Call, sending: Sending) {
     const ends = new AbortController();
+    /** The payers, one entry for each operation that waits. */
     const waiting = [sending.payer];
     const payer = sharedPayer(waiting);
     const shared = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
@@ -75,7 +67,7 @@ export function coalesced(next: Send): Send {
   };
 }
 
-/** Milliseconds that any wait takes at the most. */
+/** Milliseconds of the longest jitter. */
 const MAX_DELAY_MS = 2_000;
 
 /** Seconds that a call may wait because the service has said when it will be back. */
@@ -121,7 +113,7 @@ export function retried(
         if (isUnsent(error)) attempts -= 1;
         const mayRetry = attempts <= retries && !isGivenUp && isPassing(error);
         if (!mayRetry || !budget.take()) {
-          const last = told(error, attempts + resent);
+          const last = isUnanswered(error) ? error.with({ attempts: attempts + resent }) : error;
           outage.note(last);
           throw last;
         }
@@ -133,11 +125,6 @@ export function retried(
       }
     }
   };
-}
-
-/** Adds the number of attempts to a failure, if the service has not answered any. */
-function told(error: unknown, attempts: number): unknown {
-  return isUnanswered(error) ? error.with({ attempts }) : error;
 }
 
 /** Tells if a failed call may go well soon. */
@@ -186,10 +173,7 @@ export function createOutage(now: () => number) {
       last = error;
       seenAtMs = now();
     },
-    /**
-     * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
-     * looks.
-     */
+    /** Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause. */
     failure(): Failure | null {
       if (failures < MIN_FAILURES) return null;
       if (now() - seenAtMs < PAUSE_MS) return last;
@@ -199,17 +183,13 @@ export function createOutage(now: () => number) {
   };
 }
 
-/** Retries that a first attempt adds to the budget. */
-const SHARE = 0.1;
-
-/** Retries that may be saved up; a gateway begins with as many. */
-const MOST = 10;
-
 /**
  * Bounds the retries of all operations together: in the long run they are a tenth of the calls, so that a service in
  * trouble isn't asked several times as much as when it is well.
+ * @param share retries that a first attempt adds
+ * @param most retries that may be saved up; a gateway begins with as many
  */
-export function createRetryBudget(share = SHARE, most = MOST) {
+export function createRetryBudget(share = 0.1, most = 10) {
   let left = most;
   return {
     /** Notes that a call is about to be attempted for the first time. */
@@ -289,10 +269,7 @@ export function isBetterOld(failure: unknown): failure is Failure {
 /** Decoded records by their answer: operations that share one decode it once. */
 const decoded = createObjectMemo<{ readonly atMs: number; readonly records: unknown }>('decoded');
 
-/**
- * Decoded records by their body, if they don't tell when they came: all tenants that were sent the same bytes share
- * them.
- */
+/** Decoded records by their body, if they don't tell when they came: tenants that were sent the same bytes share them. */
 const decodedBodies = createObjectMemo<unknown>('decoded body');
 
 /**
@@ -423,10 +400,7 @@ function recordsIn<Result>({ records, answer }: HeldRecords<Result>, call: Call)
   return records;
 }
 
-/**
- * Makes the entry of a call that was refused for its arguments; null for any other failure. The refusal of a call that has
- * none says nothing that lasts.
- */
+/** Makes the entry of a call that was refused for its arguments; null for any other failure, and a call without any. */
 function refusedAnswer(error: unknown, { target, route }: Call): HeldAnswer | null {
   if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT' || target === route) return null;
   const body: RefusedArguments = { message: error.message, detail: error.fields.detail ?? null };
@@ -544,7 +518,6 @@ function allowanceOf({ status, headers }: Answer, { allowedMs }: HeldAnswer): nu
   return status === 304 ? allowedMs : null;
 }
 
-/** All that the way to the service is made of. */
 interface UpstreamParts {
   /** Base address of the service, without a trailing slash. */
   readonly baseUrl: string;

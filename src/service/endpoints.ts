@@ -94,7 +94,7 @@ export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
   caching: 'ttl',
   params: () => ({}),
   decode: (body) => decodeSources(body, etlStatus.route),
-  assumed: assumedSources,
+  assumed: () => numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` })),
 };
 
 /** Specified: every country, with codes and names; ETag and Cache-Control. Observed: the two-letter code is `id`. */
@@ -104,7 +104,7 @@ export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
   caching: 'http',
   params: () => ({}),
   decode: (body) => decodeCountries(body, countries.route),
-  assumed: assumedCountries,
+  assumed: () => [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code })),
 };
 
 /** Specified: a reference record with selected indicators if there are any. Its fields are not. */
@@ -164,7 +164,7 @@ export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> 
   caching: 'ttl',
   params: ({ category, hasData }) => ({ query: { category, has_data: hasData?.toString() } }),
   decode: (body, asked) => decodeIndicators(body, indicators.route, asked),
-  assumed: assumedIndicators,
+  assumed: () => numbered(DOCUMENTED_INDICATORS).map((n) => ({ metric_key: `indicator_${n}`, name: `${n}` })),
 };
 
 /**
@@ -222,19 +222,6 @@ const DEFAULT_TICKERS = 100;
 
 /** Listings of a list that was not cut: more than an answer without `limit` holds. */
 const ASSUMED_TICKERS = 200;
-
-/** Lists every country, by its code alone. */
-function assumedCountries(): unknown {
-  return [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code }));
-}
-
-function assumedIndicators(): unknown {
-  return numbered(DOCUMENTED_INDICATORS).map((n) => ({ metric_key: `indicator_${n}`, name: `${n}` }));
-}
-
-function assumedSources(): unknown {
-  return numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` }));
-}
 
 /** @param target of the call, whose filters its listings pass */
 function assumedTickers(target: string): unknown {

@@ -1,28 +1,25 @@
+import type { Clock } from '../async/clock.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
+import type { TenantCache } from '../tenants/tenant-cache.ts';
 import { type Answer, type Attempt, type Call, type Send, type Sending, Unfunded } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
-
-interface PauseLengths {
-  /** The first pause, in milliseconds; each further one in a row is twice as long. */
-  readonly firstMs: number;
-  readonly longestMs: number;
-}
 
 /**
  * Keeps calls back for a while after a failure. When the while is over, one call at a time may leave as a probe: its
  * failure begins the next pause, its success ends them.
  */
 class Pause {
-  readonly lengths: PauseLengths;
+  readonly lengths: typeof REFUSALS;
   #failure: Failure | null = null;
   #endsAtMs = 0;
   #probe: object | null = null;
   #onProbeOver: (() => void)[] = [];
   #round = 0;
 
-  constructor(lengths: PauseLengths) {
+  /** @param lengths of the first one, and of the longest; each in a row is twice as long as the one before */
+  constructor(lengths: typeof REFUSALS) {
     this.lengths = lengths;
   }
 
@@ -41,10 +38,7 @@ class Pause {
     return nowMs < this.#endsAtMs ? this.#failure : null;
   }
 
-  /**
-   * Returns the reason for which a call may not leave now; null if it may. The first that asks after the pause is the
-   * probe until it is over.
-   */
+  /** Returns the reason as well, if the call is not the probe. The first to ask after the pause is, until it is over. */
   keepsBack(call: object, nowMs: number): Failure | null {
     if (this.#failure === null || this.#probe === call) return null;
     if (nowMs < this.#endsAtMs || this.#probe !== null) return this.#failure;
@@ -52,7 +46,6 @@ class Pause {
     return null;
   }
 
-  /** Tells if this call is the probe. */
   isProbedBy(call: object): boolean {
     return this.#probe === call;
   }
@@ -119,20 +112,6 @@ interface CallQueue {
   readonly forMinute: WaitingCall[];
 }
 
-interface Verdicts {
-  accept(tenant: Tenant, atMs: number): void;
-  refuse(tenant: Tenant, refusal: Failure): Promise<void> | undefined;
-}
-
-/** The pauses of a route that keep calls back. */
-interface OpenCircuits {
-  readonly route: string;
-  /** True if that of all keys does. */
-  readonly isOpenForAll: boolean;
-  /** Number of keys whose own does. */
-  readonly keys: number;
-}
-
 /** Milliseconds without calls after a refusal. A key that is activated seconds later works soon after. */
 const REFUSALS = { firstMs: 1_000, longestMs: 60_000 };
 
@@ -174,7 +153,7 @@ const NO_PAUSES: readonly Pause[] = [];
  */
 export class CallGate {
   readonly #tenants: { all(): Iterable<Tenant> };
-  readonly #tenantCache: Verdicts;
+  readonly #tenantCache: Pick<TenantCache, 'accept' | 'refuse'>;
   readonly #now: () => number;
   readonly #wallNow: () => number;
   /** Failures by route, of those on which anything has failed. */
@@ -187,7 +166,7 @@ export class CallGate {
    */
   constructor(
     tenants: { all(): Iterable<Tenant> },
-    tenantCache: Verdicts,
+    tenantCache: Pick<TenantCache, 'accept' | 'refuse'>,
     now: () => number,
     wallNow: () => number,
   ) {
@@ -228,10 +207,10 @@ export class CallGate {
   }
 
   /**
-   * Lists the routes whose pauses keep calls back at the moment, and with none those that have failed before and do so
-   * no longer.
+   * Lists the routes that have failed: if the pause of all keys keeps calls back at the moment, and the number of keys
+   * whose own does.
    */
-  open(): readonly OpenCircuits[] {
+  open() {
     const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
     for (const tenant of this.#tenants.all()) {
       for (const [route, { outage }] of pausesIn(tenant)?.byRoute ?? []) {
@@ -438,23 +417,16 @@ function endRefusals(tenant: Tenant, route: string | null, rounds: Rounds): void
   if (refusal?.round === rounds.refusal) refusal.end();
 }
 
-interface WaitingClock {
-  now(): number;
-  sleep(ms: number): Promise<void>;
-}
-
 /** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
 const MAX_IN_FLIGHT = 8;
 
-/**
- * Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long
- * as allowed.
- */
-function createTurns(ledger: Ledger, clock: WaitingClock, onMinuteWait: (waitedMs: number) => void) {
-  /**
-   * Takes a turn.
-   * @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason
-   */
+/** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, or waits for them. */
+function createTurns(
+  ledger: Ledger,
+  clock: Pick<Clock, 'now' | 'sleep'>,
+  onMinuteWait: (waitedMs: number) => void,
+) {
+  /** @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason */
   async function takeTurn(queue: CallQueue, sending: Sending): Promise<void> {
     const { tenant } = sending.caller;
     for (;;) {
@@ -503,9 +475,7 @@ function createTurns(ledger: Ledger, clock: WaitingClock, onMinuteWait: (waitedM
   return { takeTurn, freePlace };
 }
 
-/**
- * Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all.
- */
+/** Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all. */
 async function queued(
   waiters: WaitingCall[],
   { signal, waitDeadlineMs }: Sending,
@@ -538,7 +508,7 @@ async function queued(
 export function rateLimited(
   next: Send,
   ledger: Ledger,
-  clock: WaitingClock,
+  clock: Pick<Clock, 'now' | 'sleep'>,
   onAttempt: (attempt: Attempt) => void,
   onMinuteWait: (waitedMs: number) => void = () => {},
 ): Send {
@@ -584,27 +554,24 @@ export function rateLimited(
     }
   }
 
-  function patient(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
+  async function patient(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
     const { tenant } = sending.caller;
-    tenant.underWay += 1;
-    const end = () => {
-      tenant.underWay -= 1;
-    };
-    return attempt(call, sending, queue).then(
-      (answer) => {
-        end();
-        return answer;
-      },
-      (error: unknown) => {
-        end();
-        if (error instanceof Unfunded) return error.known.then(() => patient(call, sending, queue));
-        if (!(error instanceof Failure)) throw error;
-        const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-        const mayWait = isLimited && ledger.opensAtMs(tenant) <= sending.waitDeadlineMs;
-        if (!mayWait) throw error.with({ route: call.route });
-        return patient(call, sending, queue);
-      },
-    );
+    for (;;) {
+      tenant.underWay += 1;
+      try {
+        return await attempt(call, sending, queue);
+      } catch (error) {
+        if (error instanceof Unfunded) await error.known;
+        else {
+          if (!(error instanceof Failure)) throw error;
+          const isLimited = queue !== null && error.code === 'RATE_LIMITED';
+          const mayWait = isLimited && ledger.opensAtMs(tenant) <= sending.waitDeadlineMs;
+          if (!mayWait) throw error.with({ route: call.route });
+        }
+      } finally {
+        tenant.underWay -= 1;
+      }
+    }
   }
 
   return (call, sending) => patient(call, sending, call.isPublic ? null : queueOf(sending.caller.tenant));

@@ -21,38 +21,29 @@ import { isObject, type JsonObject } from './records/envelope.ts';
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Bytes beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
+/** Bytes, unpacked, beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Bytes of a body, and of that of an error, that are taken in. */
-const MAX_BYTES = { body: MAX_RESPONSE_BYTES, error: 1_000_000 };
-
-/** Encodings that a service is asked for: all that Node unpacks. */
-const ACCEPTED_ENCODINGS = 'gzip, deflate, br, zstd';
+/** Bytes beyond which the body of an error counts as none. */
+const MAX_ERROR_BYTES = 1_000_000;
 
 const OUR_HEADERS = {
   accept: 'application/json',
-  'accept-encoding': ACCEPTED_ENCODINGS,
+  // All that Node unpacks.
+  'accept-encoding': 'gzip, deflate, br, zstd',
   'user-agent': 'country-graph',
 };
 
 /**
  * Opens the innermost ring: it sends one request over kept-alive connections and reads the status before the body.
- *
  * Answers with 200, 304 and 404 are answers. Others become a Failure: UNAUTHENTICATED (401), FORBIDDEN (403),
  * RATE_LIMITED (429, as yet without plan and time), BAD_USER_INPUT (400, 422), UPSTREAM_UNAVAILABLE (5xx, broken
  * connection), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else; redirects are not followed, since the
  * caller's key goes to no other address).
- *
  * @param steadyNow the clock that tells when an answer came; see `steadied`
  */
-export function createHttp(
-  baseUrl: string,
-  timeoutMs: number,
-  now: () => number,
-  steadyNow = now,
-): { send: Send; close: () => Promise<void> } {
-  const connections = openConnections(MAX_RESPONSE_BYTES);
+export function createHttp(baseUrl: string, timeoutMs: number, now: () => number, steadyNow = now) {
+  const connections = openConnections();
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
   /**
@@ -72,7 +63,7 @@ export function createHttp(
     const { authorization } = sending.caller;
     const key = call.isPublic || authorization === null ? {} : { authorization };
     const headers = { ...OUR_HEADERS, ...key, ...sending.headers };
-    const request = { origin, path: prefix + call.target, headers, timeoutMs, maxBytes: MAX_BYTES, signal };
+    const request = { origin, path: prefix + call.target, headers, timeoutMs, signal };
     const over: Dispatcher = isAnew ? connections.anew : connections.kept;
     try {
       return await exchange(over, { ...request, onLeaving });
@@ -103,12 +94,7 @@ export function createHttp(
     const { notFound, refused } = await failedAnswers();
     if (status !== 404)
       throw refused({ status, text, retryAfter: headers['retry-after'] }, call, sending, now());
-    return {
-      status,
-      headers: plain(headers),
-      ...notFound(text, call, sending),
-      receivedAt: steadyNow(),
-    };
+    return { status, headers: plain(headers), ...notFound(text, call, sending), receivedAt: steadyNow() };
   }
 
   const send: Send = (call, sending) =>
@@ -179,11 +165,8 @@ interface ServiceConnection {
   usedAtMs: number;
 }
 
-/**
- * Opens the ways to the service: over connections that are kept alive, and anew for each request.
- * @param maxBodyBytes bytes after which a body is given up, as they come over the wire
- */
-function openConnections(maxBodyBytes: number) {
+/** Opens the ways to the service: over connections that are kept alive, and anew for each request. */
+function openConnections() {
   const all = new Set<ServiceConnection>();
 
   class Tracked extends Client {
@@ -211,7 +194,7 @@ function openConnections(maxBodyBytes: number) {
     }
   }
 
-  const limits = { connections: MAX_CONNECTIONS, maxResponseSize: maxBodyBytes };
+  const limits = { connections: MAX_CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES };
   const kept = new Agent({
     ...limits,
     keepAliveTimeout: 30_000,
@@ -251,11 +234,8 @@ const ZSTD_WINDOW = { [constants.ZSTD_d_windowLogMax]: 23 };
 
 type Open = (first: Buffer) => Transform;
 
-const gunzip: Open = () => createGunzip({ chunkSize: CHUNK_BYTES });
-
 const OPEN: Readonly<Record<string, Open>> = {
-  gzip: gunzip,
-  'x-gzip': gunzip,
+  gzip: () => createGunzip({ chunkSize: CHUNK_BYTES }),
   // Some services send it without the header that the name stands for.
   deflate: ([byte = 0]) =>
     (byte & 0x0f) === 8
@@ -265,15 +245,12 @@ const OPEN: Readonly<Record<string, Open>> = {
   zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: ZSTD_WINDOW }),
 };
 
-/**
- * Returns the steps that undo the encodings of a body, in their order; null if there are none.
- * @throws Unreadable if one of them is not known, or there are too many
- */
+/** Finds the steps that undo the encodings of a body; null if it has none. @throws Unreadable */
 function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
   if (header === undefined) return null;
   const names = String(header)
     .split(',', MAX_ENCODINGS * 4)
-    .map((name) => name.trim().toLowerCase())
+    .map((name) => name.trim().toLowerCase().replace('x-gzip', 'gzip'))
     .filter((name) => name !== '' && name !== 'identity');
   if (names.length === 0) return null;
   if (names.length > MAX_ENCODINGS) throw new Unreadable('the body has too many encodings');
@@ -361,13 +338,8 @@ interface GetRequest {
   readonly headers: Record<string, string>;
   /** One deadline for headers and body, in milliseconds. */
   readonly timeoutMs: number;
-  /** Bytes, unpacked, after which a body is given up; after those of an error's body, it counts as none. */
-  readonly maxBytes: { readonly body: number; readonly error: number };
   readonly signal: AbortSignal;
-  /**
-   * Called when a connection is there and the request is about to be written; an error that it throws keeps the request
-   * back.
-   */
+  /** Called when the request is about to be written; an error that it throws keeps the request back. */
   readonly onLeaving: (() => void) | undefined;
 }
 
@@ -398,7 +370,6 @@ class Forgotten extends Broken {
 /**
  * Sends one GET, straight through undici's dispatcher: its `request` makes a stream of each body, and an abort signal's
  * listeners, which take as long as all the rest.
- *
  * @throws Late, Broken, Unreadable, the signal's reason, or the error that `onLeaving` throws
  */
 function exchange(dispatcher: Dispatcher, request: GetRequest): Promise<Received> {
@@ -484,8 +455,7 @@ class Exchange implements Dispatcher.DispatchHandler, Unpacked {
   }
 
   #maxBytes(): number {
-    const { body, error } = this.#request.maxBytes;
-    return this.#status === 200 ? body : error;
+    return this.#status === 200 ? MAX_RESPONSE_BYTES : MAX_ERROR_BYTES;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -92,17 +92,11 @@ export interface Note {
  * wait for the answer. A lease ends by itself when its holder is lost.
  */
 export interface Leases {
-  /**
-   * Takes the lease of each name that nobody has, in one round trip; nothing comes between.
-   * @returns the state of each name, by its place; null if that can't be told
-   */
+  /** Takes the leases that nobody has, at once; returns the states by place, or null if that can't be told. */
   take(lease: Lease, terms: LeaseTerms): Promise<readonly LeaseState[] | null>;
   /** Tells of each name, by its place, if others are still fetching it; null if that can't be told. */
   look(group: string, names: readonly string[]): Promise<readonly boolean[] | null>;
-  /**
-   * Ends leases of the holder.
-   * @param isFetched true if the fetched values lie in the store: the names say so for some seconds
-   */
+  /** Ends leases of the holder. If fetched values lie in the store, the names say so for some seconds. */
   end(lease: Lease, isFetched: boolean): Promise<void>;
 }
 
@@ -134,15 +128,12 @@ export type HeldState = `${'away' | 'fetched'} ${string}`;
 export type LeaseState = 'own' | 'free' | HeldState;
 
 /** A member's end of the way to a hub. */
-export interface HubLink extends HubListening {
+export interface HubLink {
   /** @throws Error if the hub fails, has gone, or doesn't answer in time */
   ask(name: string, ...args: readonly unknown[]): Promise<unknown>;
   /** Bytes of the hub's values that may be held here besides, roughly. */
   readonly nearBytes: number;
-}
-
-/** Has listeners called with the changes that others make. */
-interface HubListening {
+  /** Has listeners called with the changes that others make, as do those below. */
   onChanged(listener: (keys: readonly string[]) => void): void;
   onCleared(listener: (prefix: string) => void): void;
   onTold(listener: (key: string, text: string) => void): void;

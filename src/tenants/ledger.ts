@@ -187,7 +187,10 @@ export class Account {
   }
 
   /** Notes that the service answered 429. */
-  limit({ isMonthly, plan, requestsPerMinute, monthlyRequests }: ToldLimits, nowMs: number): void {
+  limit(
+    { isMonthly, plan, requestsPerMinute, monthlyRequests }: ReturnType<typeof toldLimits>,
+    nowMs: number,
+  ): void {
     this.#plan = plan ?? this.#plan;
     this.#requestsPerMinute = requestsPerMinute ?? this.#requestsPerMinute;
     this.#monthlyRequests = monthlyRequests ?? this.#monthlyRequests;
@@ -276,16 +279,8 @@ function monthEndMs(month: number): number {
   return Date.UTC(Math.floor((month + 1) / 12), (month + 1) % 12, 1);
 }
 
-/** Limits that the service told in a 429. */
-interface ToldLimits {
-  readonly isMonthly: boolean;
-  readonly plan: string | null;
-  readonly requestsPerMinute: number | null;
-  readonly monthlyRequests: number | null;
-}
-
 /** The owner of an account: the tenant, as far as the ledger sees it. */
-export interface AccountHolder {
+interface AccountHolder {
   /** Names the account where counters are shared. */
   readonly digest: string;
   /** Null before the first call. */
@@ -299,41 +294,31 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
-/** Reads the text of a 429, completed by the published limits of the plan that it names. */
-function toldLimits(detail: string): ToldLimits {
-  const told = readLimitText(detail);
-  const published = told.plan === null ? undefined : PUBLISHED_PLANS[told.plan];
-  return {
-    ...told,
-    requestsPerMinute: told.requestsPerMinute ?? published?.requestsPerMinute ?? null,
-    monthlyRequests: told.monthlyRequests ?? published?.monthlyRequests ?? null,
-  };
-}
-
 /** Reads a whole number, with or without marks between its thousands. */
 function figureIn(digits: string): number | null {
   return numberOf(digits.replace(/[,_]/g, ''));
 }
 
-/** Reads the text of a 429. The two kinds differ by the phrase `monthly request limit` alone. */
-function readLimitText(detail: string): ToldLimits {
+/**
+ * Reads the text of a 429, completed by the published limits of the plan that it names. The two kinds differ by the phrase
+ * `monthly request limit` alone.
+ */
+function toldLimits(detail: string) {
   const isMonthly = /monthly request limit/i.test(detail);
   const plan =
     /\b(free|analyst|team)\b/i.exec(detail)?.[1] ??
     /\bplan\b\s*(?:is\s+|key\s+)?[:=]?\s*["'`(]([\w-]+)["'`)]/i.exec(detail)?.[1] ??
-    /["'`]([\w-]+)["'`]\s+plan\b/i.exec(detail)?.[1] ??
-    null;
+    /["'`]([\w-]+)["'`]\s+plan\b/i.exec(detail)?.[1];
+  const published = PUBLISHED_PLANS[plan?.toLowerCase() ?? ''];
   const figures = [...detail.matchAll(/\d[\d,_]*/g)].flatMap(([digits]) => figureIn(digits) ?? []);
   const perMinute = /(\d[\d,_]*)\s*(?:requests?|calls?|req)?\s*(?:per|\/|a|each)\s*min/i.exec(detail)?.[1];
+  const minutely = perMinute === undefined ? figures[0] : figureIn(perMinute);
+  const monthly = figures.length > 0 ? Math.max(...figures) : null;
   return {
     isMonthly,
     plan: plan?.toLowerCase() ?? null,
-    requestsPerMinute: isMonthly
-      ? null
-      : perMinute !== undefined
-        ? figureIn(perMinute)
-        : (figures[0] ?? null),
-    monthlyRequests: isMonthly && figures.length > 0 ? Math.max(...figures) : null,
+    requestsPerMinute: (isMonthly ? null : minutely) ?? published?.requestsPerMinute ?? null,
+    monthlyRequests: (isMonthly ? monthly : null) ?? published?.monthlyRequests ?? null,
   };
 }
 

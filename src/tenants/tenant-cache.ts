@@ -1,48 +1,10 @@
 import type { Clock } from '../async/clock.ts';
+import type { PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
 import type { Failure } from '../errors.ts';
 import { heldBounds } from '../memory-budget.ts';
 import type { Store } from '../store/store.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
-
-/** The values that are held for each key, and its acceptance. Nothing held for one key ever answers another. */
-export interface TenantCache {
-  /**
-   * Reads the entries under these names, in one round trip; a name that has none is not in the map. An entry that is
-   * older than the service's last refusal of the key, or past all use, counts as none.
-   */
-  read<Value>(tenant: Tenant, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
-  /** Reads the entry under one name: at once, if it is held in this process. */
-  readOne<Value>(
-    tenant: Tenant,
-    name: string,
-  ): CacheEntry<Value> | undefined | Promise<CacheEntry<Value> | undefined>;
-  /** Reads the entry under one name in this process. */
-  peek<Value>(tenant: Tenant, name: string): CacheEntry<Value> | undefined;
-  /** True if entries can be read at once, all of them or the ones that were used lately. */
-  readonly isAtHand: boolean;
-  /** True if all entries can be read at once. */
-  readonly isAllHere: boolean;
-  /** Holds values that the service sent at an instant; they can be read at once. */
-  keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number): void;
-  /** Settles once everything that is to be held by now lies in the store, or never will. */
-  landed(): Promise<unknown>;
-  /** Learns the other gateways' knowledge of a key, if they share the store. */
-  lookUp(tenant: Tenant): Promise<void>;
-  /** Returns a number that changes with each value put there for the key or for all, and each refusal of it. */
-  generation(tenant: Tenant): number;
-  /** Returns true if the service has accepted the key lately, so that entries may be served without asking. */
-  isAccepted(tenant: Tenant): boolean;
-  /** Returns the failure for which the service refuses the key; null if it doesn't, or nobody has asked. */
-  refusal(tenant: Tenant): Failure | null;
-  /** Notes that the service has accepted the key, at an instant. */
-  accept(tenant: Tenant, atMs?: number): void;
-  /**
-   * Notes that the service has refused the key, and purges all that is held for it.
-   * @returns a promise that settles once all who share the store can know of it
-   */
-  refuse(tenant: Tenant, refusal: Failure): Promise<void> | undefined;
-}
 
 /** A value as it came. It is shared: its readers leave it as it is. */
 export interface CacheEntry<Value> {
@@ -87,18 +49,22 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, holdMs }: Tenan
   return {
     learn,
     nameOf,
-    async lookUp(tenant: Tenant) {
+    /** Learns the other gateways' knowledge of a key, if they share the store. */
+    async lookUp(tenant: Tenant): Promise<void> {
       const [stored] = await store.getMany([nameOf(tenant)]);
       learn(tenant, stored);
     },
-    isAccepted(tenant: Tenant) {
+    /** Returns true if the service has accepted the key lately, so that entries may be served without asking. */
+    isAccepted(tenant: Tenant): boolean {
       if (tenant === PUBLIC) return true;
       const { acceptedAtMs, refusedAtMs } = tenant;
       return acceptedAtMs > refusedAtMs && now() - acceptedAtMs <= authTtlMs;
     },
-    refusal: ({ acceptedAtMs, refusedAtMs, refusal }: Tenant) =>
+    /** Returns the failure for which the service refuses the key; null if it doesn't, or nobody has asked. */
+    refusal: ({ acceptedAtMs, refusedAtMs, refusal }: Tenant): Failure | null =>
       refusedAtMs >= acceptedAtMs ? refusal : null,
-    accept(tenant: Tenant, atMs = now()) {
+    /** Notes that the service has accepted the key, at an instant. */
+    accept(tenant: Tenant, atMs = now()): void {
       const isNews = tenant.acceptedAtMs <= tenant.refusedAtMs;
       tenant.acceptedAtMs = Math.max(atMs, tenant.refusedAtMs + 1);
       tenant.refusal = null;
@@ -116,7 +82,8 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, holdMs }: Tenan
       const told = store.news?.tell({ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } });
       return { wasAccepted, isStored: Promise.all([told, write(tenant)]).then(() => {}) };
     },
-    generation: (tenant: Tenant) => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
+    /** Returns a number that changes with each value put there for the key or for all, and each refusal of it. */
+    generation: (tenant: Tenant): number => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
   };
 }
 
@@ -129,7 +96,10 @@ function isInstants(value: unknown): value is { acceptedAtMs: number; refusedAtM
 /** Names in the store that are at hand, of all keys together, unless told. */
 const MAX_NAMES = 60_000;
 
-export function createTenantCache(parts: TenantCacheParts): TenantCache {
+export type TenantCache = ReturnType<typeof createTenantCache>;
+
+/** Holds values for each key, and its acceptance. Nothing held for one key ever answers another. */
+export function createTenantCache(parts: TenantCacheParts) {
   const { store, tenants, holdMs, maxNames = MAX_NAMES } = parts;
   const { now } = tenants;
   const { learn, nameOf, refuse, ...statuses } = createKeyStatuses(parts);
@@ -166,7 +136,14 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
   const keyIn = ({ digest }: Tenant, name: string) => `${digest}:held:${name}`;
   const digestIn = (key: string) => key.slice(0, key.indexOf(':'));
 
-  async function read<Value>(tenant: Tenant, names: readonly string[]) {
+  /**
+   * Reads the entries under these names, in one round trip; a name that has none is not in the map. An entry that is
+   * older than the service's last refusal of the key, or past all use, counts as none.
+   */
+  async function read<Value>(
+    tenant: Tenant,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, CacheEntry<Value>>> {
     const found = new Map<string, CacheEntry<Value>>();
     const { peek, isAllHere } = store;
     if (names.length === 0) return found;
@@ -184,6 +161,7 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
     return found;
   }
 
+  /** Reads the entry under one name in this process. */
   function peek<Value>(tenant: Tenant, name: string): CacheEntry<Value> | undefined {
     const key = keyOf(tenant, name);
     const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek?.(key);
@@ -194,15 +172,19 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
 
   return {
     read,
-    readOne<Value>(tenant: Tenant, name: string) {
+    /** Reads the entry under one name: at once, if it is held in this process. */
+    readOne<Value>(tenant: Tenant, name: string): PromiseOrValue<CacheEntry<Value> | undefined> {
       const held = store.peek === null ? undefined : peek<Value>(tenant, name);
       if (held !== undefined || (store.peek !== null && store.isAllHere)) return held;
       return read<Value>(tenant, [name]).then((found) => found.get(name));
     },
     peek,
+    /** True if entries can be read at once, all of them or the ones that were used lately. */
     isAtHand: store.peek !== null,
+    /** True if all entries can be read at once. */
     isAllHere: store.peek !== null && store.isAllHere,
-    keep(tenant, values, atMs) {
+    /** Holds values that the service sent at an instant; they can be read at once. */
+    keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number): void {
       tenant.renew();
       const entries = [...values].map(([name, value]) => ({
         key: keyOf(tenant, name),
@@ -215,9 +197,14 @@ export function createTenantCache(parts: TenantCacheParts): TenantCache {
       });
       landing.add(write);
     },
-    landed: () => Promise.all(landing),
+    /** Settles once everything that is to be held by now lies in the store, or never will. */
+    landed: (): Promise<unknown> => Promise.all(landing),
     ...statuses,
-    refuse(tenant, failure) {
+    /**
+     * Notes that the service has refused the key, and purges all that is held for it.
+     * @returns a promise that settles once all who share the store can know of it
+     */
+    refuse(tenant: Tenant, failure: Failure): Promise<void> | undefined {
       const { wasAccepted, isStored } = refuse(tenant, failure);
       // The refusal counts first: everything older than it is gone from then on, however long the purge takes, which
       // looks at all of the store.
@@ -254,21 +241,16 @@ export interface InFlight {
    * all if the store is lost: then each fetches for itself.
    * @throws the error of `fetch`, or the signal's reason
    */
-  together(wanted: Wanted): Promise<void>;
-}
-
-export interface Wanted {
-  /** The digest of its owner. */
-  readonly group: string;
-  readonly names: readonly string[];
-  readonly signal: AbortSignal;
-  /** Fetches names; calls that come at the same time in this process share it. */
-  fetch(names: readonly string[]): Promise<void>;
-  /**
-   * Takes over the values that others have fetched.
-   * @returns the names for which there is no value to take over
-   */
-  takeOver(names: readonly string[]): Promise<readonly string[]>;
+  together(wanted: {
+    /** The digest of its owner. */
+    readonly group: string;
+    readonly names: readonly string[];
+    readonly signal: AbortSignal;
+    /** Fetches names; calls that come at the same time in this process share it. */
+    fetch(names: readonly string[]): Promise<void>;
+    /** Takes over the values that others have fetched. @returns the names that have none */
+    takeOver(names: readonly string[]): Promise<readonly string[]>;
+  }): Promise<void>;
 }
 
 /** Fetches all by itself, for a store that nobody shares. */

@@ -21,7 +21,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { OtlpProtocol } from '../config.ts';
 import { excerpt } from '../errors.ts';
-import { faultIn, type Send, type Trace, type TraceAttributes, type Tracer } from '../service/call.ts';
+import { faultIn, type Send, type Trace, type Tracer } from '../service/call.ts';
 
 /**
  * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the
@@ -87,14 +87,14 @@ class SpanTrace implements Trace {
     return this.#begun;
   }
 
-  begin(name: string, attributes: TraceAttributes = {}, isCall = false): Trace {
+  begin(name: string, attributes: Attributed = {}, isCall = false): Trace {
     this.#begun += 1;
     const kind = isCall ? SpanKind.CLIENT : SpanKind.INTERNAL;
     const span = this.#means.tracer.startSpan(name, { kind, attributes: copied(attributes) }, this.#context);
     return new SpanTrace(span, this.#context, this.#means);
   }
 
-  set(attributes: TraceAttributes): void {
+  set(attributes: Attributed): void {
     this.span.setAttributes(copied(attributes));
   }
 
@@ -120,7 +120,9 @@ class SpanTrace implements Trace {
 }
 
 /** Copies lists: OpenTelemetry's may be changed. */
-function copied(attributes: TraceAttributes): Record<string, string | number | boolean | string[]> {
+type Attributed = Parameters<Trace['set']>[0];
+
+function copied(attributes: Attributed): Record<string, string | number | boolean | string[]> {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
   );

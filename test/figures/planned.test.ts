@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { covered, planned } from '../../src/figures/client.ts';
-import { called, type FetchTask, NONE_WHOLE, type PairsToFetch } from '../../src/figures/data-calls.ts';
+import { called, NONE_WHOLE, type PairsToFetch } from '../../src/figures/data-calls.ts';
 import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
 import { type Demand, demandFor, keyOf, type Mode, pairsOf } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
@@ -12,6 +12,8 @@ import { sendingFor } from '../service/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
 import { openNameSearch, partsWith } from './parts.ts';
+
+type FetchTask = ReturnType<typeof called>;
 
 const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
 

@@ -26,7 +26,7 @@ async function fetchSdl(): Promise<string> {
 const sdl = await fetchSdl();
 const { definitions } = parse(sdl);
 
-/** What a router needs and nobody else sees. */
+/** True for names that a router needs and nobody else sees. */
 const isMachinery = (coordinate: string) => /^(_|federation__|link__|Query\._)/.test(coordinate);
 
 interface Named {
@@ -61,7 +61,7 @@ function namesOf(definition: DefinitionNode): Named[] {
 
 const named = namesIn(parse(sdl));
 
-/** What other programs rely on, by type. */
+/** Names that other programs rely on, by type. */
 const PROMISED: Record<string, string> = {
   Query:
     'health platformVersion sources source(key) countries(codes) country(code) indicators(category hasData keys) ' +

@@ -26,7 +26,7 @@ function open(maxOperations: number) {
       heap = share;
       nowMs += 1_000;
     },
-    /** Enters, and tells what has become of it by now. */
+    /** Enters, and tells the outcome so far. */
     ask(key: string, request = never) {
       const told: { outcome: Refusal | 'begun' | 'waiting' } = { outcome: 'waiting' };
       const entered = admission.enter(of(key), request);

@@ -1,4 +1,3 @@
-import type { Failure } from '../../errors.ts';
 import {
   eachFound,
   eachOf,
@@ -46,25 +45,6 @@ export function alpha2Of(code: string): string | null {
   return ALPHA_2_BY_ALPHA_3.get(code.trim().toUpperCase()) ?? null;
 }
 
-export interface CountryRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly code: string;
-  readonly name: string | null;
-  /** ISO 3166-1 alpha-3, upper case. */
-  readonly iso3: string | null;
-  readonly officialName: string | null;
-  readonly capital: string | null;
-  readonly region: string | null;
-  readonly subregion: string | null;
-  readonly record: JsonObject;
-}
-
-/** The country that a record of another kind is about, as it names it. */
-export interface CountryNamed {
-  readonly code: string;
-  readonly name: string | null;
-}
-
 const CODE_NAMES = ['id', 'code', 'country_code', 'iso2', 'alpha2'] as const;
 const ALPHA_3_NAMES = ['iso3', 'alpha3'] as const;
 const ANY_CODE_NAMES = [...CODE_NAMES, ...ALPHA_3_NAMES];
@@ -80,10 +60,14 @@ export function decodeCountries(body: unknown, route: string): CountryRecord[] {
   });
 }
 
-function decodeCountry(row: JsonObject, place: Place): CountryRecord {
+export type CountryRecord = Readonly<ReturnType<typeof decodeCountry>>;
+
+function decodeCountry(row: JsonObject, place: Place) {
   return {
+    /** ISO 3166-1 alpha-2, upper case. */
     code: alpha2In(row, ...ANY_CODE_NAMES) ?? missingCode(row, place),
     name: textIn(row, ...NAME_NAMES),
+    /** ISO 3166-1 alpha-3, upper case. */
     iso3: textIn(row, ...ALPHA_3_NAMES)?.toUpperCase() ?? null,
     officialName: textIn(row, 'official_name'),
     capital: textIn(row, 'capital'),
@@ -115,16 +99,14 @@ export function alpha2In(row: JsonObject, ...names: readonly string[]): string |
 
 /**
  * Reads the country that a record is about: in a block `country`, or in fields of its own.
- *
  * @param asked code of the country that was asked for, if the record doesn't say
  * @throws Failure if the record is about another country
  */
-export function countryNamedIn({ value: row, place }: Found<JsonObject>, asked: string): CountryNamed {
+export function countryNamedIn({ value: row, place }: Found<JsonObject>, asked: string) {
   const block = isObject(row.country) ? row.country : row;
   const code = alpha2In(block, 'country_code', 'code', 'id', 'iso2', 'alpha2', 'country');
-  const countryCode = asked.toUpperCase();
-  if (code !== null && code !== countryCode) throw ofAnother(inside(place, 'country'), countryCode, code);
-  return { code: countryCode, name: textIn(block, 'country_name', 'name') };
+  checkCountry(code, asked, inside(place, 'country'));
+  return { code: asked.toUpperCase(), name: textIn(block, 'country_name', 'name') };
 }
 
 /**
@@ -134,31 +116,7 @@ export function countryNamedIn({ value: row, place }: Found<JsonObject>, asked: 
  */
 export function checkCountry(code: string | null, asked: string | null | undefined, place: Place): void {
   if (asked == null || code === null || code === asked.toUpperCase()) return;
-  throw ofAnother(place, asked.toUpperCase(), code);
-}
-
-function ofAnother(place: Place, asked: string, code: string): Failure {
-  return invalid(place, `expected ${asked}, received ${code}`);
-}
-
-export interface CountryProfileRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string;
-  /** The selected indicators; empty if the service has none. Those that can't be read are in `record` alone. */
-  readonly indicators: readonly ProfileIndicatorRecord[];
-  readonly record: JsonObject;
-}
-
-export interface ProfileIndicatorRecord {
-  readonly key: string;
-  readonly name: string | null;
-  readonly unit: string | null;
-  readonly value: number | null;
-  readonly year: number | null;
-  readonly period: string | null;
-  readonly source: string | null;
-  /** As sent: an object, or the bare key or figure. */
-  readonly record: unknown;
+  throw invalid(place, `expected ${asked.toUpperCase()}, received ${code}`);
 }
 
 const INDICATORS = ['indicators', 'selected_indicators', 'observations'] as const;
@@ -174,13 +132,17 @@ const KNOWN = [
   ...INDICATORS,
 ];
 
+export type CountryProfileRecord = Readonly<ReturnType<typeof decodeProfile>>;
+
 /** @param asked code of the country that was asked for, if the body doesn't say */
-export function decodeProfile(body: unknown, route: string, asked: string): CountryProfileRecord {
+export function decodeProfile(body: unknown, route: string, asked: string) {
   const found = objectIn(body, route, KNOWN);
   const { value: profile, place } = found;
   const field = INDICATORS.find((name) => profile[name] != null) ?? INDICATORS[0];
   return {
+    /** ISO 3166-1 alpha-2, upper case. */
     countryCode: countryNamedIn(found, asked).code,
+    /** The selected indicators; empty if the service has none. Those that can't be read are in `record` alone. */
     indicators: indicatorsOf(profile[field], inside(place, field)),
     record: profile,
   };
@@ -201,7 +163,9 @@ function indicatorsOf(sent: unknown, place: Place): ProfileIndicatorRecord[] {
     .map(([key, item]) => indicatorOf(key, isObject(item) ? item : { value: item }, item));
 }
 
-function indicatorOf(key: string, row: JsonObject, record: unknown): ProfileIndicatorRecord {
+export type ProfileIndicatorRecord = Readonly<ReturnType<typeof indicatorOf>>;
+
+function indicatorOf(key: string, row: JsonObject, record: unknown) {
   return {
     key,
     name: textIn(row, 'metric_name', 'name'),
@@ -210,6 +174,7 @@ function indicatorOf(key: string, row: JsonObject, record: unknown): ProfileIndi
     year: integerIn(row, 'year'),
     period: textIn(row, 'period'),
     source: labelIn(row, ['key', 'source_key', 'code'], 'source'),
+    /** As sent: an object, or the bare key or figure. */
     record,
   };
 }

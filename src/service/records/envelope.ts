@@ -86,9 +86,7 @@ export function textIn(row: JsonObject, ...names: readonly string[]): string | n
   return null;
 }
 
-/**
- * Reads a time as {@link textIn} does: a number as its digits, and anything else as JSON, which nobody reads as a time.
- */
+/** Reads a time as {@link textIn} does: a number as its digits, and anything else as JSON, which nobody reads as a time. */
 export function timeTextIn(row: JsonObject, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = asNumber(row[name]);
@@ -132,10 +130,7 @@ export function labelIn(
   return null;
 }
 
-/**
- * Reads the text that a record is known by.
- * @throws Failure naming the field if none of the names holds any
- */
+/** Reads the text that a record is known by. @throws Failure naming the field if none of the names holds any */
 export function keyIn(row: JsonObject, place: Place, ...names: readonly [string, ...string[]]): string {
   return textIn(row, ...names) ?? missing(row, place, names);
 }
@@ -155,7 +150,7 @@ export interface Found<T> {
 }
 
 /** The service's counts of a list, beside its rows; null if it gives none. */
-export interface Meta {
+interface Meta {
   /** Rows that match, whether sent or not. */
   readonly total: number | null;
   /** Rows that one answer may hold. */
@@ -201,11 +196,7 @@ export function recordsOfRows(rows: readonly unknown[]): unknown[] {
   return records.of(rows) ?? records.put(rows, []);
 }
 
-/**
- * Returns a list, or the one list of an object.
- *
- * @throws Failure if there is no list, or several to choose from
- */
+/** Returns a list, or the one list of an object. @throws Failure if there is none, or several to choose from */
 export function soleListOf(value: unknown, place: Place): Found<readonly unknown[]> {
   if (Array.isArray(value)) return { value, place };
   if (!isObject(value)) throw invalid(place, `expected array, received ${kindOf(value)}`);
@@ -235,11 +226,7 @@ export function findObject(body: unknown, route: string, known: readonly string[
   return { value: only[1] as JsonObject, place: inside(place, only[0]) };
 }
 
-/**
- * Returns the one object of a body, as {@link findObject} finds it; else all of the body.
- *
- * @throws Failure if there is no object
- */
+/** Returns the one object of a body, as {@link findObject} finds it; else all of it. @throws Failure if it is no object */
 export function objectIn(body: unknown, route: string, known: readonly string[]): Found<JsonObject> {
   const found = findObject(body, route, known);
   if (found !== null) return found;
@@ -339,10 +326,7 @@ export function eachOf<T>(
   return withLeftOut(sound, first && { count: rows.length - sound.length, first });
 }
 
-/**
- * Decodes rows as {@link eachIn} does, of a list that is the whole answer.
- * @throws Failure of the first row if none can be read: that is no list of such things
- */
+/** Decodes the rows of a list that is the whole answer. @throws Failure of the first row if none can be read */
 export function eachFound<T>(
   { value, place }: Found<readonly unknown[]>,
   decode: (row: JsonObject, place: Place, index: number) => T,
@@ -353,10 +337,7 @@ export function eachFound<T>(
   return list;
 }
 
-/**
- * Decodes a block of a record, a list of rows. Only an empty list says that there are none: any other value is left
- * out.
- */
+/** Decodes a list of rows in a record. Only an empty list says that there are none: any other value is left out. */
 export function blockIn<T>(
   row: JsonObject,
   place: Place,
@@ -369,15 +350,12 @@ export function blockIn<T>(
 }
 
 /** Makes an empty list that lacks the value, if any, in its place. */
-export function noList<T>(value: unknown, place: Place, expected: string): T[] {
+export function noList(value: unknown, place: Place, expected: string): never[] {
   const first = invalid(place, `expected ${expected}, received ${kindOf(value)}`);
   return withLeftOut([], { count: 1, first });
 }
 
-/**
- * Returns null for an item that was looked for in a list by its key and not found.
- * @throws Failure if it may be among the rows that the list lacks
- */
+/** Returns null for an item that a list has not. @throws Failure if it may be among the rows that the list lacks */
 export function notFoundIn(list: object): null {
   const leftOut = leftOutOf(list);
   if (leftOut !== null) throw leftOut.first;

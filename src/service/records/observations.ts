@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
 import { asNumber } from '../../exact-json.ts';
 import { periodOf, timeIn } from '../../periods.ts';
-import { alpha2In, alpha2Of, type CountryNamed, checkCountry, countryNamedIn } from './countries.ts';
+import { alpha2In, alpha2Of, checkCountry, countryNamedIn } from './countries.ts';
 import {
   blockIn,
   eachOf,
@@ -15,7 +15,6 @@ import {
   kindOf,
   leftOutOf,
   listIn,
-  type Meta,
   metaIn,
   noList,
   numberIn,
@@ -27,77 +26,6 @@ import {
   UnreadItem,
   withLeftOut,
 } from './envelope.ts';
-
-export interface ObservationRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string;
-  /** Null in a snapshot that doesn't name its country. */
-  readonly countryName: string | null;
-  readonly metricKey: string;
-  /** Null in a snapshot that doesn't name the measure. */
-  readonly metricName: string | null;
-  /** The year that the figure describes, which may differ from the year asked for. */
-  readonly year: number;
-  /** A year, a quarter, a month or a date, as sent: `src/periods.ts` reads it. */
-  readonly period: string;
-  /** The point in time at which a stock was taken; null for a flow. */
-  readonly asOfPeriod: string | null;
-  /** Null for the whole country. */
-  readonly locationName: string | null;
-  /** A zero is a real zero. */
-  readonly value: number;
-  readonly unit: string;
-  /** Key of the body that published the figure. */
-  readonly source: string;
-  /** The provider's own word. */
-  readonly valueStatus: string;
-  /** True if the status is anything but `reported`. */
-  readonly isModelled: boolean;
-  readonly estimateLow: number | null;
-  readonly estimateHigh: number | null;
-  readonly datasetVersion: string | null;
-  /** RFC 3339 in UTC, with the service's fraction of a second, which may be finer than a `Date` holds. */
-  readonly retrievedAt: string;
-  /** The time at which the service sent it to this gateway, in milliseconds since the epoch. */
-  readonly fetchedAtMs: number;
-  readonly record: JsonObject;
-}
-
-/** A row whose country can't be told: it names one by something that is no code of a country. */
-interface UnknownRow {
-  /** As sent. */
-  readonly countryCode: string;
-  readonly metricKey: string | null;
-  /** Its place, and its fault. */
-  readonly detail: string;
-}
-
-/** A row that breaks the specification, and its country and measure if they can be read. */
-interface ObservationFault {
-  readonly countryCode: string | null;
-  readonly metricKey: string | null;
-  readonly failure: Failure;
-}
-
-/** A row without a value, which is no figure but counts if the service counts its rows. */
-interface BlankRow {
-  readonly countryCode: string;
-  readonly metricKey: string;
-  /** Null if the row names none. */
-  readonly year: number | null;
-  /** Its place among all rows of the body. */
-  readonly index: number;
-}
-
-export interface ObservationList {
-  readonly rows: readonly ObservationRecord[];
-  readonly blanks: readonly BlankRow[];
-  readonly faults: readonly ObservationFault[];
-  readonly unknown: readonly UnknownRow[];
-  readonly meta: Meta;
-  /** Rows in the body, including those that hold no figure, break the specification or are of an unknown country. */
-  readonly received: number;
-}
 
 const ALPHA_2 = /^[a-z]{2}$/i;
 
@@ -171,26 +99,28 @@ function withNumbers(row: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, asNumber(value)]));
 }
 
-/** Reads a row whose country code is no country's; null for others. */
-function unknownIn(row: unknown, place: Place): UnknownRow | null {
+/** Reads the names in a row whose country code, as sent, is no country's, and its fault; null for others. */
+function unknownIn(row: unknown, place: Place) {
   const countryCode = isObject(row) ? textIn(row, 'country_code') : null;
   if (countryCode === null || alpha2Of(countryCode) !== null) return null;
   const { detail = '' } = invalid(inside(place, 'country_code'), 'expected ISO 3166-1 alpha-2 code').fields;
   return { countryCode, metricKey: textIn(row as JsonObject, 'metric_key'), detail };
 }
 
+export type ObservationList = Readonly<ReturnType<typeof decodeObservations>>;
+
 /**
  * Reads the figures of a body. A row that breaks the specification becomes a fault and leaves the others standing. A
- * row without a value is no figure, and one of an unknown country is nobody's: both stand apart.
- *
+ * row without a value is no figure but counts if the service counts its rows; one of an unknown country is nobody's.
+ * `received` counts all of them.
  * @throws Failure if the body holds no list
  */
-export function decodeObservations(body: unknown, route: string, receivedAt: number): ObservationList {
+export function decodeObservations(body: unknown, route: string, receivedAt: number) {
   const { value: sent, place } = listIn(body, route);
   const rows: ObservationRecord[] = [];
-  const blanks: BlankRow[] = [];
-  const faults: ObservationFault[] = [];
-  const unknown: UnknownRow[] = [];
+  const blanks: ReturnType<typeof blankIn>[] = [];
+  const faults: ReturnType<typeof faultOf>[] = [];
+  const unknown: NonNullable<ReturnType<typeof unknownIn>>[] = [];
   // Most rows are those of the last body, and sound for good. Row e, cold, runs 18 % less source.
   const known = recordsOfRows(sent) as (ObservationRecord | undefined)[];
   let index = -1;
@@ -230,7 +160,8 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
 }
 
-function faultOf(row: unknown, failure: Failure): ObservationFault {
+/** Names the country and measure of a row that breaks the specification, if they can be read. */
+function faultOf(row: unknown, failure: Failure) {
   return {
     countryCode: isObject(row) ? alpha2Of(textIn(row, 'country_code') ?? '') : null,
     metricKey: isObject(row) ? textIn(row, 'metric_key') : null,
@@ -240,14 +171,13 @@ function faultOf(row: unknown, failure: Failure): ObservationFault {
 
 /**
  * Reads the figure in a row of a snapshot, which names neither its country nor always its measure.
- *
  * @returns null if the row holds no value
  * @throws Failure naming the field that breaks the specification
  */
 function observationIn(
   row: JsonObject,
   place: Place,
-  country: CountryNamed,
+  country: ReturnType<typeof countryNamedIn>,
   receivedAt: number,
 ): ObservationRecord | null {
   if (holdsNoFigure(row)) return null;
@@ -262,7 +192,8 @@ function holdsNoFigure(row: JsonObject): boolean {
   return row.value === null && typeof row.metric_key === 'string';
 }
 
-function blankIn(row: JsonObject, index: number): BlankRow {
+/** @param index place among all rows of the body */
+function blankIn(row: JsonObject, index: number) {
   return {
     countryCode: alpha2Of(textIn(row, 'country_code') ?? '') ?? '',
     metricKey: textIn(row, 'metric_key') ?? '',
@@ -273,14 +204,18 @@ function blankIn(row: JsonObject, index: number): BlankRow {
 
 let hasUnreadable = false;
 
-/**
- * Tells if any figure that this process has decoded has a period that no rule reads. While none has, none needs to be
- * looked for.
- */
+/** Tells if any figure that this process has decoded has a period that no rule reads: else none needs to be looked for. */
 export function mayBeUnreadable(): boolean {
   return hasUnreadable;
 }
 
+export type ObservationRecord = Readonly<ReturnType<typeof recordOf>>;
+
+/**
+ * @param countryName null in a snapshot that doesn't name its country
+ * @param metricName null in a snapshot that doesn't name the measure
+ * @param fetchedAtMs the time at which the service sent it to this gateway, in milliseconds since the epoch
+ */
 function recordOf(
   fields: z.infer<typeof figure>,
   countryCode: string,
@@ -288,26 +223,36 @@ function recordOf(
   metricName: string | null,
   record: JsonObject,
   fetchedAtMs: number,
-): ObservationRecord {
+) {
   const retrieved = timeIn(fields.retrieved_at);
   hasUnreadable ||= periodOf(fields) === null;
   return {
+    /** ISO 3166-1 alpha-2, upper case. */
     countryCode,
     countryName,
     metricKey: fields.metric_key,
     metricName,
+    /** The year that the figure describes, which may differ from the year asked for. */
     year: fields.year,
+    /** A year, a quarter, a month or a date, as sent: `src/periods.ts` reads it. */
     period: fields.period,
+    /** The point in time at which a stock was taken; null for a flow. */
     asOfPeriod: fields.as_of_period ?? null,
+    /** Null for the whole country. */
     locationName: filledOrNull(fields.location_name),
+    /** A zero is a real zero. */
     value: fields.value,
     unit: fields.unit,
+    /** Key of the body that published the figure. */
     source: fields.source,
+    /** The provider's own word. */
     valueStatus: fields.value_status,
+    /** True if the status is anything but `reported`. */
     isModelled: fields.value_status.toLowerCase() !== 'reported',
     estimateLow: fields.estimate_low ?? null,
     estimateHigh: fields.estimate_high ?? null,
     datasetVersion: fields.dataset_version ?? null,
+    /** RFC 3339 in UTC, with the service's fraction of a second, which may be finer than a `Date` holds. */
     retrievedAt: retrieved?.text ?? fields.retrieved_at,
     fetchedAtMs,
     record,
@@ -324,57 +269,6 @@ function failureOf({ issues: [issue] }: z.ZodError, row: Place): Failure {
   return invalid(place, issue?.message.replace(/^Invalid input: /, '') ?? 'not as specified');
 }
 
-/**
- * One country across several domains; a domain without coverage is an empty list. Rows that can't be read are in
- * `record` alone, and so is a block that is no list.
- */
-export interface SignalsRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string;
-  readonly observations: readonly ObservationRecord[];
-  readonly fxRates: readonly FxRateRecord[];
-  readonly commodityBenchmarks: readonly CommodityBenchmarkRecord[];
-  readonly disasterAlerts: readonly DisasterAlertRecord[];
-  readonly record: JsonObject;
-}
-
-export interface FxRateRecord {
-  readonly sourceCode: string | null;
-  readonly baseCurrency: string | null;
-  readonly quoteCurrency: string | null;
-  /** Upper case. */
-  readonly countryCodes: readonly string[];
-  readonly rateDate: string | null;
-  /** Units of the quote currency for one of the base currency. */
-  readonly rate: number | null;
-  readonly record: JsonObject;
-}
-
-export interface CommodityBenchmarkRecord {
-  readonly commodityKey: string;
-  readonly priceValue: number | null;
-  readonly priceDate: string | null;
-  readonly record: JsonObject;
-}
-
-export interface DisasterAlertRecord {
-  readonly eventKey: string;
-  readonly eventType: string | null;
-  readonly name: string | null;
-  readonly description: string | null;
-  readonly alertLevel: string | null;
-  readonly alertScore: number | null;
-  readonly severityValue: number | null;
-  readonly severityText: string | null;
-  readonly severityUnit: string | null;
-  /** As sent. */
-  readonly eventFromAt: string | null;
-  readonly eventToAt: string | null;
-  readonly reportUrl: string | null;
-  readonly source: string | null;
-  readonly record: JsonObject;
-}
-
 const KNOWN = [
   'country',
   'country_code',
@@ -384,13 +278,14 @@ const KNOWN = [
   'disaster_alerts',
 ];
 
-/** @param asked code of the country that was asked for, if the body doesn't say */
-export function decodeSignals(
-  body: unknown,
-  route: string,
-  asked: string,
-  receivedAt: number,
-): SignalsRecord {
+export type SignalsRecord = Readonly<ReturnType<typeof decodeSignals>>;
+
+/**
+ * Reads one country across several domains; a domain without coverage is an empty list. Rows that can't be read are in
+ * `record` alone, and so is a block that is no list.
+ * @param asked code of the country that was asked for, if the body doesn't say
+ */
+export function decodeSignals(body: unknown, route: string, asked: string, receivedAt: number) {
   const found = objectIn(body, route, KNOWN);
   const { value: signals, place } = found;
   const country = countryNamedIn(found, asked);
@@ -402,6 +297,7 @@ export function decodeSignals(
   });
   const figures = rows.filter((row) => row !== null);
   return {
+    /** ISO 3166-1 alpha-2, upper case. */
     countryCode: country.code,
     observations: withLeftOut(figures, leftOutOf(rows)),
     fxRates: block('fx_rates', decodeFxRate),
@@ -411,20 +307,24 @@ export function decodeSignals(
   };
 }
 
-function decodeFxRate(row: JsonObject, place: Place): FxRateRecord {
+export type FxRateRecord = Readonly<ReturnType<typeof decodeFxRate>>;
+
+function decodeFxRate(row: JsonObject, place: Place) {
   return {
     sourceCode: textIn(row, 'source_code'),
     baseCurrency: textIn(row, 'base_currency'),
     quoteCurrency: textIn(row, 'quote_currency'),
+    /** Upper case. */
     countryCodes: codesIn(row.country_codes, inside(place, 'country_codes')),
     rateDate: textIn(row, 'rate_date'),
+    /** Units of the quote currency for one of the base currency. */
     rate: numberIn(row, 'rate'),
     record: row,
   };
 }
 
 function codesIn(sent: unknown, place: Place): string[] {
-  const codes = Array.isArray(sent) ? eachOf(sent, place, codeOf) : noList<string>(sent, place, 'array');
+  const codes = Array.isArray(sent) ? eachOf(sent, place, codeOf) : noList(sent, place, 'array');
   return withLeftOut([...new Set(codes)], leftOutOf(codes));
 }
 
@@ -435,7 +335,9 @@ function codeOf(sent: unknown, place: Place): string {
   throw invalid(place, `expected code of a country, received ${kindOf(sent)}`);
 }
 
-function decodeCommodityBenchmark(row: JsonObject, place: Place): CommodityBenchmarkRecord {
+export type CommodityBenchmarkRecord = Readonly<ReturnType<typeof decodeCommodityBenchmark>>;
+
+function decodeCommodityBenchmark(row: JsonObject, place: Place) {
   return {
     commodityKey: keyIn(row, place, 'commodity_key'),
     priceValue: numberIn(row, 'price_value'),
@@ -444,7 +346,9 @@ function decodeCommodityBenchmark(row: JsonObject, place: Place): CommodityBench
   };
 }
 
-function decodeDisasterAlert(row: JsonObject, place: Place): DisasterAlertRecord {
+export type DisasterAlertRecord = Readonly<ReturnType<typeof decodeDisasterAlert>>;
+
+function decodeDisasterAlert(row: JsonObject, place: Place) {
   return {
     eventKey: keyIn(row, place, 'event_key'),
     eventType: textIn(row, 'event_type'),
@@ -455,6 +359,7 @@ function decodeDisasterAlert(row: JsonObject, place: Place): DisasterAlertRecord
     severityValue: numberIn(row, 'severity_value'),
     severityText: textIn(row, 'severity_text'),
     severityUnit: textIn(row, 'severity_unit'),
+    /** As sent. */
     eventFromAt: timeTextIn(row, 'event_from_at'),
     eventToAt: timeTextIn(row, 'event_to_at'),
     reportUrl: textIn(row, 'report_url'),

@@ -29,26 +29,6 @@ import {
   withLeftOut,
 } from './envelope.ts';
 
-export interface IndicatorRecord {
-  readonly key: string;
-  /** Null if the catalogue has no name: only key, unit and sources are promised. */
-  readonly name: string | null;
-  readonly unit: string | null;
-  readonly category: string | null;
-  readonly hasData: boolean | null;
-  /** Keys of the publishing bodies. */
-  readonly sources: readonly string[];
-  /** True if these are all that may bring the measure: a single name in place of a list may be the main one. */
-  readonly areAllSources: boolean;
-  readonly record: JsonObject;
-}
-
-/** Filters of a catalogue that was asked for. */
-interface AskedOfCatalogue {
-  readonly category?: string | undefined;
-  readonly hasData?: boolean | undefined;
-}
-
 /**
  * Reads the measures of a catalogue. A measure that says that it doesn't fit the filters is none of the list. If there
  * is one, a measure that doesn't say is none either.
@@ -56,7 +36,10 @@ interface AskedOfCatalogue {
 export function decodeIndicators(
   body: unknown,
   route: string,
-  { category, hasData }: AskedOfCatalogue = {},
+  {
+    category,
+    hasData,
+  }: { readonly category?: string | undefined; readonly hasData?: boolean | undefined } = {},
 ): IndicatorRecord[] {
   const list = wholeListIn(body, route);
   if (category === undefined && hasData === undefined) return eachFound(list, decodeIndicator);
@@ -83,14 +66,19 @@ export function decodeIndicators(
 
 const FILTERS = ['category', 'has_data'] as const;
 
-function decodeIndicator(row: JsonObject, place: Place): IndicatorRecord {
+export type IndicatorRecord = Readonly<ReturnType<typeof decodeIndicator>>;
+
+function decodeIndicator(row: JsonObject, place: Place) {
   return {
     key: keyIn(row, place, 'metric_key', 'key', 'id'),
+    /** Null if the catalogue has no name: only key, unit and sources are promised. */
     name: textIn(row, 'metric_name', 'name'),
     unit: textIn(row, 'unit'),
     category: textIn(row, 'category'),
     hasData: booleanIn(row, 'has_data'),
+    /** Keys of the publishing bodies. */
     sources: sourceKeysIn(row, place),
+    /** True if these are all that may bring the measure: a single name in place of a list may be the main one. */
     areAllSources: Array.isArray(row.sources),
     record: row,
   };
@@ -103,7 +91,7 @@ function sourceKeysIn(row: JsonObject, place: Place): string[] {
   const sent = row[name];
   const here = inside(place, name);
   if (sent == null) return noList(sent, here, 'array');
-  return Array.isArray(sent) ? eachOf(sent, here, sourceKeyOf) : eachOf([sent], here, sourceKeyOf);
+  return eachOf(Array.isArray(sent) ? sent : [sent], here, sourceKeyOf);
 }
 
 /** @throws Failure if it is neither text nor a block with a key */
@@ -113,31 +101,6 @@ function sourceKeyOf(source: unknown, place: Place): string {
   throw invalid(place, `expected string, received ${kindOf(source)}`);
 }
 
-export interface SourceRecord {
-  readonly key: string;
-  /** Null if the service gives no name. */
-  readonly name: string | null;
-  /** Address of its page; null if the service gives none. */
-  readonly url: string | null;
-  /** As sent; null if the source has never been refreshed, or the service doesn't say. */
-  readonly lastSuccessfulRefresh: string | null;
-  readonly nextRun: string | null;
-  readonly record: JsonObject;
-}
-
-export interface HealthRecord {
-  /** The service's own word; `unknown` if it has none. */
-  readonly status: string;
-  /** As sent: an object, or the bare word. */
-  readonly record: unknown;
-}
-
-export interface PlatformVersionRecord {
-  readonly version: string | null;
-  /** As sent: an object, or the bare version. */
-  readonly record: unknown;
-}
-
 const SOURCE_NAMES = ['key', 'source_key', 'source', 'code'] as const;
 const VERSION_NAMES = ['version', 'platform_version', 'api_version', 'tag'] as const;
 
@@ -145,11 +108,14 @@ export function decodeSources(body: unknown, route: string): SourceRecord[] {
   return eachFound(wholeListIn(body, route), decodeSource);
 }
 
-function decodeSource(row: JsonObject, place: Place): SourceRecord {
+export type SourceRecord = Readonly<ReturnType<typeof decodeSource>>;
+
+function decodeSource(row: JsonObject, place: Place) {
   return {
     key: labelIn(row, SOURCE_NAMES, ...SOURCE_NAMES) ?? missing(row, place, SOURCE_NAMES),
     name: textIn(row, 'name', 'source_name'),
     url: addressIn(row, 'url', 'source_url', 'homepage'),
+    /** As sent; null if the source has never been refreshed, or the service doesn't say. */
     lastSuccessfulRefresh: timeTextIn(row, 'last_successful_refresh', 'last_success_at', 'last_success'),
     nextRun: timeTextIn(row, 'next_run', 'next_run_at'),
     record: row,
@@ -162,12 +128,18 @@ function addressIn(row: JsonObject, ...names: readonly string[]): string | null 
   return text !== null && /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
 }
 
-export function decodeHealth(body: unknown, route: string): HealthRecord {
+export type HealthRecord = Readonly<ReturnType<typeof decodeHealth>>;
+
+/** Reads the service's own word; `unknown` if it has none. The record is as sent: an object, or the bare word. */
+export function decodeHealth(body: unknown, route: string) {
   const record = recordIn(body, route, ['status']);
   return { status: textIn(isObject(record) ? record : { status: record }, 'status') ?? 'unknown', record };
 }
 
-export function decodeVersion(body: unknown, route: string): PlatformVersionRecord {
+export type PlatformVersionRecord = Readonly<ReturnType<typeof decodeVersion>>;
+
+/** Reads a version, and the record as sent: an object, or the bare version. */
+export function decodeVersion(body: unknown, route: string) {
   const record = recordIn(body, route, VERSION_NAMES);
   const fields = isObject(record) ? record : { version: record };
   const spelt = VERSION_NAMES.map((name) =>
@@ -176,10 +148,7 @@ export function decodeVersion(body: unknown, route: string): PlatformVersionReco
   return { version: spelt.find((text) => text !== null) ?? null, record };
 }
 
-/**
- * Finds the record of a public route, which may answer in any form. Only a value that is neither object, text nor
- * number is refused.
- */
+/** Finds the record of a public route, which may be an object, a text or a number. */
 function recordIn(body: unknown, route: string, known: readonly string[]): unknown {
   const isWrapped = isObject(body) && 'data' in body;
   const sent = findObject(body, route, known)?.value ?? (isWrapped ? body.data : body);
@@ -190,33 +159,6 @@ function recordIn(body: unknown, route: string, known: readonly string[]): unkno
 function booleanIn(row: JsonObject, name: string): boolean | null {
   const value = row[name];
   return typeof value === 'boolean' ? value : null;
-}
-
-export interface OfficeRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string;
-  readonly name: string;
-  /** Number of offices of the same name and role that stand before it. */
-  readonly ordinal: number;
-  /** The record's own word, such as `head_of_state` or `minister`. */
-  readonly roleType: string | null;
-  /** Terms that can be read; the others are in `record` alone. */
-  readonly terms: readonly TermRecord[];
-  /**
-   * The office as sent. If the service sent a flat list of terms there is no such object, and this is
-   * `{office_name, role_type, terms}` with the terms of the office as sent.
-   */
-  readonly record: JsonObject;
-}
-
-export interface TermRecord {
-  readonly holder: string | null;
-  readonly startDate: string | null;
-  /** Null while the term lasts, or if the end is not known: `status` tells which. */
-  readonly endDate: string | null;
-  /** The record's own word. */
-  readonly status: string | null;
-  readonly record: JsonObject;
 }
 
 const TERM_LISTS = ['terms', 'holders', 'office_holders'] as const;
@@ -274,19 +216,26 @@ function listsOf({ value, place }: Found<JsonObject>): Found<unknown>[] {
   return names.map((name) => ({ value: value[name], place: inside(place, name) }));
 }
 
-function officeOf(
-  { name, roleType, terms, sent }: OfficeDraft,
-  countryCode: string,
-  ordinal: number,
-): OfficeRecord {
-  const record = { office_name: name, role_type: roleType, terms: terms.map((term) => term.record) };
+export type OfficeRecord = Readonly<ReturnType<typeof officeOf>>;
+
+function officeOf({ name, roleType, terms, sent }: OfficeDraft, countryCode: string, ordinal: number) {
+  const record: JsonObject = {
+    office_name: name,
+    role_type: roleType,
+    terms: terms.map((term) => term.record),
+  };
   const isBare = sent !== null && terms.length === 0 && nestedIn(sent.value) === undefined;
   return {
+    /** ISO 3166-1 alpha-2, upper case. */
     countryCode,
     name,
+    /** Number of offices of the same name and role that stand before it. */
     ordinal,
+    /** The record's own word, such as `head_of_state` or `minister`. */
     roleType,
+    /** Terms that can be read; the others are in `record` alone. */
     terms: isBare ? noList(sent.value.terms, inside(sent.place, 'terms'), 'array') : terms,
+    /** The office as sent; of a flat list of terms, an object of them in the form of an office. */
     record: sent?.value ?? record,
   };
 }
@@ -332,34 +281,19 @@ function draftOffice(
   else draft.sent ??= { value: row, place };
 }
 
+export type TermRecord = Readonly<ReturnType<typeof decodeTerm>>;
+
 /** @param nameIsHolder true if `name` is the holder's, since the office has a name of its own */
-function decodeTerm(row: JsonObject, nameIsHolder: boolean): TermRecord {
+function decodeTerm(row: JsonObject, nameIsHolder: boolean) {
   return {
     holder: labelIn(row, ['name'], ...HOLDER_NAMES) ?? (nameIsHolder ? textIn(row, 'name') : null),
     startDate: textIn(row, 'start_date'),
+    /** Null while the term lasts, or if the end is not known: `status` tells which. */
     endDate: textIn(row, 'end_date'),
+    /** The record's own word. */
     status: textIn(row, ...STATUS_NAMES),
     record: row,
   };
-}
-
-export interface TickerRecord {
-  /** Upper case. */
-  readonly exchangeCode: string;
-  readonly symbol: string;
-  readonly name: string | null;
-  readonly instrumentType: string | null;
-  readonly sector: string | null;
-  readonly industry: string | null;
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string | null;
-  /** The trading day of the price, as sent. */
-  readonly session: string | null;
-  /** Price in the currency of the listing, which the service doesn't name. */
-  readonly closePrice: number | null;
-  /** Percent. */
-  readonly changePercent: number | null;
-  readonly record: JsonObject;
 }
 
 /** Listings; none of the counts are promised. */
@@ -369,17 +303,24 @@ export function decodeTickers(body: unknown, route: string): TickerList {
   return rowListIn(body, route, (list) => eachFound(list, decodeTicker));
 }
 
-function decodeTicker(row: JsonObject, place: Place): TickerRecord {
+export type TickerRecord = Readonly<ReturnType<typeof decodeTicker>>;
+
+function decodeTicker(row: JsonObject, place: Place) {
   return {
+    /** Upper case. */
     exchangeCode: keyIn(row, place, 'exchange_code', 'exchange').toUpperCase(),
     symbol: keyIn(row, place, 'symbol', 'ticker'),
     name: textIn(row, 'security_name', 'name'),
     instrumentType: textIn(row, 'instrument_type'),
     sector: textIn(row, 'sector'),
     industry: textIn(row, 'industry'),
+    /** ISO 3166-1 alpha-2, upper case. */
     countryCode: alpha2In(row, 'country_code', 'country'),
+    /** The trading day of the price, as sent. */
     session: textIn(row, 'latest_trade_date', 'session'),
+    /** In the currency of the listing, which the service doesn't name. */
     closePrice: numberIn(row, 'latest_close_price', 'close_price'),
+    /** Percent. */
     changePercent: numberIn(row, 'latest_change_percent', 'change_percent'),
     record: row,
   };

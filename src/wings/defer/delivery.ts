@@ -40,7 +40,6 @@ interface DeferralScope {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A selected field, and the deferred fragment around it. */
 interface FieldDetails {
   readonly node: FieldNode;
   readonly usage: DeferUsage | undefined;
@@ -76,18 +75,13 @@ export function hasActiveDeferrals(
   return isActive;
 }
 
-interface DeferralValues {
-  readonly label: string | undefined;
-  readonly initialCount: number;
-}
-
 /** The values of a directive; null if it is switched off. */
 function valuesOf(
   schema: GraphQLSchema,
   directive: DirectiveNode,
   node: { readonly directives?: readonly DirectiveNode[] },
   variables: DeferralScope['variables'],
-): DeferralValues | null {
+) {
   const definition = schema.getDirective(directive.name.value);
   if (!(definition instanceof GraphQLDirective)) return null;
   const values = getDirectiveValues(definition, node, variables) ?? {};
@@ -201,14 +195,13 @@ class CollectedFields {
     const values = directive && valuesOf(this.#scope.schema, directive, selection, this.#scope.variables);
     const begun = values == null ? undefined : { label: values.label, parent: around };
     const usage = begun ?? around;
-    if (isSpread && !this.#isFirst(selection.name.value, usage, begun === undefined)) return;
+    if (isSpread && begun === undefined && !this.#isFirst(selection.name.value, usage)) return;
     if (begun !== undefined) this.begins.push(begun);
     this.add(fragment.selectionSet, usage);
   }
 
-  /** True if a fragment that is spread has anything to add. */
-  #isFirst(name: string, usage: DeferUsage | undefined, isAsIs: boolean): boolean {
-    if (!isAsIs) return true;
+  /** True if a fragment that is spread as it is has anything to add. */
+  #isFirst(name: string, usage: DeferUsage | undefined): boolean {
     const names = this.#seen.get(usage) ?? new Set();
     this.#seen.set(usage, names);
     if (names.has(name)) return false;
@@ -302,9 +295,7 @@ const DRAFT_V02: DeliveryFormat = {
  * Opens the delivery of an answer whose client accepts parts.
  * @returns the delivery, and the `Accept` header without the types of such answers; null if no known format is asked for
  */
-export function openDelivery(
-  accepts: string,
-): { readonly delivery: Delivery; readonly accept: string } | null {
+export function openDelivery(accepts: string) {
   const format = deliveryFormatFor(accepts);
   return format && { delivery: new Delivery(format), accept: withoutMultipart(accepts) };
 }
@@ -397,7 +388,6 @@ function list(name: string, entries: readonly string[]): string {
   return entries.length === 0 ? '' : `"${name}":[${entries.join(',')}],`;
 }
 
-/** The first part of an answer. */
 interface FirstPart {
   /** JSON. */
   readonly data: string;
@@ -511,13 +501,15 @@ export class Delivery {
     return true;
   }
 
-  /** Writes the body of the answer. */
   async *body(): AsyncGenerator<string> {
     const run = this.#run as IncrementalRun<WrittenPart>;
     const waiting = [...run.take()];
     const announced = waiting.findIndex(({ kind }) => kind !== 'pending');
     const pending = waiting.splice(0, announced < 0 ? waiting.length : announced);
-    yield `\r\n--${BOUNDARY}${this.#part(this.#firstMembers(pending), true)}`;
+    const { data, errors } = this.#first;
+    const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
+    const members = `${told}"data":${data},${this.#format.first(pending)}`;
+    yield `\r\n--${BOUNDARY}${this.#part(members, true)}`;
     for (;;) {
       waiting.push(...run.take());
       if (waiting.length > 0) {
@@ -528,12 +520,6 @@ export class Delivery {
     }
     if (this.#fault !== undefined) throw this.#fault;
     yield this.#part(`"extensions":${JSON.stringify(this.#extensions)},`, false);
-  }
-
-  #firstMembers(pending: readonly DeliveredPart[]): string {
-    const { data, errors } = this.#first;
-    const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
-    return `${told}"data":${data},${this.#format.first(pending)}`;
   }
 
   #part(members: string, hasNext: boolean): string {

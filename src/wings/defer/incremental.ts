@@ -135,7 +135,6 @@ export interface ToldPart {
   readonly isLost: boolean;
 }
 
-/** A deferred fragment of one object. */
 interface Fragment extends PendingDelivery {
   readonly parent: Fragment | undefined;
   readonly children: Fragment[];
@@ -147,10 +146,8 @@ interface Fragment extends PendingDelivery {
   state: 'hidden' | 'pending' | 'told' | 'given up';
 }
 
-/** A list of which items are to come. */
 interface Stream extends PendingDelivery {
   readonly blocks: RunPart[];
-  /** Place of the next item. */
   next: number;
   isPending: boolean;
 }

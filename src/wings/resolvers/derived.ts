@@ -46,7 +46,6 @@ interface Matching {
   readonly mayBeLatest: boolean;
 }
 
-/** Figures for one place and period. */
 interface Alike {
   readonly rows: Series;
   readonly first: ObservationRecord;
@@ -55,7 +54,6 @@ interface Alike {
 /** Rows by year and place, and of these by period: of thousands of days, each is compared with others. */
 interface SeriesIndex {
   readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
-  /** The newest of the whole country. */
   readonly newest: ObservationRecord | null;
 }
 
@@ -254,7 +252,6 @@ type Operand = ObservationRecord | Misfit | Error | null;
 const findIn = (outcome: Outcome, own: ObservationRecord, year: number): Counterpart =>
   outcome instanceof Error ? outcome : matching(outcome, own, year);
 
-/** Latest figures by their pairs. */
 type LatestByPair = ReadonlyMap<string, ObservationRecord | Error | null>;
 
 const NONE_ASKED: LatestByPair = new Map();

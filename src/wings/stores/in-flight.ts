@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../async/clock.ts';
 import { untilAborted } from '../../async/turns.ts';
 import type { HeldState, Lease, LeaseState, Leases } from '../../store/store.ts';
-import type { InFlight, TenantCache, Wanted } from '../../tenants/tenant-cache.ts';
+import type { InFlight, TenantCache } from '../../tenants/tenant-cache.ts';
 import { awayState, fetchedState, isAway } from './backing.ts';
+
+type WantedNames = Parameters<InFlight['together']>[0];
 
 /**
  * Milliseconds that a lease lasts which its holder doesn't renew: so long others wait for a process that was killed.
@@ -42,8 +44,11 @@ export function createInFlight(
   /** Milliseconds that a fetch usually takes. */
   let usualMs = MAX_HOLD_MS / HOLD_SHARE;
 
-  /** Takes leases, but for names that this process has already: those are its own. */
-  async function take(group: string, names: readonly string[], terms: Terms): Promise<TakenLeases> {
+  /**
+   * Takes leases, but for names that this process has already: those are its own.
+   * @returns the leases that are taken, and the state of each name
+   */
+  async function take(group: string, names: readonly string[], terms: Terms) {
     const known = names.map((name) => own.get(`${group} ${name}`));
     const asked = names.filter((_, i) => known[i] === undefined);
     const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
@@ -84,7 +89,7 @@ export function createInFlight(
     return () => cancel();
   }
 
-  async function fetchLeased(wanted: Wanted, names: readonly string[], lease: Lease): Promise<void> {
+  async function fetchLeased(wanted: WantedNames, names: readonly string[], lease: Lease): Promise<void> {
     const isLeased = lease.names.length > 0;
     const stopRenewing = isLeased ? renewing(lease) : () => {};
     const startedMs = performance.now();
@@ -104,7 +109,7 @@ export function createInFlight(
     }
   }
 
-  async function together(wanted: Wanted): Promise<void> {
+  async function together(wanted: WantedNames): Promise<void> {
     const { group, names, signal } = wanted;
     const startedMs = performance.now();
     const untilMs = startedMs + maxWaitMs;
@@ -147,12 +152,6 @@ export function createInFlight(
     together: (wanted) =>
       wanted.names.length > MAX_NAMES_TOGETHER ? wanted.fetch(wanted.names) : together(wanted),
   };
-}
-
-/** Leases that are taken, with the state of each name. */
-interface TakenLeases {
-  readonly stateOf: ReadonlyMap<string, LeaseState>;
-  readonly leased: Lease;
 }
 
 interface Terms {
