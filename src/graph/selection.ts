@@ -61,14 +61,11 @@ const TAKES: ReadonlySet<string> = new Set([
 
 const isTake = (name: string): name is UpstreamTake => TAKES.has(name);
 
-/** Costs that the SDL states, by `Type.field`. */
-type SaidCosts = ReadonlyMap<string, FieldCost>;
-
 /**
- * Parts an SDL from the costs that its fields state.
+ * Parts an SDL from the costs that its fields state: `said` has them by `Type.field`.
  * @throws TypeError if a field states no known cost
  */
-export function takeCosts(sdl: DocumentNode): { readonly typeDefs: DocumentNode; readonly said: SaidCosts } {
+export function takeCosts(sdl: DocumentNode) {
   const said = new Map<string, FieldCost>();
   let typeName = '';
   const enter = ({ name }: { readonly name: { readonly value: string } }) => {

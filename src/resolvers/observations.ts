@@ -262,8 +262,11 @@ export function observationRows(
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
-  warnOfUnlisted(context, info, countryCodes ?? []);
   const { loaders, batchGate } = context;
+  // A list that hasn't gone by has no names at all.
+  const { countries } = loaders.listed;
+  const unlisted = countries.size === 0 ? [] : (countryCodes ?? []).filter((code) => !countries.has(code));
+  if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
   const maxAgeMs = maxAgeMsOf(maxAge);
   const within = (rows: readonly ObservationRecord[]) => chosen(rows, filter);
   // The newest up to a year, or of a place, is seldom the newest of all, and stands in the series.
@@ -321,17 +324,6 @@ function chosen(
       (toYear == null || year <= toYear) &&
       (isAny || (scope === 'NATIONAL') === (locationName === null)),
   );
-}
-
-/** Warns of codes that name no country, as far as the list has gone by. */
-function warnOfUnlisted(
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-  countryCodes: readonly string[],
-): void {
-  const { countries } = context.loaders.listed;
-  const unlisted = countries.size === 0 ? [] : countryCodes.filter((code) => !countries.has(code));
-  if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
 }
 
 function unique(names: readonly string[]): readonly string[] {
