@@ -27,7 +27,6 @@ import {
   setHeaders,
   setRunHeaders,
   shown,
-  type WrittenAnswer,
 } from './run.ts';
 
 /** Waiters that go on at once. Each further group is twice as large as the one before, up to the largest. */
@@ -166,7 +165,7 @@ export class AnswersTable implements Shrinkable {
   /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
   keep(
     { question, mayReadSchema }: PlainRequest,
-    { body, data, operation, extensions }: WrittenAnswer,
+    { body, data, operation, extensions }: NonNullable<OperationRun['written']>,
     run: OperationRun,
   ): void {
     const { tenantCache } = this.#parts;
@@ -320,7 +319,7 @@ async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResp
 }
 
 /** The answer to all requests that have joined a run. */
-interface SharedAnswer extends WrittenAnswer {
+interface SharedAnswer extends NonNullable<OperationRun['written']> {
   readonly errors: NonNullable<OperationRun['errors']>;
   readonly event: StoredAnswer['event'];
   /** The stored answer for all of them; null if it tells errors, since each error names its own request. */
