@@ -144,9 +144,6 @@ const baseAddress = httpAddress
   .refine((url) => URL.parse(url)?.port !== '0', 'must have a port that can be reached')
   .transform((url) => url.replace(/\/+$/, ''));
 
-const MCP_ALONE =
-  'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in';
-
 const HOUR_MS = 3_600_000;
 
 /** Names the faults of settings that issued keys and budgets need. */
@@ -341,10 +338,7 @@ export class ConfigError extends Error {
  * @param machine the memory that some defaults are derived from
  * @throws ConfigError naming every setting that is wrong
  */
-export function readConfig(
-  env: Readonly<Record<string, string | undefined>>,
-  machine?: Parameters<typeof budgetOf>[1],
-): Config {
+export function readConfig(env: Env, machine?: Parameters<typeof budgetOf>[1]): Config {
   const { given, faults } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
   );
@@ -361,7 +355,11 @@ export function readConfig(
     faults.push('ADMIN_PORT: must be another port than PORT');
   const unfit = sqliteFault(given.CACHE_URL ?? '');
   if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
-  if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
+  if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) {
+    faults.push(
+      'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in',
+    );
+  }
   const { sourceNames, faults: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
   faults.push(...ofNames.map((fault) => `SOURCE_NAMES: ${fault}`));
   faults.push(...issuedFaults(given), ...tracingFaults(env));
@@ -409,7 +407,7 @@ function sourceNamesIn(file: string | undefined): {
 }
 
 /** Reads the secrets that stand in files. Returns the settings with them, and the faults of these files. */
-function withSecrets(env: Readonly<Record<string, string | undefined>>) {
+function withSecrets(env: Env) {
   const given: Record<string, string | undefined> = { ...env };
   const faults: string[] = [];
   for (const name of SECRETS) {

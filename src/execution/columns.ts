@@ -403,16 +403,14 @@ export class FieldInfo implements OwnInfo {
   }
 }
 
-/** Objects of one run that a field is to be resolved for. */
-interface TogetherCall {
+/** Resolves a field for many objects of one run. */
+export type ResolveTogether = (call: {
   readonly field: FieldPlan;
   readonly objects: readonly object[];
   readonly args: Record<string, unknown>;
   readonly context: unknown;
   readonly info: TogetherInfo;
-}
-
-export type ResolveTogether = (call: TogetherCall) => readonly unknown[] | PromiseLike<readonly unknown[]>;
+}) => readonly unknown[] | PromiseLike<readonly unknown[]>;
 
 /** The `info` of a batch resolver: with the path of its first parent, and at any time that of each other. */
 export class TogetherInfo extends FieldInfo {

@@ -48,11 +48,8 @@ const CHARACTERS_PER_ITEM = 128;
 /** Characters that JSON has around a field and its value. */
 const JSON_LENGTH = 8;
 
-/** The field of the query's root that describes the schema, or a type of it; undefined for any other name. */
-function metaFieldOf(name: string): GraphQLField<unknown, unknown> | undefined {
-  if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
-  return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : undefined;
-}
+/** Fields of the query's root that describe the schema, or a type of it. */
+const META_FIELDS: readonly GraphQLField<unknown, unknown>[] = [SchemaMetaFieldDef, TypeMetaFieldDef];
 
 /** True for the types by which GraphQL itself describes schemas. */
 function isOfSchema({ name }: GraphQLObjectType): boolean {
@@ -121,9 +118,6 @@ function leafKind(type: GraphQLLeafType): LeafKind {
   return { test, value, serialize: new Function('ask', `return (v) => (${test}) ? ${value} : ask(v);`)(ask) };
 }
 
-/** Returns the outcome of a property's value that doesn't go into the answer as it is. */
-type Oddity = (field: number, slot: number, value: unknown) => unknown;
-
 /** A field and the source of its value: it is always the same, a property of the object, or stands in a column. */
 type BuiltField = { readonly key: string } & (
   | { readonly always: string }
@@ -134,13 +128,14 @@ type BuiltField = { readonly key: string } & (
 interface ObjectBuilder {
   /**
    * Makes one object of the answer.
+   * @param odd returns the outcome of a property's value that doesn't go into the answer as it is
    * @param columns values by slot, as they go into JSON, of the fields that have a column, by their place in the selection
    */
   readonly build: (
     object: object,
     slot: number,
     columns: readonly ({ valueAt(slot: number): unknown } | undefined)[],
-    odd: Oddity,
+    odd: (field: number, slot: number, value: unknown) => unknown,
   ) => object;
   /** True if all properties that may not be null go into the answer as they are. */
   readonly isPlain: (object: object) => boolean;
@@ -404,7 +399,8 @@ class Planner {
         parentType,
         nodes,
       } as unknown as FieldPlan;
-    const meta = parentType === this.#rootType ? metaFieldOf(name) : undefined;
+    const isRoot = parentType === this.#rootType;
+    const meta = isRoot ? META_FIELDS.find((field) => field.name === name) : undefined;
     const definition = meta ?? parentType.getFields()[name];
     if (definition === undefined) return null;
     const shape = this.#shapeOf(definition.type, nodes, collecting, collecting.streamOf(nodes));

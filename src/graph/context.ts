@@ -37,13 +37,6 @@ export interface Page<Row> {
   readonly cursors: () => readonly string[];
 }
 
-/** The operator's words for references to figures. */
-interface Citing {
-  readonly sourceNames: SourceNames;
-  /** Public address of the service, without a trailing slash; null if it has none. */
-  readonly serviceUrl: string | null;
-}
-
 /** The means of one operation's resolvers. */
 export interface GraphContext {
   readonly caller: Caller;
@@ -57,8 +50,12 @@ export interface GraphContext {
   /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
-  /** Words that references to figures have besides the figures; left out while an operation is priced. */
-  readonly citing?: Citing;
+  /** The operator's words for references to figures; left out while an operation is priced. */
+  readonly citing?: {
+    readonly sourceNames: SourceNames;
+    /** Public address of the service, without a trailing slash; null if it has none. */
+    readonly serviceUrl: string | null;
+  };
   /** Knows if the service has just refused the key; left out while an operation is priced. */
   readonly gate?: CallGate | undefined;
   /** The source of subscriptions' events; only there while a subscription begins. */

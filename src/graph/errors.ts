@@ -38,7 +38,8 @@ export function formatError(
     const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
     return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
   }
-  if (isAbort(cause)) {
+  // Upstream requests that nobody waits for any longer are aborted.
+  if (cause instanceof Error && cause.name === 'AbortError') {
     return withExtensions(formatted, 'The client has left.', { code: CLIENT_LEFT, retryable: false });
   }
   onFault(cause);
@@ -62,11 +63,6 @@ function isWrongArgument(cause: unknown): boolean {
     cause.extensions.code === undefined &&
     /^Argument "\w+" (?:of|has) /.test(cause.message)
   );
-}
-
-/** True for the abort of upstream requests that nobody waits for any longer. */
-function isAbort(cause: unknown): boolean {
-  return cause instanceof Error && cause.name === 'AbortError';
 }
 
 function withExtensions(

@@ -220,9 +220,10 @@ export function createSchema({
 }: SchemaParts): GraphQLSchema {
   const { document, executable } = executableApart(tagForContracts(sdl));
   const { typeDefs, said } = takeCosts(subgraph === null ? document : subgraph.keyed(document));
+  const { Node: _, ...ofObjects } = entities;
   const known = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
-    entities: subgraph?.hasNodeKey ? entities : withoutInterface(entities),
+    entities: subgraph?.hasNodeKey ? entities : ofObjects,
   });
   const schema = withDirectives(known, executable);
   describeScalars(schema);
@@ -236,10 +237,6 @@ export function createSchema({
   const told = subgraph === null ? typeDefs : subgraph.told(typeDefs, schema);
   if (told !== typeDefs) tellRouters(schema, told);
   return schema;
-}
-
-function withoutInterface({ Node: _, ...others }: Entities): Entities {
-  return others;
 }
 
 /** An executable Federation 2 subgraph of any SDL. */
@@ -448,15 +445,11 @@ function requireKey(schema: GraphQLSchema): void {
 }
 
 function checkKey({ caller, gate }: GraphContext): void {
-  if (!hasBearerKey(caller.authorization)) {
+  if (!/^Bearer +\S/i.test(caller.authorization ?? '')) {
     throw new Failure('UNAUTHENTICATED', 'This field needs a key: send `Authorization: Bearer <API_KEY>`.');
   }
   const refusal = gate?.refusal(caller.tenant) ?? null;
   if (refusal !== null) throw refusal.with({ route: undefined });
-}
-
-function hasBearerKey(authorization: string | null): boolean {
-  return authorization !== null && /^Bearer +\S/i.test(authorization);
 }
 
 /**

@@ -61,14 +61,11 @@ const TAKES: ReadonlySet<string> = new Set([
 
 const isTake = (name: string): name is UpstreamTake => TAKES.has(name);
 
-/** Costs that the SDL states, by `Type.field`. */
-type SaidCosts = ReadonlyMap<string, FieldCost>;
-
 /**
- * Parts an SDL from the costs that its fields state.
+ * Parts an SDL from the costs that its fields state: `said` has them by `Type.field`.
  * @throws TypeError if a field states no known cost
  */
-export function takeCosts(sdl: DocumentNode): { readonly typeDefs: DocumentNode; readonly said: SaidCosts } {
+export function takeCosts(sdl: DocumentNode) {
   const said = new Map<string, FieldCost>();
   let typeName = '';
   const enter = ({ name }: { readonly name: { readonly value: string } }) => {
@@ -184,10 +181,7 @@ export function scopeOfRows(info: RowsField): FieldScope {
 
 const rowNodes = perSelection((info: RowsField): FieldScope['fieldNodes'] => {
   const type = getNamedType(info.returnType);
-  return rowTypeOf(type) !== null && isObjectType(type) ? rowNodesIn(info, type) : info.fieldNodes;
-});
-
-function rowNodesIn(info: FieldScope, type: GraphQLObjectType): readonly FieldNode[] {
+  if (rowTypeOf(type) === null || !isObjectType(type)) return info.fieldNodes;
   const edges = type.getFields().edges;
   const edgeType = edges === undefined ? undefined : getNamedType(edges.type);
   const below = fieldsBelow(info, type).flat();
@@ -197,7 +191,7 @@ function rowNodesIn(info: FieldScope, type: GraphQLObjectType): readonly FieldNo
     ? fieldsBelow({ ...scopeOf(info), fieldNodes: named(below, 'edges') }, edgeType).flat()
     : [];
   return [...named(below, 'nodes'), ...named(ofEdges, 'node')];
-}
+});
 
 const scopeOf = ({ schema, fragments, variableValues }: SelectionScope): SelectionScope => ({
   schema,

@@ -289,7 +289,7 @@ export interface SeveralTold {
 }
 
 /** Rows that are wanted: every country with every metric. */
-export interface WantedRows {
+type WantedRows = {
   readonly mode: Mode;
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
@@ -298,7 +298,7 @@ export interface WantedRows {
   readonly isNational?: boolean;
   /** The years that are wanted of series; null or omitted for all of them. */
   readonly years?: YearRange | null;
-}
+};
 
 type National = ObservationRecord | Error | null;
 

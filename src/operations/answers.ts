@@ -24,12 +24,9 @@ import {
   type OperationRun,
   type OperationsParts,
   type RanOperation,
-  rounded,
-  secondsUntil,
   setHeaders,
   setRunHeaders,
   shown,
-  type WrittenAnswer,
 } from './run.ts';
 
 /** Waiters that go on at once. Each further group is twice as large as the one before, up to the largest. */
@@ -168,7 +165,7 @@ export class AnswersTable implements Shrinkable {
   /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
   keep(
     { question, mayReadSchema }: PlainRequest,
-    { body, data, operation, extensions }: WrittenAnswer,
+    { body, data, operation, extensions }: NonNullable<OperationRun['written']>,
     run: OperationRun,
   ): void {
     const { tenantCache } = this.#parts;
@@ -240,8 +237,8 @@ export class AnswersTable implements Shrinkable {
       status: 200,
       errors: [],
       nowMs: since.startedAtMs,
-      maxAgeSeconds: secondsUntil(freshUntilMs, steadyNow()),
-      timing: `upstream;dur=0, cache;dur=${rounded(performance.now() - since.lookingMs)}`,
+      freshForMs: freshUntilMs - steadyNow(),
+      waitsMs: { service: 0, store: performance.now() - since.lookingMs },
     });
     onOperation({ ...event, durationMs: now() - since.startedAtMs, requestId: request.requestId }, caller);
     return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
@@ -304,8 +301,7 @@ export class AnswersTable implements Shrinkable {
     if (trace !== undefined) describeOperation(trace, event);
     onOperation({ ...event, durationMs, requestId: request.requestId }, caller);
     const headers = new Map([['content-type', contentType]]);
-    setRunHeaders(headers, status, run, this.#parts);
-    headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
+    setRunHeaders(headers, status, run, this.#parts, { service: durationMs, store: 0 });
     const body = stored?.body ?? writeBody(data, toldErrors(errors, request.requestId), extensions);
     const response = { status, headers, body, ...(stored && { encoded: stored.encoded }) };
     return tagged(request, params.isPersisted, response, errors, stored?.tag ?? (() => ''));
@@ -323,7 +319,7 @@ async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResp
 }
 
 /** The answer to all requests that have joined a run. */
-interface SharedAnswer extends WrittenAnswer {
+interface SharedAnswer extends NonNullable<OperationRun['written']> {
   readonly errors: NonNullable<OperationRun['errors']>;
   readonly event: StoredAnswer['event'];
   /** The stored answer for all of them; null if it tells errors, since each error names its own request. */

@@ -116,7 +116,7 @@ export interface AskedText {
   readonly operationName: string | undefined;
 }
 
-export const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
+const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Combinations of skipped and included fields that are kept ready of one operation. */
 const MAX_PLANS = 32;

@@ -18,14 +18,7 @@ import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '
 import type { Caller, Purse, Trace } from '../service/call.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
-import {
-  type AskedText,
-  bareHash,
-  NO_VARIABLES,
-  type PersistedTexts,
-  unknownOnError,
-  unlisted,
-} from './documents.ts';
+import { type AskedText, bareHash, type PersistedTexts, unknownOnError, unlisted } from './documents.ts';
 
 /** The flow of all callers whose keys the service has not accepted lately: they count as one. */
 export const UNPROVEN = new Flow();
@@ -289,7 +282,7 @@ function paramsOf(
   if (variables != null && (!isObject(variables) || isDeep(variables))) return null;
   const onError = errorBehaviorOf(params.onError);
   if (onError === undefined) return null;
-  const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES, onError };
+  const common = { operationName: operationName ?? undefined, variables: variables ?? {}, onError };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
     // A text that comes with its hash has to be checked, and kept.

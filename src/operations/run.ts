@@ -112,7 +112,7 @@ export interface OperationRun {
 export type OpenRun = ReturnType<typeof createOpenRun>;
 
 /** The answer to an operation that ran by its plan. */
-export interface WrittenAnswer {
+interface WrittenAnswer {
   readonly status: number;
   readonly data: TextPieces;
   readonly body: string | Buffer;
@@ -154,22 +154,25 @@ interface AnswerFacts {
   readonly errors: readonly GraphQLFormattedError[] | null;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Seconds for which all of the answer is known to hold; null if that isn't known, or the answer isn't whole. */
-  readonly maxAgeSeconds: number | null;
-  readonly timing: string;
+  /** Milliseconds for which all of the answer is known to hold; none if that isn't known, or the answer isn't whole. */
+  readonly freshForMs: number;
+  /** Milliseconds of waits for the service, and for the store of held answers. */
+  readonly waitsMs: { readonly service: number; readonly store: number };
 }
 
 /** Sets the headers that every response to an operation has. */
 export function setHeaders(
   headers: Map<string, string>,
-  { status, errors, nowMs, maxAgeSeconds, timing }: AnswerFacts,
+  { status, errors, nowMs, freshForMs, waitsMs }: AnswerFacts,
 ): void {
-  const isKept = errors?.length === 0 && maxAgeSeconds !== null;
+  const maxAgeSeconds = Math.floor(freshForMs / 1000);
+  const isKept = errors?.length === 0 && maxAgeSeconds > 0 && maxAgeSeconds < Number.POSITIVE_INFINITY;
   if (isKept) headers.set('cache-control', `private, max-age=${maxAgeSeconds}`);
   else headers.set('cache-control', errors?.length === 0 ? 'private' : 'no-store');
   // A cache may not take the answer for the plan of the operation, nor for another form of it.
   headers.set('vary', isKept ? VARIES : 'Authorization');
-  headers.set('server-timing', timing);
+  const [upstream, cache] = [waitsMs.service, waitsMs.store].map((ms) => Math.round(ms * 10) / 10);
+  headers.set('server-timing', `upstream;dur=${upstream}, cache;dur=${cache}`);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
   const retryAfterSeconds = earliestRetry(errors ?? [], nowMs);
   if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
@@ -184,38 +187,22 @@ export function setRunHeaders(
   status: number,
   run: OperationRun,
   { now, steadyNow }: { readonly now: () => number; readonly steadyNow: () => number },
+  waitsMs = { service: run.waits.service.totalMs, store: run.waits.store.totalMs },
 ): void {
-  const { errors, waits } = run;
-  const maxAgeSeconds = maxAgeOf(run, steadyNow());
-  setHeaders(headers, { status, errors, nowMs: now(), maxAgeSeconds, timing: timingOf(waits) });
+  setHeaders(headers, {
+    status,
+    errors: run.errors,
+    nowMs: now(),
+    freshForMs: freshUntilMsOf(run) - steadyNow(),
+    waitsMs,
+  });
 }
 
-/** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of held answers. */
-function timingOf({ service, store }: OperationRun['waits']): string {
-  const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
-  return `upstream;dur=${upstream}, cache;dur=${cache}`;
-}
-
-/** Rounds to a tenth of a millisecond. */
-export function rounded(ms: number): number {
-  return Math.round(ms * 10) / 10;
-}
-
-/** Counts the seconds for which the answer to an operation is fresh; null if that isn't known, or it isn't whole. */
-function maxAgeOf(
-  { bill, isLasting, freshUntilMs, fetchedUntilMs, context, written }: OperationRun,
-  nowMs: number,
-): number | null {
-  if (!isLasting || bill.stale !== undefined) return null;
+/** Returns the time until which the answer to an operation is fresh; 0 if that isn't known, or it isn't whole. */
+function freshUntilMsOf({ bill, isLasting, freshUntilMs, fetchedUntilMs, context, written }: OperationRun) {
+  if (!isLasting || bill.stale !== undefined) return 0;
   const { warnings } = written?.extensions ?? { warnings: context.warnings.told() };
-  if (warnings !== undefined) return null;
-  return secondsUntil(Math.min(freshUntilMs, fetchedUntilMs), nowMs);
-}
-
-/** Counts the whole seconds until an instant; null if it has come, or never will. */
-export function secondsUntil(untilMs: number, nowMs: number): number | null {
-  const seconds = Math.floor((untilMs - nowMs) / 1000);
-  return seconds > 0 && seconds < Number.POSITIVE_INFINITY ? seconds : null;
+  return warnings === undefined ? Math.min(freshUntilMs, fetchedUntilMs) : 0;
 }
 
 /** Counts the seconds until the first time that an error names; null if none names any. */

@@ -374,7 +374,10 @@ function latestAhead(
 ): Promise<unknown> | null {
   try {
     const wanted = fields.map((field) => wantedBy(field, info));
-    if (!wanted.every(({ metricKey }) => maybeKnown(metricKey, context))) return null;
+    const { listed, heldNames } = context.loaders;
+    // If a list is at hand that lacks the indicator, there may be no figures of it.
+    const isKnown = wanted.every(({ metricKey }) => listed.metrics.has(metricKey));
+    if (!isKnown && heldNames('metrics') !== null) return null;
     // The path of these keys is known once the countries are there.
     doubtKeys(
       context,
@@ -403,9 +406,4 @@ function wantedBy(latest: LatestField, info: GraphQLResolveInfo): WantedLatest {
   const wanted = { metricKey, maxAgeMs: maxAgeMsOf(maxAge), derived: derivedOf(field) };
   if (!operation.variableDefinitions?.length) latest.wanted = wanted;
   return wanted;
-}
-
-/** True if nothing at hand tells that there are no figures of an indicator. */
-function maybeKnown(metricKey: string, { loaders }: GraphContext): boolean {
-  return loaders.listed.metrics.has(metricKey) || loaders.heldNames('metrics') === null;
 }

@@ -163,8 +163,6 @@ export function sourceByKey(key: string, { loaders }: GraphContext): PromiseOrVa
   return mapValue(loaders.source.load(key), (record) => record && sourceOf(record));
 }
 
-const sourceOfKey = (key: string): SourceRef => ({ key });
-
 const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { loaders }) =>
   loaders.indicator.load(key),
 );
@@ -219,7 +217,7 @@ export const resolvers = {
         known?.sources === undefined
           ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
           : known.sources;
-      return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
+      return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map((key) => ({ key })) ?? null);
     },
     async observation({ key }, { countryCode, maxAge }, context, info) {
       const { path } = info;

@@ -110,18 +110,6 @@ function argumentsOf(
   }
 }
 
-/** The first year to ask for, so that the figures of the wanted years can be compared with it. */
-function firstYearFor(
-  derived: readonly DerivedField[],
-  fromYear: number | null | undefined,
-): number | null | undefined {
-  return fromYear == null || !derived.some(isAgainstYearBefore) ? fromYear : fromYear - 1;
-}
-
-function isAgainstYearBefore({ name, since }: DerivedField): boolean {
-  return (name === 'change' || name === 'growthPercent') && since == null;
-}
-
 /** The latest national figures of some countries, asked for with those to compare with. */
 export function latestFigures(
   derived: readonly DerivedField[],
@@ -209,10 +197,7 @@ function keyOf(row: ObservationRecord, ordinal: number): readonly string[] {
   return datasetVersion === null ? key : [...key, datasetVersion];
 }
 
-/** A key without the release of the dataset, and the part after it: it holds if the service revises the row. */
-const unreleased = (key: readonly string[]): readonly string[] => key.slice(0, LASTING_PARTS);
-
-/** Parts of a key that name no release: from the country to the source. */
+/** Parts of a key without the release of the dataset, and the part after it: they hold if the service revises the row. */
 const LASTING_PARTS = 7;
 
 /** The identifiers of rows. Rows with the same name are told apart by their order. */
@@ -277,8 +262,11 @@ export function observationRows(
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
-  warnOfUnlisted(context, info, countryCodes ?? []);
   const { loaders, batchGate } = context;
+  // A list that hasn't gone by has no names at all.
+  const { countries } = loaders.listed;
+  const unlisted = countries.size === 0 ? [] : (countryCodes ?? []).filter((code) => !countries.has(code));
+  if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
   const maxAgeMs = maxAgeMsOf(maxAge);
   const within = (rows: readonly ObservationRecord[]) => chosen(rows, filter);
   // The newest up to a year, or of a place, is seldom the newest of all, and stands in the series.
@@ -294,7 +282,11 @@ export function observationRows(
   const isNational = !isFromSeries && scope === 'NATIONAL';
   // Figures of places are not ranked.
   const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
-  const years = isFromSeries ? yearRange(firstYearFor(derived, fromYear), toYear) : null;
+  const isAgainstYearBefore = derived.some(
+    ({ name, since }) => (name === 'change' || name === 'growthPercent') && since == null,
+  );
+  const firstYear = fromYear == null || !isAgainstYearBefore ? fromYear : fromYear - 1;
+  const years = isFromSeries ? yearRange(firstYear, toYear) : null;
   const load = (codes: readonly string[], keys: readonly string[]) => {
     const wanted = { mode, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years } as const;
     if (derived.length > 0) askAhead(derived, wanted, context);
@@ -332,17 +324,6 @@ function chosen(
       (toYear == null || year <= toYear) &&
       (isAny || (scope === 'NATIONAL') === (locationName === null)),
   );
-}
-
-/** Warns of codes that name no country, as far as the list has gone by. */
-function warnOfUnlisted(
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-  countryCodes: readonly string[],
-): void {
-  const { countries } = context.loaders.listed;
-  const unlisted = countries.size === 0 ? [] : countryCodes.filter((code) => !countries.has(code));
-  if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
 }
 
 function unique(names: readonly string[]): readonly string[] {
@@ -431,7 +412,10 @@ const listing = createListing(
       const [countryCode = '', metricKey = '', year = ''] = key;
       const group = `${countryCode} ${metricKey} ${year}`;
       const rows = list.filter((row) => row.countryCode === countryCode && groupOf(row) === group);
-      return observationOf(encodeId(type, ...key), key, rows) ?? observationOf('', unreleased(key), rows);
+      return (
+        observationOf(encodeId(type, ...key), key, rows) ??
+        observationOf('', key.slice(0, LASTING_PARTS), rows)
+      );
     },
   },
 );

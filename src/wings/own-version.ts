@@ -5,6 +5,11 @@ import { fileURLToPath } from 'node:url';
 /** The folder above that of the program's code, built or not. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Returns the path of a file of the package: the built program lies at another depth than its sources. */
+export function packageFile(path: string): string {
+  return ROOT + path;
+}
+
 let build: { readonly version: string; readonly commit: string | null } | undefined;
 
 /**

@@ -150,12 +150,12 @@ export interface Found<T> {
 }
 
 /** The service's counts of a list, beside its rows; null if it gives none. */
-export interface Meta {
+type Meta = {
   /** Rows that match, whether sent or not. */
   readonly total: number | null;
   /** Rows that one answer may hold. */
   readonly limit: number | null;
-}
+};
 
 /** A list, with counts if there are any: if none are promised, a full page is suspect. */
 export interface RowList<Row> extends Meta {

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config.ts';
 import { errorBody, excerpt, Failure } from '../../errors.ts';
@@ -18,7 +17,7 @@ import {
 import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { Issued } from '../issued/exchange.ts';
-import { ownBuild } from '../own-version.ts';
+import { ownBuild, packageFile } from '../own-version.ts';
 import { statusOfFault } from '../tables/tabled.ts';
 import { Drawer, type Drawing, Drawings, type PictureFacts } from './drawer.ts';
 import { openApiOf } from './openapi.ts';
@@ -48,9 +47,7 @@ const FORMS = ['page', 'json', 'csv', 'arrow', 'svg', 'png'] as const;
 type Form = (typeof FORMS)[number];
 
 /** The code of GraphiQL that draws pictures, as `npm run build` makes it. */
-const DRAWING_CODE = fileURLToPath(
-  new URL('../../../dist/graphiql/pictures/picture-worker.js', import.meta.url),
-);
+const DRAWING_CODE = packageFile('dist/graphiql/pictures/picture-worker.js');
 
 /** Bytes of the longest answer that is drawn. */
 const MAX_DRAWN_BYTES = 4_000_000;
