@@ -64,7 +64,6 @@ export interface Rows {
   readonly groups: Groups;
   /** The reason why a pair without rows may have some: the answer has rows that nobody asked for. Null if it has none. */
   readonly stray: Failure | null;
-  /** The limit that was asked for. */
   readonly limit: number | undefined;
   /** The facts of the service as this answer has left them. */
   readonly facts: Readonly<Facts>;
@@ -101,7 +100,6 @@ interface DataQuery {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
   readonly limit?: number | undefined;
-  /** The years to name. */
   readonly named?: YearRange | null | undefined;
 }
 

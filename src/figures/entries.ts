@@ -81,7 +81,6 @@ export function createCommonTexts(): (rows: readonly ObservationRecord[]) => voi
 /** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
 export type Outcome = readonly ObservationRecord[] | Error;
 
-/** Countries and metrics remembered, of all keys. */
 const MAX_PAIRS = 20_000;
 
 /** Periods of a country and metric remembered: several end on the same day. */

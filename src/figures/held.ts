@@ -44,9 +44,7 @@ export interface Revalidation {
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
 interface FetchCosts {
-  /** Calls to fetch all demands that are missing or past their time. */
   readonly calls: () => number;
-  /** Calls to fetch the missing demands alone. */
   readonly callsIfRenewed: () => number;
 }
 
@@ -485,7 +483,6 @@ export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: Fi
       count += asked.size;
       if (count > maxAskedLately) forgetOne();
     },
-    /** Notes figures that were brought along. */
     brought(tenant: Tenant, demands: readonly Demand[]): void {
       const asked = askers.get(tenant);
       for (const demand of demands) {

@@ -33,7 +33,6 @@ interface Batch {
   readonly trace: Trace | undefined;
 }
 
-/** A demand, and the requests that wait for it. */
 interface Queued {
   readonly demand: Demand;
   /** Replaced, not changed: demands that came together share the list. */

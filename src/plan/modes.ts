@@ -389,7 +389,7 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
 }
 
 /** The plan for some demands. */
-export interface DemandPlan {
+interface DemandPlan {
   /** Pairs that are asked for as whole series. */
   readonly series: readonly Pair[];
   /** The parts of the plan, each with the rows to cover it by. */
@@ -521,7 +521,7 @@ function add(
  * tells how many calls the rest takes, and the rows that came are kept. That is as many calls as if the lengths had
  * been known, while a guess is paid for either way. A guess is needed only if the service gives no totals.
  */
-export function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
+function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
   return hopeful(wanted, learned.facts(), learned.seriesRows, learned.knowsSeries);
 }
 

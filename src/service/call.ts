@@ -199,7 +199,8 @@ export interface Sending {
 export class Stopwatch {
   #running = 0;
   #sinceMs = 0;
-  #totalMs = 0;
+  /** Milliseconds of waits that are over. */
+  totalMs = 0;
 
   begin(): void {
     if (this.#running === 0) this.#sinceMs = performance.now();
@@ -208,7 +209,7 @@ export class Stopwatch {
 
   end(): void {
     this.#running -= 1;
-    if (this.#running === 0) this.#totalMs += performance.now() - this.#sinceMs;
+    if (this.#running === 0) this.totalMs += performance.now() - this.#sinceMs;
   }
 
   /** Counts the time that a promise takes; anything else takes no time. */
@@ -218,11 +219,6 @@ export class Stopwatch {
     this.begin();
     value.then(end, end);
     return value;
-  }
-
-  /** Milliseconds of waits that are over. */
-  get totalMs(): number {
-    return this.#totalMs;
   }
 }
 

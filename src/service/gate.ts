@@ -13,35 +13,27 @@ import { isForgotten, isUnanswered } from './http.ts';
 class Pause {
   readonly lengths: typeof REFUSALS;
   #failure: Failure | null = null;
-  #endsAtMs = 0;
+  /** The time at which the next probe may leave, in milliseconds. */
+  endsAtMs = 0;
   #probe: object | null = null;
   #onProbeOver: (() => void)[] = [];
-  #round = 0;
+  /** Number of pauses in a row, this one included; 0 if there is none. */
+  round = 0;
 
   /** @param lengths of the first one, and of the longest; each in a row is twice as long as the one before */
   constructor(lengths: typeof REFUSALS) {
     this.lengths = lengths;
   }
 
-  /** Number of pauses in a row, this one included; 0 if there is none. */
-  get round(): number {
-    return this.#round;
-  }
-
-  /** The time at which the next probe may leave, in milliseconds. */
-  get endsAtMs(): number {
-    return this.#endsAtMs;
-  }
-
   /** Returns the reason for which no call may leave now; null if one may as a probe. */
   reason(nowMs: number): Failure | null {
-    return nowMs < this.#endsAtMs ? this.#failure : null;
+    return nowMs < this.endsAtMs ? this.#failure : null;
   }
 
   /** Returns the reason as well, if the call is not the probe. The first to ask after the pause is, until it is over. */
   keepsBack(call: object, nowMs: number): Failure | null {
     if (this.#failure === null || this.#probe === call) return null;
-    if (nowMs < this.#endsAtMs || this.#probe !== null) return this.#failure;
+    if (nowMs < this.endsAtMs || this.#probe !== null) return this.#failure;
     this.#probe = call;
     return null;
   }
@@ -57,8 +49,8 @@ class Pause {
 
   begin(failure: Failure, nowMs: number): void {
     const { firstMs, longestMs } = this.lengths;
-    this.#endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.#round);
-    this.#round += 1;
+    this.endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.round);
+    this.round += 1;
     this.#failure = failure;
     this.#endProbe();
   }
@@ -69,7 +61,7 @@ class Pause {
   }
 
   end(): void {
-    this.#round = 0;
+    this.round = 0;
     this.#failure = null;
     this.#endProbe();
   }

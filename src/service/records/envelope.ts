@@ -160,7 +160,6 @@ interface Meta {
 /** A list, with counts if there are any: if none are promised, a full page is suspect. */
 export interface RowList<Row> extends Meta {
   readonly rows: readonly Row[];
-  /** Rows in the body. */
   readonly received: number;
 }
 
@@ -272,7 +271,7 @@ export function wholeListIn(body: unknown, route: string): Found<readonly unknow
  */
 
 /** The rows that a list lacks. */
-export interface LeftOut {
+interface LeftOut {
   /** Rows, or the one block that is no list. */
   readonly count: number;
   /** The fault of the first of them. */

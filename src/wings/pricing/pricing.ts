@@ -26,7 +26,7 @@ import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
 import type { Learned } from '../../plan/learned.ts';
 import { limitsOf } from '../../plan/modes.ts';
-import type { GivenLists } from '../../price/bound.ts';
+import type { openGivenLists } from '../../price/bound.ts';
 import {
   type Bill,
   type Call,
@@ -79,7 +79,7 @@ interface PricingParts {
   /** The parts that operations run with. */
   readonly figures: FiguresParts;
   readonly schema: GraphQLSchema;
-  readonly given: GivenLists;
+  readonly given: ReturnType<typeof openGivenLists>;
   /** Endpoints besides those that every service has. */
   readonly optionalEndpoints: readonly Endpoint[];
   readonly tickersLearned: TickersLearned;
