@@ -269,15 +269,10 @@ type SeriesByPair = Map<string, Demand[]>;
 /** Stands for a map of all pairs: only latest figures are wanted, so each pair asked for is one of them. */
 const ALL_ASKED = Symbol('all asked');
 
-interface WantedByMode {
-  readonly latest: ReadonlyMap<string, Demand> | typeof ALL_ASKED;
-  readonly series: SeriesByPair;
-}
-
-function byMode(demands: readonly Demand[]): WantedByMode {
-  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series: new Map() };
-  const latest = new Map<string, Demand>();
+function byMode(demands: readonly Demand[]) {
   const series: SeriesByPair = new Map();
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series } as const;
+  const latest = new Map<string, Demand>();
   for (const demand of demands) {
     const key = keyOf(demand);
     const others = demand.mode === 'latest' ? undefined : series.get(key);

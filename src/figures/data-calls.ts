@@ -289,19 +289,15 @@ function createKeyMatch(
   return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
 }
 
-/** All rows of a pair, of all years or of some. */
-interface RowsOfPair {
-  /** Null for all years. */
-  readonly years: YearRange | null;
-  readonly rows: readonly ObservationRecord[];
-  /** Number of rows, with those that have no figure. */
-  readonly sent: number;
-}
-
-/** Learns the length of a series, or the number of its rows that a call for some years brings. */
+/**
+ * Learns the length of a series, or the number of its rows that a call for some years brings.
+ * @param sent number of rows, with those that have no figure
+ */
 export function learnLength(
   { countryCode, metricKey }: Pair,
-  { years, rows, sent }: RowsOfPair,
+  years: YearRange | null,
+  rows: readonly ObservationRecord[],
+  sent: number,
   learned: Learned,
 ): void {
   if (years !== null) {
@@ -415,10 +411,7 @@ export interface RepairMeans extends FiguresParts {
   readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;
 }
 
-/**
- * Fetches a task by one call, and hands its rows to the pairs. Only if the answer is cut, or the call refused, does the
- * task enter a repair.
- */
+/** Fetches a task by one call, and hands its rows to the pairs. A cut answer, or a refusal, enters a repair. */
 export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask {
   const { learned } = parts;
   const calls = createDataCalls(parts);
@@ -502,7 +495,7 @@ function handOut(
   if (mode === 'series') {
     for (const pair of all) {
       const key = nameOf(pair);
-      learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
+      learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
     }
   }
   // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.

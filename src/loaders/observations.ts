@@ -403,10 +403,12 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
   function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
-    const { countryCodes, metricKeys } = wanted;
+    const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
     effort.want(countryCodes.length * metricKeys.length);
     const demands: Demand[] = [];
-    const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
+    const demand = (code: string) => {
+      for (const key of metricKeys) demands.push(demandFor(mode, code, key, maxAgeMs, years));
+    };
     const demanding = eachInTurns(sending.caller, countryCodes, demand);
     return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
   }
@@ -475,10 +477,6 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
 }
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
-
-function demandsOf(countryCode: string, { mode, metricKeys, maxAgeMs, years }: WantedRows): Demand[] {
-  return metricKeys.map((key) => demandFor(mode, countryCode, key, maxAgeMs, years));
-}
 
 function nationalsName(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): string {
   return `${metricKey} of ${countryCodes.join()} within ${maxAgeMs} ms`;

@@ -226,7 +226,9 @@ function ownBound(
       return NO_CALLS;
     case 'ONCE':
       // Lists that the service filters are asked for once a filter; the arguments themselves are no matter here.
-      return parents === null && isList && hasArguments(node) ? { ...NO_CALLS, calls: 1 } : NO_CALLS;
+      return parents === null && isList && (node.arguments?.length ?? 0) > 0
+        ? { ...NO_CALLS, calls: 1 }
+        : NO_CALLS;
     case 'EACH':
       return (parents ?? 1) === 1 ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
     case 'IDENTIFIED':
@@ -250,10 +252,6 @@ function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, 
     const type = schema.getType(name);
     return name !== 'Node' && !(isObjectType(type) && type.extensions.isFoundById);
   });
-}
-
-function hasArguments({ arguments: given = [] }: FieldNode): boolean {
-  return given.length > 0;
 }
 
 /** Returns the type of the rows of a connection; null for any other type. */

@@ -124,14 +124,9 @@ interface RouteOutage {
 }
 
 /** Numbers of the pauses in a row that a call had met when it left. */
-interface Rounds {
-  readonly key: number;
-  readonly refusal: number;
-  readonly outage: number;
-  readonly all: number;
-}
+const NO_ROUNDS = { key: 0, refusal: 0, outage: 0, all: 0 };
 
-const NO_ROUNDS: Rounds = { key: 0, refusal: 0, outage: 0, all: 0 };
+type Rounds = Readonly<typeof NO_ROUNDS>;
 
 const NO_PAUSES: readonly Pause[] = [];
 
@@ -198,10 +193,7 @@ export class CallGate {
     };
   }
 
-  /**
-   * Lists the routes that have failed: if the pause of all keys keeps calls back at the moment, and the number of keys
-   * whose own does.
-   */
+  /** Lists routes that have failed: if the pause of all keys keeps calls back now, and how many keys' own do. */
   open() {
     const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
     for (const tenant of this.#tenants.all()) {

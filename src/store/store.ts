@@ -161,15 +161,9 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
   return openElsewhere(options);
 }
 
-interface HeldValue {
-  readonly value: unknown;
-  /** Milliseconds since the epoch. */
-  readonly expires: number;
-}
-
 /** Opens a store of values in this process, as they are; the least recently used go first. */
 function openMemory(maxBytes: number): Store {
-  const held = new BoundedCache<HeldValue>(
+  const held = new BoundedCache<{ readonly value: unknown; readonly expires: number }>(
     maxBytes,
     ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
   );
