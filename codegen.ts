@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import type { Types } from '@graphql-codegen/plugin-helpers';
 import { Kind, parse, type TypeNode } from 'graphql';
 
-/** All of it, what settings add to it included. */
+/** All of it, with the additions of settings. */
 const SDL = 'schema/**/*.graphql';
 
 /** Files of a pattern that have an export of the name. */
@@ -14,8 +14,8 @@ function filesWith(name: string, pattern: string): string[] {
 }
 
 /**
- * What our resolvers hand on for each type: what `sources.ts` has of its name, else the record of its name. Types that
- * have neither are made by a resolver as the schema has them.
+ * Objects that our resolvers hand on for each type: that of its name in `sources.ts`, else the record of its
+ * name. A resolver makes all others as the schema has them.
  */
 function mappers(): Record<string, string> {
   const sdl = globSync(SDL)
@@ -35,6 +35,10 @@ function mappers(): Record<string, string> {
       const path = file.replace('src/graph/', './').replace('src/', '../');
       if (new RegExp(`^type ${name}\\b`, 'm').test(sdl)) found[name] ??= `${path}#${name}${kind}`;
     }
+  }
+  for (const [, name = ''] of sdl.matchAll(/^type (\w+)Connection\b/gm)) {
+    const row = found[name]?.split('#')[1];
+    if (row !== undefined) found[`${name}Connection`] = `./context.ts#Page<${row}>`;
   }
   return found;
 }
@@ -149,7 +153,10 @@ function typeNameOf(type: TypeNode): string {
 
 const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
 
-/** Resolver types, from the SDL in `schema/` and from what our resolvers hand on for each type; and the lists of files. */
+/**
+ * Resolver types, from the SDL in `schema/` and from the objects that our resolvers hand on; and the lists of
+ * files.
+ */
 const config: Types.Config = {
   schema: SDL,
   generates: {
@@ -165,7 +172,7 @@ const config: Types.Config = {
         immutableTypes: true,
         useIndexSignature: false,
         makeResolverTypeCallable: true,
-        avoidOptionals: false,
+        avoidOptionals: { field: true },
         scalars: { CountryCode: 'string', DateTime: 'string', JSON: 'unknown' },
         mappers: mappers(),
       },

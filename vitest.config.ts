@@ -5,7 +5,10 @@ import { ALONE, PROGRAMS } from './test/suites.ts';
 
 const ALL = 'test/**/*.test.ts';
 
-/** Routers and composers have a lock of their own; where they are not installed, their suites are left out, but never in CI. */
+/**
+ * Routers and composers have a lock of their own; if they are not installed, their suites are left out, but
+ * never in CI.
+ */
 const FEDERATION = 'test/federation/*.test.ts';
 const hasRouters = process.env.CI === 'true' || existsSync('test/federation/node_modules');
 if (!hasRouters) console.warn('Left out: test/federation, whose routers `npm run federation` installs.');
@@ -15,7 +18,7 @@ const hasReaders = process.env.CI === 'true' || existsSync('test/readers/node_mo
 if (!hasReaders) console.warn('Left out: test/readers, which `npm run readers` installs.');
 const OTHERS = [...(hasRouters ? [FEDERATION] : []), ...(hasReaders ? [READERS] : [])];
 
-/** Polls look often where a look costs next to nothing: not where it asks a browser or another program. */
+/** Polls often, since a look costs next to nothing: not so a look that asks a browser or another program. */
 const QUICK = { poll: { timeout: 15_000, interval: 5 } };
 
 export default defineConfig({
@@ -34,9 +37,9 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // As long as a busy machine may take: what comes at once is seen at once all the same.
+    // Waits as long as a busy machine may take: quick results are seen at once all the same.
     expect: { poll: { timeout: 15_000 } },
-    // Tests that do little but wait run beside each other, where they say so.
+    // Tests that do little but wait run beside each other, if they say so.
     maxConcurrency: 10,
     // On two processors. `npm test` has three: many of its tests wait.
     maxWorkers: 2,

@@ -10,8 +10,9 @@ interface Held {
 }
 
 /**
- * A private HTTP cache before the service, as the clients of other gateways have it: by address and key, fresh as the
- * headers say, and for `ttlMs` where they say nothing; what has an entity tag is revalidated by it.
+ * A private HTTP cache before the service, as the clients of other gateways have it: by address and key,
+ * fresh as the headers say, and for `ttlMs` if they say nothing; an answer with an entity tag is revalidated
+ * by it.
  */
 export async function createAddressCache(
   serviceUrl: string,

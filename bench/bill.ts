@@ -1,8 +1,8 @@
 /**
- * The bill in review: what each example operation of the repository costs cold, in upstream calls.
+ * The bill in review: the cost of each example operation of the repository, cold, in upstream calls.
  *
- * `node bench/bill.ts` writes `docs/bill.txt`; with `--check` it compares instead and fails where they differ, so that
- * a change that makes a query dearer shows as a diff.
+ * `node bench/bill.ts` writes `docs/bill.txt`; with `--check` it compares instead and fails if they differ,
+ * so that a change that makes a query dearer shows as a diff.
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { openProgram } from '../test/support/program.ts';

@@ -13,9 +13,10 @@ const FILE = 'bench/baseline.json';
 const MODES: readonly CheckedMode[] = ['cold', 'same-bytes', 'warm', 'repeated'];
 
 /**
- * The optimising compilers stay out of it: which allocations they do away with changes by a fifth from run to run with
- * what they come to inline, while code as it is written allocates the same each time. The young generation is large
- * enough that nothing is collected during a sample, and everything is allocated there, as under `bin/country-graph.cjs`.
+ * Keeps the optimising compilers out of it: the allocations that they do away with change by a fifth from run
+ * to run with the functions that they come to inline, while code as it is written allocates the same each
+ * time. The young generation is large enough that nothing is collected during a sample, and everything is
+ * allocated there, as under `bin/country-graph.cjs`.
  */
 const NODE_ARGS = [
   '--no-maglev',

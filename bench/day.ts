@@ -75,7 +75,7 @@ const RUNS: readonly (readonly [hour: number, source: string])[] = [
   [17.2, 'imf_ifs'],
 ];
 
-/** What one dashboard asks for. */
+/** Demand of one dashboard. */
 interface View {
   readonly atMs: number;
   readonly codes: readonly string[] | null;
@@ -116,7 +116,7 @@ function viewsOfTheDay(): View[] {
     }),
     // A map.
     () => ({ codes: null, keys: some(KEYS, 1), isSeries: false, hasList: true }),
-    // Whatever somebody clicked together.
+    // Any selection that somebody clicked together.
     () => ({
       codes: some(CODES, 1 + Math.floor(random() * 6)),
       keys: some(KEYS, 1 + Math.floor(random() * 4)),
@@ -147,7 +147,10 @@ function queryOf({ codes, keys, isSeries, hasList }: View): string {
 interface Way {
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
-  /** How long a cache of addresses before the service holds what its headers say nothing of; null for no such cache. */
+  /**
+   * Time for which a cache of addresses before the service holds answers whose headers say nothing of it;
+   * null for no such cache.
+   */
   readonly addressesForMs?: number;
 }
 
@@ -203,7 +206,7 @@ async function replay(
   return { byRoute, answers: answers.digest('hex') };
 }
 
-/** What a gateway costs that sends a call a field, so that addresses repeat, and holds each for the usual time. */
+/** Calls of a gateway that sends one a field, so that addresses repeat, and holds each for the usual time. */
 function callsByField(views: readonly View[], allCodes: readonly string[]): number {
   const heldUntilMs = new Map<string, number>();
   let calls = 0;

@@ -1,6 +1,6 @@
 /**
- * `node --expose-gc bench/footprint.ts`: what operations take that are kept ready, with their code compiled, beside what
- * `src/operations/documents.ts` takes them for. Ends with exit code 1 where that is less.
+ * `node --expose-gc bench/footprint.ts`: memory of operations that are kept ready, with their code compiled,
+ * beside the estimate of `src/operations/documents.ts`. Ends with exit code 1 if the estimate is less.
  */
 import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';

@@ -1,7 +1,7 @@
 /**
- * `npm run hostile`: what clients without a valid key can do to the gateway by sending little, a line an attack: what
- * was sent, what became of it, and what it took. Ends with exit code 1 where anything took more than it may. With names
- * after it, those attacks alone.
+ * `npm run hostile`: the harm that clients without a valid key can do to the gateway by sending little, a
+ * line an attack: the requests, their outcome and their cost. Ends with exit code 1 if one took more than it
+ * may. With names after it, those attacks alone.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ import { ATTACKS } from './hostile/attacks.ts';
 import type { Suffered } from './hostile/suffer.ts';
 import { table } from './race/table.ts';
 
-/** What one request may take, and what all of an attack may leave behind. */
+/** Most that one request may take, and that all of an attack may leave behind. */
 const MOST = { processorMs: 200, blockMs: 50, peakBytes: 20e6, keptBytes: 20e6 };
 
 const NODE_ARGS = ['--expose-gc', '--max-old-space-size=512', 'bench/hostile/suffer.ts'];
@@ -27,7 +27,7 @@ async function suffered(name: string, url: string, key: string): Promise<Suffere
   }
 }
 
-/** A single request is held to what it needs at once, a flood to what it leaves behind. */
+/** True if a single request takes no more than it may at once, or a flood leaves no more behind. */
 function isWithin({ requests, processorMs, blockMs, peakBytes, keptBytes }: Suffered): boolean {
   const isFrugal = requests > 1 ? keptBytes <= MOST.keptBytes : peakBytes <= MOST.peakBytes;
   return isFrugal && processorMs <= MOST.processorMs && blockMs <= MOST.blockMs;

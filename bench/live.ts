@@ -1,9 +1,11 @@
 /**
- * Subscriptions at size: two gateways as a user starts them, one Redis, one service, and subscribers of three keys over both
- * transports, by the libraries that clients use. The sources run again and again; in the middle one gateway is killed.
+ * Subscriptions at size: two gateways as a user starts them, one Redis, one service, and subscribers of three
+ * keys over both transports, by the libraries that clients use. The sources run again and again; in the
+ * middle one gateway is killed.
  *
- * `npm run live` (`-- --short` in half a minute) prints what was seen, and fails where a subscriber has missed a change, was
- * told of one twice or out of order, where calls were spent that need not have been, or where memory grows.
+ * `npm run live` (`-- --short` in half a minute) prints its counts, and fails if a subscriber has missed a
+ * change or was told of one twice or out of order, if calls were spent that need not have been, or if memory
+ * grows.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -36,7 +38,8 @@ const say = (name: string, value: string | number) => console.log(`${name.padEnd
 function subscribeAll(gateways: readonly Gateway[], isDown: (gateway: Gateway) => boolean): Subscriber[] {
   return Array.from({ length: size.subscribers }, (_, i) => {
     const home = gateways[Math.floor(i / 2) % gateways.length] as Gateway;
-    // Those of a key want the same figures at both gateways, so that one call is enough for all of them.
+    // Gives subscribers of a key the same figures at both gateways, so that one call is enough for all of
+    // them.
     const first = Math.floor(i / 12) % CODES.length;
     return new Subscriber({
       transport: i % 2 === 0 ? 'ws' : 'sse',
@@ -88,7 +91,10 @@ async function playRounds(service: Service, subscribers: readonly Subscriber[], 
   say('slowest from a run of the source to the last subscriber', `${Math.round(slowestMs)} ms`);
 }
 
-/** One gateway is killed while sources run: its subscribers come back to the other and know what there is. */
+/**
+ * One gateway is killed while sources run: its subscribers come back to the other and know the latest
+ * figures.
+ */
 async function killOne(
   service: Service,
   gateway: Gateway,

@@ -1,4 +1,7 @@
-/** `npm run bench`: what merging and holding save, and what they cost in time and memory. Everything printed is from this run. */
+/**
+ * `npm run bench`: calls that merging and holding save, and their cost in time and memory. Everything printed
+ * is from this run.
+ */
 import { arch, cpus } from 'node:os';
 import { printCalls } from './calls.ts';
 import { printDay } from './day.ts';

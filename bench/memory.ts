@@ -4,7 +4,7 @@ import { openProgram } from '../test/support/program.ts';
 
 const OPERATIONS = 3000;
 
-/** Heap after many operations against the heap after a few: what a long life costs. */
+/** Heap after many operations against the heap after a few: the price of a long life. */
 export async function printMemory(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

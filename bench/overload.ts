@@ -1,7 +1,7 @@
 /**
- * `npm run overload`: what becomes of others while some ask for more than the gateway can do. Prints a line for each
- * thing that is to hold, and ends with exit code 1 where one doesn't. `--seconds 10` for a short form, names after it
- * for some of the lines alone.
+ * `npm run overload`: the lot of others while some ask for more than the gateway can do. Prints a line for
+ * each thing that is to hold, and ends with exit code 1 if one doesn't. `--seconds 10` for a short form,
+ * names after it for some of the lines alone.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -16,7 +16,7 @@ import { short, table } from './race/table.ts';
 const MOST = { besideHogMs: 250, acceptedMs: 1_000, recoveredMs: 2_000, floodRssMb: 400, besideFloodMs: 100 };
 const LEAST_USEFUL = 0.8;
 
-/** How much more is asked for than can be done. */
+/** Ratio of the demand to the capacity. */
 const TIMES_CAPACITY = 10;
 
 /** An answer that comes as soon as this comes as if there were no load. */
@@ -41,7 +41,7 @@ pinSelf();
 const sandbox = createSandbox();
 const service = await sandbox.listen();
 
-/** A gateway that holds what such operations ask for, and has done them before. */
+/** A gateway that holds the figures of such operations, and has done them before. */
 async function startGateway(kinds: readonly Kind[]): Promise<Listening> {
   const env = { COUNTRY_DATA_URL: service.url, LOG_LEVEL: 'warn', GRAPHIQL: 'off' };
   const gateway = await startListening({
@@ -137,7 +137,7 @@ async function overload(): Promise<void> {
   );
 }
 
-/** How long it takes until ten operations in a row are answered at once. */
+/** Time until ten operations in a row are answered at once. */
 async function untilCalm(gateway: Listening): Promise<number> {
   const startedAtMs = performance.now();
   const connection = new Connection(gateway.url);

@@ -25,9 +25,10 @@ const MAX_ROWS = 1000;
 const SERIES_ROWS = 77;
 
 /**
- * What a good team writes by hand: the same schema, resolvers and REST client, and a DataLoader for figures with
- * DataLoader's own schedule. Each of its batches makes one data call for latest figures and one for series, over all
- * countries and metrics of the batch, in pieces of countries that keep the row limit. Operations share nothing.
+ * A gateway as a good team writes it by hand: the same schema, resolvers and REST client, and a DataLoader
+ * for figures with DataLoader's own schedule. Each of its batches makes one data call for latest figures and
+ * one for series, over all countries and metrics of the batch, in pieces of countries that keep the row
+ * limit. Operations share nothing.
  */
 export function createPlainGateway(upstreamUrl: string) {
   const tenants = new Tenants((key) => key, systemClock.now);

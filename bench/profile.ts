@@ -1,6 +1,7 @@
 /**
- * `npm run bench:profile -- <row> <mode>`: where ours spends its time in one row of the race, under load. Start and
- * warm-up are not in the profile. `npm run bench:profile -- reading`: what each step of reading a body takes, alone.
+ * `npm run bench:profile -- <row> <mode>`: the time of ours in one row of the race, under load, by its places
+ * in the code. Start and warm-up are not in the profile. `npm run bench:profile -- reading`: the time of each
+ * step of reading a body, alone.
  */
 import { Command } from 'commander';
 import { profileReading } from './profile/reading.ts';

@@ -1,6 +1,6 @@
 /**
- * Ours against what a user would pick instead: the same operations, over the same service, one gateway at a time on a
- * core of its own.
+ * Ours against the alternatives of a user: the same operations, over the same service, one gateway at a time
+ * on a core of its own.
  *
  *     node bench/race.ts --servers ours,mercurius-jit --rows b,c --seconds 2 --rounds 1
  *
@@ -40,7 +40,10 @@ const DEFAULTS = { seconds: process.env.BENCH_SECONDS ?? '1', rounds: process.en
 const OTHERS = SERVERS.flatMap(({ mode, name }) => (mode === undefined ? name : []));
 const MODES: readonly string[] = SERVERS.flatMap(({ mode }) => mode ?? []);
 
-/** All of it, and the report. @returns whether all thresholds are kept */
+/**
+ * All of it, and the report.
+ * @returns whether all thresholds are kept
+ */
 export async function race({
   seconds,
   rounds,
@@ -90,7 +93,7 @@ if (import.meta.main) {
   else await printPart(wanted);
 }
 
-/** Ends the program where a list names what isn't there. */
+/** Ends the program if a list has an unknown name. */
 function refuseUnknown(option: string, given: readonly string[] | undefined, known: readonly string[]): void {
   const unknown = given?.filter((name) => !known.includes(name)) ?? [];
   if (unknown.length === 0) return;

@@ -215,7 +215,7 @@ async function bring(page: Page, situation: Situation, isNarrow: boolean): Promi
   const { tab, query, side, pane, isFirst = false, isWide = false, further } = situation;
   await page.goto(query === undefined ? url : (linkTo(url, { query, variables: '' }) ?? url));
   await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
-  // Where a link is followed on a narrow page, the editor is not the side that is shown.
+  // Waits until the editor is there, seen or not: a link on a narrow page shows another side.
   await page.locator('.graphiql-query-editor .view-line').first().waitFor({ state: 'attached' });
   if (tab !== undefined) {
     await page.locator('.graphiql-tabs').getByRole('button', { name: tab, exact: true }).click();

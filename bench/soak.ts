@@ -1,8 +1,8 @@
 /**
- * `npm run soak -- --budget 256 --minutes 30`: what a gateway takes of memory under the load of 200 keys, a line a minute, and
- * whether it stays within `MEMORY_MB`; exit code 1 where it doesn't, or answers wrongly. `--cache redis` has it share a
- * Redis, `--workers 2` be several processes. More than one budget: one after the other, or `--together`. `--picture FILE`
- * draws it.
+ * `npm run soak -- --budget 256 --minutes 30`: the memory of a gateway under the load of 200 keys, a line a
+ * minute; exit code 1 if it goes beyond `MEMORY_MB`, or answers wrongly. `--cache redis` has it share a
+ * Redis, `--workers 2` be several processes. More than one budget: one after the other, or `--together`.
+ * `--picture FILE` draws it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -82,7 +82,7 @@ async function soak(budgetMb: string): Promise<readonly Line[]> {
   return lines;
 }
 
-/** What a program takes: what its processes have in common counts once, as a container counts it. */
+/** Memory of a program: pages that its processes share count once, as a container counts them. */
 function takenMb({ process: { pid } }: Listening): number {
   if (values.workers === '1') return memoryMb(pid, 'Rss');
   return [pid, ...childrenOf(pid)].reduce<number>((sum, one) => sum + memoryMb(one, 'Pss'), 0);

@@ -60,7 +60,7 @@ async function measure(pass: () => Promise<unknown>): Promise<{ median: number; 
   };
 }
 
-/** Ours over HTTP with everything around it, plain as bare execution: what is compared favours plain. */
+/** Ours over HTTP with everything around it, plain as bare execution: the comparison favours plain. */
 export async function printSpeed(): Promise<void> {
   await using program = await openProgram({ sandbox: { latencyMs: LATENCY_MS } });
   const { sandbox, service } = program;

@@ -1,10 +1,11 @@
 /**
- * The service of the race, a process of its own: asks the sandbox the first time that a target is wanted, and answers
- * from memory from then on. No two of its answers have the same bytes: `meta` counts them, and a tenth of the rows, each
- * time others, have another last digit of their value and other microseconds of their time. `BODIES=same` sends the same
- * bytes each time instead. No keys, no limits, no conditional requests, so that it is never what a gateway waits for,
- * unless `LATENCY_MS` has each answer wait that long, and longer by a drawn time of mean `TAIL_MS`. `/__prompt` has answers
- * come at once, `/__late` has them wait again, and `/__draws` begins the draws anew.
+ * The service of the race, a process of its own: asks the sandbox the first time that a target is wanted, and
+ * answers from memory from then on. No two of its answers have the same bytes: `meta` counts them, and a
+ * tenth of the rows, each time others, have another last digit of their value and other microseconds of their
+ * time. `BODIES=same` sends the same bytes each time instead. No keys, no limits, no conditional requests, so
+ * that no gateway waits for it, unless `LATENCY_MS` has each answer wait that long, and longer by a drawn
+ * time of mean `TAIL_MS`. `/__prompt` has answers come at once, `/__late` has them wait again, and `/__draws`
+ * begins the draws anew.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +23,7 @@ const MOST_HELD = 3_000;
 
 const latencyMs = Number(process.env.LATENCY_MS ?? 0);
 const tailMs = Number(process.env.TAIL_MS ?? 0);
-/** How many answers of a route have waited since the draws began. */
+/** Number of answers of a route that have waited since the draws began. */
 let drawn: Record<string, number> = {};
 let isLate = true;
 const isSame = process.env.BODIES === 'same';
@@ -62,8 +63,9 @@ function sendInTime(response: ServerResponse, route: string, answer: Held): void
 }
 
 /**
- * A number between 0 and 1 that is spread evenly (Halton's sequence), so that a hundred calls of one server meet what
- * thousands of another one do: lists and figures by different bases, since an operation waits for one after the other.
+ * A number between 0 and 1 that is spread evenly (Halton's sequence), so that a hundred calls of one server
+ * meet the same as thousands of another one: lists and figures by different bases, since an operation waits
+ * for one after the other.
  */
 function draw(route: string): number {
   const count = (drawn[route] ?? 0) + 1;

@@ -4,7 +4,10 @@ import { openProgram } from '../test/support/program.ts';
 /** A line of 9 Mbit/s with a round trip of 170 ms. */
 const LINE = { offline: false, latency: 170, downloadThroughput: 9e6 / 8, uploadThroughput: 9e6 / 8 };
 
-/** Prints what a browser loads over a slow line until a question has its picture, and what the editor adds. */
+/**
+ * Prints the weight that a browser loads over a slow line until a question has its picture, and that of the
+ * editor.
+ */
 export async function printWeight(): Promise<void> {
   console.log('## What GraphiQL weighs, compressed as it is sent, at 9 Mbit/s and 170 ms\n');
   const browser = await openBrowser().catch(() => null);

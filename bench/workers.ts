@@ -1,7 +1,7 @@
 /**
- * `npm run workers`: how many operations a second two workers answer from what is held, against one. Ends with exit code 1 where
- * that is less than 1.7 times as many. It wants a machine that does nothing else. `--seconds 3` for longer rounds, `--workers 4`
- * for more, each of which wants a core.
+ * `npm run workers`: operations a second that two workers answer from held figures, against one. Ends with
+ * exit code 1 if that is less than 1.7 times as many. It wants a machine that does nothing else. `--seconds
+ * 3` for longer rounds, `--workers 4` for more, each of which wants a core.
  */
 import { parseArgs } from 'node:util';
 import { LEAST_WORKERS_FACTOR } from './race/gate.ts';

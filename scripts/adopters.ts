@@ -1,7 +1,7 @@
 /**
- * `npm run adopters`: installs the package into empty folders as adopters do, beside `graphql` 16, 17 and none, by the npm at
- * hand, an older npm and pnpm, and tries it on Node 22 and 24. Takes some minutes, and a registry. Ends with exit code 1
- * where something doesn't answer.
+ * `npm run adopters`: installs the package into empty folders as adopters do, beside `graphql` 16, 17 and
+ * none, by the npm at hand, an older npm and pnpm, and tries it on Node 22 and 24. Takes some minutes, and a
+ * registry. Ends with exit code 1 if something doesn't answer.
  *
  * `npm run adopters -- --tarball FILE` tries a package that has been made already.
  */
@@ -19,7 +19,7 @@ const run = promisify(execFile);
 /** Generations of `graphql` that a project may have already; null for none. */
 export const BESIDE = ['16', '17', null] as const;
 
-/** What installs: the file of a program, what Node runs it, and its arguments before the packages. */
+/** An installer: the file of a program, the Node that runs it, and its arguments before the packages. */
 export interface Installer {
   readonly name: string;
   readonly command: readonly string[];
@@ -27,7 +27,7 @@ export interface Installer {
 
 export const NPM: Installer = { name: 'npm', command: ['npm', 'install', '--prefer-offline'] };
 
-/** Installs programs that install, or run what was installed, into a folder of their own. */
+/** Installs programs, which install or run others, into a folder of their own. */
 export async function installTools(tools: string, ...packages: readonly string[]): Promise<void> {
   await mkdir(tools, { recursive: true });
   await writeFile(join(tools, 'package.json'), '{ "private": true }\n');
@@ -70,7 +70,7 @@ export async function adopt(
   await run(file, [...args, ...packages], { cwd: folder });
 }
 
-/** What a project that has installed the package gets of it: each should be as `ANSWERS`. */
+/** Answers of a project that has installed the package: each should be as `ANSWERS`. */
 export async function tryAdopted(folder: string, node = process.execPath) {
   const bin = join(folder, 'node_modules/country-graph/bin/country-graph.cjs');
   const env = { ...process.env, PORT: '0', CACHE_URL: 'none' };
@@ -108,7 +108,7 @@ export const ANSWERS: Awaited<ReturnType<typeof tryAdopted>> = {
   doctor: 'ok  packages: graphql 16, one copy',
 };
 
-/** A program that has said where it answers, or has ended. */
+/** A program that has told its address, or has ended. */
 async function started(child: ReturnType<typeof spawn>) {
   const told = { child, text: '' };
   const ended = once(child, 'close');

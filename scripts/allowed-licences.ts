@@ -18,15 +18,15 @@ const ALLOWED = new Set([
 
 const isOnList = (licence: string) => ALLOWED.has(licence);
 
-/** What a package says of its licence: an SPDX expression, or the JSON of whatever else stands there. */
+/** Licence that a package states: an SPDX expression, or the JSON of anything else in its place. */
 export function licenceIn({ license, licenses }: { license?: unknown; licenses?: unknown }): string {
   const told = license ?? licenses;
   return typeof told === 'string' ? told : (JSON.stringify(told) ?? 'no licence');
 }
 
 /**
- * Whether an SPDX expression leaves a choice of allowed licences alone. Expressions that are nested or have exceptions
- * are not understood, and so not allowed.
+ * True if an SPDX expression leaves a choice of allowed licences alone. Expressions that are nested or have
+ * exceptions are not understood, and so not allowed.
  */
 export function isAllowed(expression: string): boolean {
   const choices = expression.replace(/^\(([^()]*)\)$/, '$1').split(' OR ');

@@ -1,6 +1,6 @@
 /**
- * `npm run changelog -- v0.1.0`: the section of `CHANGELOG.md` for a version, on standard output. Ends with exit code 1 where
- * there is none, or where the version is not that of the package.
+ * `npm run changelog -- v0.1.0`: the section of `CHANGELOG.md` for a version, on standard output. Ends with
+ * exit code 1 if there is none, or the version is not that of the package.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,9 @@ import { sectionBelow } from './sections.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** What stands below the heading `## 0.1.0` or `## 0.1.0 (2026-12-01)`, up to the next; null where there is none. */
+/**
+ * The text below the heading `## 0.1.0` or `## 0.1.0 (2026-12-01)`, up to the next; null if there is none.
+ */
 export function sectionOf(changelog: string, version: string): string | null {
   return sectionBelow(changelog, (heading) => heading.split(/\s/, 1)[0] === version)?.trim() || null;
 }

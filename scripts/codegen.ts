@@ -1,7 +1,7 @@
 /**
- * `npm run codegen`: writes what `codegen.ts` names, by GraphQL Code Generator's own core and plugins. Its command line would do
- * the same with the same file, and is two hundred packages. With `--check` nothing is written, and what is not up to date is
- * named with exit code 1.
+ * `npm run codegen`: writes the files that `codegen.ts` names, by GraphQL Code Generator's own core and
+ * plugins. Its command line would do the same with the same file, and is two hundred packages. With `--check`
+ * nothing is written, and files that are not up to date are named with exit code 1.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { codegen } from '@graphql-codegen/core';
@@ -20,7 +20,10 @@ const PLUGINS: Readonly<Record<string, () => Promise<CodegenPlugin>>> = {
   'typescript-resolvers': () => import('@graphql-codegen/typescript-resolvers'),
 };
 
-/** What this script knows of a configuration: another key would be passed over, and means something to the command line. */
+/**
+ * Members of a configuration that this script knows: another one would be passed over, and means something to
+ * the command line.
+ */
 const KNOWN = new Set(['schema', 'generates', 'plugins', 'config']);
 
 function refuseUnknown(part: object, where: string): void {

@@ -1,6 +1,6 @@
 /**
- * `npm run licences`: the licences of the packages that `npm ci --omit=dev` installs, as each says itself. Ends with exit
- * code 1 where one has a licence that is not on the list.
+ * `npm run licences`: the licences of the packages that `npm ci --omit=dev` installs, as each says itself.
+ * Ends with exit code 1 if one has a licence that is not on the list.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { isAllowed, licenceIn } from './allowed-licences.ts';
@@ -11,7 +11,7 @@ const faults: string[] = [];
 for (const [folder, { optional = false }] of Object.entries(runTimePackages(readLock()))) {
   const file = new URL(`../${folder}/package.json`, import.meta.url);
   if (!existsSync(file)) {
-    // What is optional may be for another kind of machine.
+    // Passes over optional packages: they may be for another kind of machine.
     if (!optional) faults.push(`${folder}: not installed`);
     continue;
   }

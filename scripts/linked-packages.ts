@@ -10,7 +10,7 @@ export async function linkPackages(from: string, to: string): Promise<void> {
   const bundled = Object.entries(runTimePackages(readLock())).filter(([, { inBundle = false }]) => inBundle);
   for (const [path] of bundled)
     await cp(join(from, path), join(to, path), { recursive: true }).catch((fault) => {
-      // Those within others came with them.
+      // Passes over packages within others: they came with them.
       if (path.lastIndexOf('node_modules/') === 0) throw fault;
     });
   const modules = join(from, 'node_modules');

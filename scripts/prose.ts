@@ -1,11 +1,13 @@
 /**
- * Counts of the comments of a file: how many begin with a relative clause ("What is sent…", "Whether a call…"), and how many
- * of their words leave open what is meant. A doc comment, and a run of line comments, is one comment.
+ * Counts of the comments of a file: how many begin with a relative clause ("What is sent…", "Whether a
+ * call…"), and how many of their words are vague. A doc comment, and a run of line comments, is one comment.
  *
- * `node scripts/prose.ts --documents` counts the same of the sentences of documents and of descriptions in the SDL, and ends
- * with exit code 1 where one of them is beyond the bounds. With `--list` it prints each place.
+ * `node scripts/prose.ts --documents` counts the same of the sentences of documents and of descriptions in
+ * the SDL, and ends with exit code 1 if one of them is beyond the bounds. `--code` counts comments of all
+ * TypeScript outside the core, whose own are bounded by `npm run structure`. With `--list` both print each place.
  */
-import { globSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, visit } from 'graphql';
 import { parseSync } from 'vite';
@@ -54,6 +56,60 @@ export function proseOf(comments: readonly string[]): Prose {
     words: words.length,
     hedges: words.filter((word) => HEDGE.test(word)),
     relative: comments.filter((comment) => RELATIVE.test(comment)).map((comment) => comment.slice(0, 70)),
+  };
+}
+
+export interface CodeFile {
+  /** From the root of the project, with `/`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface CodeProse {
+  readonly comments: number;
+  readonly words: number;
+  /** Each hedge with its file and the words around it. */
+  readonly hedges: readonly string[];
+  /** First words of each comment that begins with a relative clause, with its file. */
+  readonly relative: readonly string[];
+  /** True if no comment begins so, and the hedges are few. */
+  readonly isPlain: boolean;
+}
+
+const CORE = /^src\/(?!(graphiql|sandbox)\/)/;
+const TYPESCRIPT = /(?<!\.d)\.(ts|tsx|mts|cts)$/;
+const FIXTURE = /(^|\/)fixtures\//;
+const GENERATED = /^\/\/ Written by `npm run codegen`\./;
+/** Hedges that comments outside the core may have in 100 words. */
+const MOST_CODE_HEDGES = 0.5;
+
+/** TypeScript of the repository outside the core: neither generated, nor declarations, nor fixtures. */
+export function codeOutsideCore(root: string): CodeFile[] {
+  return execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
+    .split('\0')
+    .filter((path) => TYPESCRIPT.test(path) && !CORE.test(path) && !FIXTURE.test(path))
+    .filter((path) => existsSync(join(root, path)))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+    .filter(({ text }) => !GENERATED.test(text));
+}
+
+/** Counts of the comments of all these files together. */
+export function proseOfCode(files: readonly CodeFile[]): CodeProse {
+  const each = files.map(({ path, text }) => {
+    const comments = commentsIn(path, text);
+    const within = (places: readonly string[]) => places.map((place) => `${path}: ${place}`);
+    const { words, relative } = proseOf(comments);
+    const hedges = comments.flatMap((comment) => hedgesAmong(wordsOf(comment)));
+    return { comments: comments.length, words, relative: within(relative), hedges: within(hedges) };
+  });
+  const words = each.reduce((sum, one) => sum + one.words, 0);
+  const [relative, hedges] = [each.flatMap((one) => one.relative), each.flatMap((one) => one.hedges)];
+  return {
+    comments: each.reduce((sum, one) => sum + one.comments, 0),
+    words,
+    relative,
+    hedges,
+    isPlain: relative.length === 0 && hedges.length * 100 <= words * MOST_CODE_HEDGES,
   };
 }
 
@@ -127,17 +183,17 @@ function sentencesIn(block: string): string[] {
 const wordsOf = (sentence: string) =>
   sentence.split(/[^\p{L}\p{N}'’_-]+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
 
+/** Hedges among words, each with those around it. */
+const hedgesAmong = (words: readonly string[]) =>
+  words.flatMap((word, at) => (HEDGE.test(word) ? [words.slice(Math.max(0, at - 4), at + 5).join(' ')] : []));
+
 /** Counts of sentences. A question is no relative clause. */
 export function proseOfSentences(sentences: readonly string[]): DocumentProse {
   const all = sentences.map(wordsOf);
   return {
     sentences: sentences.length,
     words: all.flat().length,
-    hedges: all.flatMap((words) =>
-      words.flatMap((word, at) =>
-        HEDGE.test(word) ? [words.slice(Math.max(0, at - 4), at + 5).join(' ')] : [],
-      ),
-    ),
+    hedges: all.flatMap(hedgesAmong),
     relative: sentences
       .filter((sentence) => CLAUSE.test(sentence) && !sentence.endsWith('?'))
       .map((sentence) => sentence.slice(0, 70)),
@@ -169,8 +225,9 @@ export function boundedDocuments(root: string): { readonly path: string; readonl
     .map((path) => ({ path, file: join(root, path) }));
 }
 
+const share = (part: readonly string[], of: number) => `${((100 * part.length) / (of || 1)).toFixed(2)} %`;
+
 function printDocuments(isListed: boolean): void {
-  const share = (part: readonly string[], of: number) => `${((100 * part.length) / (of || 1)).toFixed(2)} %`;
   const row = (name: string, { sentences, words, hedges, relative }: DocumentProse) =>
     `${name.padEnd(32)} ${String(sentences).padStart(5)} sentences, ${String(words).padStart(6)} words · relative ${String(relative.length).padStart(3)} (${share(relative, sentences)}) · hedges ${String(hedges.length).padStart(3)} (${share(hedges, words)})`;
   const documents = boundedDocuments('.').map(({ path, file }) => ({
@@ -188,4 +245,17 @@ function printDocuments(isListed: boolean): void {
   if (!isPlain(all)) process.exitCode = 1;
 }
 
-if (import.meta.main && process.argv.includes('--documents')) printDocuments(process.argv.includes('--list'));
+function printCode(isListed: boolean): void {
+  const { comments, words, relative, hedges, isPlain: isSo } = proseOfCode(codeOutsideCore('.'));
+  for (const place of isListed ? [...relative, ...hedges] : relative) console.log(place);
+  console.log(
+    `${comments} comments, ${words} words · relative ${relative.length} (${share(relative, comments)}) · hedges ${hedges.length} (${share(hedges, words)})${isSo ? '' : '  beyond'}`,
+  );
+  if (!isSo) process.exitCode = 1;
+}
+
+if (import.meta.main) {
+  const isListed = process.argv.includes('--list');
+  if (process.argv.includes('--documents')) printDocuments(isListed);
+  if (process.argv.includes('--code')) printCode(isListed);
+}

@@ -1,10 +1,11 @@
 /**
- * `npm run release -- 0.2.0 [--dry-run]`: makes a release of what is committed. Writes the version wherever it stands, the
- * section of the changelog and the released graph; commits; puts what is published into `dist/release`: the package, that for
- * frontends, the SBOM, and their digests; and tags. It publishes nothing: `git push --follow-tags` has the workflow do
- * that, with provenance. With `--dry-run` all of it is done in a copy, and left nowhere.
+ * `npm run release -- 0.2.0 [--dry-run]`: makes a release of the last commit. Writes the version in all of
+ * its places, the section of the changelog and the released graph; commits; puts all that is published into
+ * `dist/release`: the package, that for frontends, the SBOM, and their digests; and tags. It publishes
+ * nothing: `git push --follow-tags` has the workflow do that, with provenance. With `--dry-run` all of it is
+ * done in a copy, and left nowhere.
  *
- * The day is today's, or that of `SOURCE_DATE_EPOCH`; all else is the same whenever it is made.
+ * The day is today's, or that of `SOURCE_DATE_EPOCH`; all else is the same at any time.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,7 +30,7 @@ export function headOf(version: string, isReleased: boolean): string {
   return `# The graph of ${version}${isReleased ? '' : ', which is not released yet'}.\n`;
 }
 
-/** The changelog in which what is unreleased belongs to a version; null where there is nothing. */
+/** The changelog with its unreleased part under a version; null if there is none. */
 export function releasedChangelog(changelog: string, version: string, day: string): string | null {
   const unreleased = sectionBelow(changelog, (heading) => heading === 'Unreleased');
   const told = unreleased?.replace(/^This is to become .*\n/m, '').trim();
@@ -40,7 +41,7 @@ export function releasedChangelog(changelog: string, version: string, day: strin
   );
 }
 
-/** Files that name the version, and what they say then. */
+/** Files that name the version, with their text for the new one. */
 function edited(root: string, before: string, version: string, day: string): ReadonlyMap<string, string> {
   const read = (file: string) => readFileSync(join(root, file), 'utf8');
   const files = new Map<string, string>();
@@ -91,7 +92,7 @@ function ran(cwd: string, command: string, ...args: string[]): string {
   });
 }
 
-/** Makes what is published, of a commit. */
+/** Makes the published files of a commit. */
 async function makeFiles(root: string, isDry: boolean): Promise<void> {
   const out = join(root, OUT);
   await rm(out, { recursive: true, force: true });
@@ -123,7 +124,7 @@ async function release(root: string, version: string, isDry: boolean): Promise<v
     throw new ReleaseFault(`CHANGELOG.md has no section ## ${version}.`);
   ran(root, 'git', 'commit', '--quiet', '--all', '--message', `Release ${version}`);
   await makeFiles(root, isDry);
-  // Last: where something has failed before, there is a commit to take back, and no tag.
+  // Comes last: after an earlier failure, there is a commit to take back, and no tag.
   ran(root, 'git', 'tag', '--annotate', '--message', `Country Graph ${version}`, tag);
   process.stdout.write(ran(root, 'git', 'show', '--stat', '--format=%s', tag));
 }

@@ -5,7 +5,7 @@ export interface LockedPackage {
   readonly version?: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
-  /** Whether the package that we pack brings it. */
+  /** True if the package that we pack brings it. */
   readonly inBundle?: boolean;
 }
 
@@ -19,7 +19,7 @@ export function readLock(): Lock {
   return JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
 }
 
-/** What `npm ci --omit=dev` installs, by folder: the project itself is not among it. */
+/** Packages that `npm ci --omit=dev` installs, by folder: the project itself is not among them. */
 export function runTimePackages({ packages }: Lock): Readonly<Record<string, LockedPackage>> {
   const isRunTime = ([folder, { dev = false }]: [string, LockedPackage]) => folder !== '' && !dev;
   return Object.fromEntries(Object.entries(packages).filter(isRunTime));

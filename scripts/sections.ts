@@ -1,4 +1,4 @@
-/** What stands below the first heading `## …` of a document that fits, up to the next; null where none does. */
+/** The text below the first heading `## …` of a document that fits, up to the next; null if none does. */
 export function sectionBelow(document: string, isIts: (heading: string) => boolean): string | null {
   const [, ...sections] = document.split(/^## /m);
   for (const section of sections) {

@@ -1,8 +1,9 @@
 /**
- * `npm run structure`: how large the house is and how its rooms hang together, each number beside the one that was last
- * accepted and the one that is wanted (`scripts/structure/bounds.json`); `scripts/structure/measure.ts` says how each is
- * counted. Ends with exit code 1 where one is worse than it was and beyond what is wanted. `--accept` writes those that are
- * better; `--all` prints more than the largest ten; `--places <name>` the places that a number counts.
+ * `npm run structure`: how large the house is and how its rooms hang together, each number beside its
+ * baseline, the last accepted one, and its target (`scripts/structure/bounds.json`);
+ * `scripts/structure/measure.ts` says how each is counted. Ends with exit code 1 if one is worse than its
+ * baseline and beyond its target. `--accept` writes those that are better; `--all` prints more than the
+ * largest ten; `--places <name>` the places that a number counts.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { normalize } from 'node:path';

@@ -1,9 +1,10 @@
 /**
- * `npm run trace`: the files of the gateway that one figure passes through on its way from a request to the service and
- * back, in order, for a figure that isn't held and for the same bytes again. Each function notes that it was entered; a
- * stay is a run of entries into one file, and a return is a stay in a file that was left before; the same for folders.
- * `--steps` prints the stays. `--check` shows the numbers beside their bounds (`scripts/structure/bounds.json`), and ends with
- * exit code 1 where one is worse than it was and beyond what is wanted; `--accept` writes those that are better.
+ * `npm run trace`: the files of the gateway that one figure passes through on its way from a request to the
+ * service and back, in order, for a figure that isn't held and for the same bytes again. Each function notes
+ * that it was entered; a stay is a run of entries into one file, and a return is a stay in a file that was
+ * left before; the same for folders. `--steps` prints the stays. `--check` shows the numbers beside their
+ * bounds (`scripts/structure/bounds.json`), and ends with exit code 1 if one is worse than its baseline and
+ * beyond its target; `--accept` writes those that are better.
  */
 import { registerHooks } from 'node:module';
 import { dirname } from 'node:path';

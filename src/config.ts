@@ -109,7 +109,6 @@ const workers = z
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
-/** Splits a list at its commas. */
 const itemsOf = (list: string) =>
   list
     .split(',')
@@ -390,7 +389,6 @@ const SourceNamesFile = z.record(
   }),
 );
 
-/** Reads the names of sources from a file, and its faults. */
 function sourceNamesIn(file: string | undefined): {
   readonly sourceNames?: SourceNames;
   readonly faults: readonly string[];

@@ -7,18 +7,16 @@ import { createObservationEntries, createRefusedNames, createSeveralFigures } fr
 import { createSchema, printSdl } from './graph/schema.ts';
 import { createHeldNames, createTickersLearned, notingNames } from './loaders/loaders.ts';
 import { heldBounds } from './memory-budget.ts';
-import { Admission, type AdmissionRefusal, admitted, createOverloaded } from './operations/admission.ts';
+import { Admission } from './operations/admission.ts';
 import { AnswersTable } from './operations/answers.ts';
 import { openRunning } from './operations/apollo.ts';
-import { createPersisted, PreparedOperations, type TrustedDocument } from './operations/documents.ts';
+import { createPersisted, PreparedOperations } from './operations/documents.ts';
 import { received } from './operations/forms.ts';
 import {
-  type CallerHeaders,
   type CallerOf,
   createCallers,
   type GatewayRequest,
   type GatewayResponse,
-  type HandleRequest,
   PlainRequests,
   UNPROVEN,
 } from './operations/messages.ts';
@@ -35,87 +33,19 @@ import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Endpoint, Tracer } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
-import type { CallGate } from './service/gate.ts';
-import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
+import { openLookups } from './store/lru.ts';
 import type { HubLink } from './store/store.ts';
 import { openStore } from './store/store.ts';
-import type { Ledger } from './tenants/ledger.ts';
 import { openTenants, type Tenant } from './tenants/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from './tenants/tenant-cache.ts';
 import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { Issued } from './wings/issued/exchange.ts';
 import type { LiveParts } from './wings/live/inbox.ts';
-import type { EnteredSubscriber, Subscriptions } from './wings/live/subscriptions.ts';
 
-/** The operations under way and waiting, as metrics show them. */
-interface GatewayLoad {
-  readonly underWay: number;
-  readonly waiting: number;
-  /** Operations begun so far, counted apart by whether the service has accepted their key lately. */
-  readonly begun: { readonly proven: number; readonly unproven: number };
-  /** Operations that have waited so far. */
-  readonly delayed: number;
-  /** Operations refused so far, by reason. */
-  readonly refused: Readonly<Record<AdmissionRefusal, number>>;
-}
+export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 
-export type { GatewayRequest, GatewayResponse, OperationEvent };
-
-export interface Gateway extends Shrinkable {
-  /** The subgraph SDL. */
-  readonly sdl: string;
-  readonly schema: GraphQLSchema;
-  /** The only documents that may run; null if any may. */
-  readonly trusted: readonly TrustedDocument[] | null;
-  /** The trusted documents, though others may run too. */
-  readonly listed: readonly TrustedDocument[];
-  /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
-  readonly handle: HandleRequest;
-  /**
-   * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
-   * there is no point in reading it; else null.
-   */
-  refuseUnread(headers: CallerHeaders, requestId?: string): GatewayResponse | null;
-  /** The keys that this gateway has issued; null if it issues none. */
-  readonly issued: Issued | null;
-  /** Subscriptions, and the callers of them; null if they are off. */
-  readonly live: Live | null;
-  /** The operations under way and waiting now: always the same object. */
-  readonly load: GatewayLoad;
-  /** The state of caches, plans and circuits, for metrics. */
-  readonly state: GatewayState;
-  /** Waits for operations in flight, then closes upstream connections. */
-  stop(): Promise<void>;
-}
-
-export interface Live {
-  readonly subscriptions: Subscriptions;
-  /**
-   * Tells who subscribes.
-   * @throws Failure if the terms of an issued key don't allow it
-   */
-  enter(request: GatewayRequest): Promise<EnteredSubscriber>;
-  /**
-   * Names the holder of a key.
-   * @throws Failure if it is an issued one, and works no more
-   */
-  holderOf(authorization: string): Promise<StreamHolder>;
-}
-
-/** The holder of a key, to whom streams belong. */
-export interface StreamHolder {
-  readonly name: string;
-  /** True if the key is the service's, which has not accepted it lately. */
-  readonly isUnproven: boolean;
-}
-
-interface GatewayState {
-  /** Hits and misses among held entries: always the same object. */
-  readonly lookups: CacheLookups;
-  /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
-  recentLimits(most: number): ReturnType<Ledger['recentLimits']>;
-  openCircuits: CallGate['open'];
-}
+/** Subscriptions, and the callers of them. */
+export type Live = NonNullable<Gateway['live']>;
 
 export interface Observer {
   operation(event: OperationEvent): void;
@@ -146,9 +76,8 @@ interface GatewayParts {
 }
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
-export async function createGateway(parts: GatewayParts): Promise<Gateway> {
+export async function createGateway(parts: GatewayParts) {
   const { config, observer } = parts;
-  const { maxConcurrentOperations } = config;
   const subgraph = await subgraphIn(config);
   const { schema, optionalEndpoints } =
     parts.opened ?? (await openSchema(config.extraRoutes, subgraph, config.subscriptions));
@@ -158,21 +87,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const names = subgraph?.names(schema) ?? null;
   const openFieldTraces = async () =>
     (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
-  const openTrusted = async (path: string) => {
-    const { besideOthers, CATALOGUE_SEARCH, openTrusted } = await import('./wings/trusted.ts');
-    const own = config.mcp ? [CATALOGUE_SEARCH] : [];
-    const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
-    const trusted = await openTrusted(path, onProblem, undefined, own);
-    return config.trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
-  };
   const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
     config,
     schema,
     tenantCache,
     learned,
-    persisted:
-      config.trustedDocuments === undefined ? createPersisted() : await openTrusted(config.trustedDocuments),
+    persisted: await openPersisted(config, observer),
     fieldTraces: config.federatedTraces ? await openFieldTraces() : null,
     now: clock.now,
     steadyNow,
@@ -185,8 +106,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     (await import('./wings/issued/exchange.ts')).openIssued({ config, schema, persisted, now: clock.now });
   const issued = config.countryDataKey === undefined ? null : await openIssued();
   const callerOf = createCallers(tenants, issued?.isIssued);
-  const admission = new Admission(maxConcurrentOperations, parts.takenMemory);
-  const overloaded = createOverloaded(maxConcurrentOperations);
+  const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);
   const kept = {
     plainRequests: new PlainRequests(persisted),
     operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
@@ -195,7 +115,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const { answers, operations, plainRequests } = kept;
   const running = await openRunning(openRun, { ...stage, ...kept });
-  const answered = answers.answering(running.run, (next) => admitted(next, admission, overloaded));
+  const answered = answers.answering(running.run, (next) => admission.admitting(next));
   const openLive = async () => {
     const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
     const subscriptions = openSubscriptions({ ...stage, openRun, admission, feedParts });
@@ -216,37 +136,53 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
 
   return {
+    /** The subgraph SDL. */
     get sdl() {
       // Few ask for it, and the program starts sooner without.
       sdl ??= printSdl(schema, subgraph);
       return sdl;
     },
     schema,
+    /** The only documents that may run; null if any may. */
     get trusted() {
       return persisted.trusted;
     },
+    /** The trusted documents, though others may run too. */
     get listed() {
       return persisted.listed;
     },
-    handle: issued === null ? handleOwn : (request) => issued.handle(request, handleOwn),
+    /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
+    handle: issued === null ? handleOwn : (request: GatewayRequest) => issued.handle(request, handleOwn),
+    /** The keys that this gateway has issued; null if it issues none. */
     issued,
-    refuseUnread(headers, requestId) {
+    /**
+     * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
+     * there is no point in reading it; else null.
+     */
+    refuseUnread(
+      headers: Parameters<CallerOf>[0] & { readonly accept?: string | undefined },
+      requestId?: string,
+    ): GatewayResponse | null {
       // The flow of an issued key isn't known before the key has been looked for.
-      if (issued?.isIssued(headers.authorization ?? '')) return null;
-      if (!admission.isAnyFull || !admission.isFull(callerOf(headers))) return null;
-      admission.turnAway();
-      return overloaded(headers.accept ?? '', requestId);
+      if (!admission.isAnyFull || issued?.isIssued(headers.authorization ?? '')) return null;
+      return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
     },
+    /** Null if subscriptions are off. */
     live,
+    /** The operations under way and waiting now: always the same object. */
     load: admission.load,
+    /** The state of caches, plans and circuits, for metrics. */
     state: {
+      /** Hits and misses among held entries: always the same object. */
       lookups,
-      recentLimits: (most) => service.upstream.ledger.recentLimits(tenants.known(), most),
+      /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
+      recentLimits: (most: number) => service.upstream.ledger.recentLimits(tenants.known(), most),
       openCircuits: () => service.upstream.gate.open(),
     },
-    shrink(share) {
+    shrink(share: number) {
       for (const held of [store, answers, operations]) held?.shrink(share);
     },
+    /** Waits for operations in flight, then closes upstream connections. */
     async stop() {
       persisted.stop();
       live?.subscriptions.stop();
@@ -286,14 +222,35 @@ async function subgraphIn(config: Config): Promise<Subgraph | null> {
   return (await import('./wings/federation/subgraph.ts')).openSubgraph(config);
 }
 
+/** Opens the texts that clients may name: the trusted documents, or any that they have sent. */
+async function openPersisted(
+  { trustedDocuments: path, trustedDocumentsFor, mcp }: Config,
+  observer: Observer,
+) {
+  if (path === undefined) return createPersisted();
+  const { besideOthers, CATALOGUE_SEARCH, openTrusted } = await import('./wings/trusted.ts');
+  const own = mcp ? [CATALOGUE_SEARCH] : [];
+  const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
+  const trusted = await openTrusted(path, onProblem, undefined, own);
+  return trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
+}
+
 /** Opens the way in of subscriptions. */
-function entranceOf(callerOf: CallerOf, issued: Issued | null): Pick<Live, 'enter' | 'holderOf'> {
+function entranceOf(callerOf: CallerOf, issued: Issued | null) {
   return {
-    async enter(request) {
+    /**
+     * Tells who subscribes.
+     * @throws Failure if the terms of an issued key don't allow it
+     */
+    async enter(request: GatewayRequest) {
       const entered = (await issued?.subscribing(request)) ?? null;
       return { caller: callerOf(request.headers, entered?.exchanged), watch: entered?.watch };
     },
-    async holderOf(authorization) {
+    /**
+     * Names the holder of a key, to whom streams belong.
+     * @throws Failure if it is an issued one, and works no more
+     */
+    async holderOf(authorization: string) {
       const name = (await issued?.holderOf(authorization)) ?? null;
       if (name !== null) return { name, isUnproven: false };
       const { tenant, flow } = callerOf({ authorization });

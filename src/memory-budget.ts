@@ -4,14 +4,10 @@ import { getHeapStatistics } from 'node:v8';
 /** A megabyte, as budgets count them. */
 export const MB = 1_000_000;
 
-/** The memory of the machine that the program runs on. */
-interface Machine {
-  /** Bytes that its container may take; null if there is no limit. */
-  readonly limitBytes: number | null;
-  readonly totalBytes: number;
-}
+type Machine = ReturnType<typeof thisMachine>;
 
-function thisMachine(): Machine {
+/** Measures the memory of the machine, and of the container: the latter is null if it has no limit. */
+function thisMachine() {
   const totalBytes = totalmem();
   const limit = process.constrainedMemory();
   // If there is no limit, systems tell 0, or more than there is.
@@ -81,7 +77,6 @@ const LEAST = { cache: 4 * MB, answers: MB, drawings: MB, operations: 2 * MB, an
 const LARGEST_SEMI_MB = 32;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
 
-/** The figures that divide a budget. */
 interface Division {
   readonly memoryMb: number;
   readonly workers: number;

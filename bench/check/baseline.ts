@@ -2,7 +2,7 @@ import type { Mode } from '../race/servers.ts';
 
 export type CheckedMode = Exclude<Mode, 'cold-keys'>;
 
-/** What one row of the race costs in one mode of ours, by operation. */
+/** Cost of one row of the race in one mode of ours, by operation. */
 export interface Figures {
   /** Upstream calls, operations coming one at a time. */
   readonly calls: number;
@@ -22,9 +22,9 @@ export interface Baseline {
 }
 
 export interface Comparison {
-  /** What fails the check, a line each. */
+  /** Failures of the check, a line each. */
   readonly grown: readonly string[];
-  /** What is worth knowing, and no failure. */
+  /** Remarks that are no failure. */
   readonly notes: readonly string[];
 }
 

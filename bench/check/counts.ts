@@ -1,16 +1,18 @@
 /**
- * What each row costs in one mode of ours, without HTTP in front, in a process of its own: `counts.ts <mode> <url>` counts
- * calls and bytes, and with `characters` as a third argument the source that runs, which slows the code down.
+ * Cost of each row in one mode of ours, without HTTP in front, in a process of its own: `counts.ts <mode>
+ * <url>` counts calls and bytes, and with `characters` as a third argument the source that runs, which slows
+ * the code down.
  */
 import { readConfig } from '../../src/config.ts';
-import { createGateway, type Gateway, type GatewayRequest, type GatewayResponse } from '../../src/gateway.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import type { GatewayRequest, GatewayResponse } from '../../src/operations/messages.ts';
 import { median } from '../race/load.ts';
 import { ROWS, type Row } from '../race/rows.ts';
 import { SERVERS } from '../race/servers.ts';
 import { callsTo } from '../race/service.ts';
 import type { Figures } from './baseline.ts';
 
-/** Operations until what is held, learned and compiled on first use is there. */
+/** Operations until all that is held, learned and compiled on first use is there. */
 const WARM_UP = 50;
 const SAMPLES = 9;
 /** Few enough that the young generation holds all that they allocate. */
@@ -31,7 +33,7 @@ for (const row of ROWS) {
 console.log(`figures ${JSON.stringify(measured)}`);
 process.exit();
 
-/** A gateway that has answered a row so often that it knows what it ever will. */
+/** A gateway that has answered a row often enough to know all that it ever will. */
 async function openGateway(row: Row, env: Readonly<Record<string, string>>) {
   const observer = {
     operation() {},
@@ -77,7 +79,7 @@ async function figuresOf(gateway: Gateway, row: Row): Promise<Partial<Figures>> 
   };
 }
 
-/** Of one operation, on the heap; too few where something was collected meanwhile. */
+/** Bytes of one operation, on the heap; too few if something was collected during it. */
 async function bytesAllocated(gateway: Gateway, row: Row): Promise<number> {
   const requests = Array.from({ length: SAMPLE_OPERATIONS }, () => requestOf(row));
   globalThis.gc?.({ type: 'minor' });
@@ -86,7 +88,7 @@ async function bytesAllocated(gateway: Gateway, row: Row): Promise<number> {
   return (process.memoryUsage().heapUsed - before) / SAMPLE_OPERATIONS;
 }
 
-/** As the server would hand it over: a text of its own, and a signal only where somebody listens. */
+/** The request as the server would hand it over: a text of its own, and a signal only if somebody listens. */
 function requestOf({ query }: Row): GatewayRequest {
   return {
     method: 'POST',

@@ -13,8 +13,8 @@ interface Range {
 }
 
 /**
- * Characters of source that have run since the last time: how often each part did, by its length. It depends on what the
- * code does, and not on the machine. What V8 and Node do in a language of their own is not in it.
+ * Characters of source that have run since the last time: the runs of each part, by its length. It depends on
+ * the code, and not on the machine. Code of V8 and Node in a language of their own is not in it.
  */
 export async function charactersRun(): Promise<number> {
   const { result } = await session.post('Profiler.takePreciseCoverage');

@@ -1,12 +1,12 @@
-import type { GatewayRequest } from '../../src/gateway.ts';
+import type { GatewayRequest } from '../../src/operations/messages.ts';
 
-/** What a client without a valid key can send. */
+/** An attack by a client without a valid key. */
 export interface Attack {
   readonly name: string;
   /** The bodies that are sent, one after the other. */
   readonly bodies: () => Iterable<Body>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether each body comes with a key of its own, rather than all with one. */
+  /** True if each body comes with a key of its own, rather than all with one. */
   readonly hasManyKeys?: boolean;
 }
 

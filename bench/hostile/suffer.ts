@@ -1,10 +1,11 @@
-/** Lets one attack happen to a gateway of its own, and prints as JSON what became of it. */
+/** Lets one attack happen to a gateway of its own, and prints its outcome as JSON. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
-import { createGateway, type Gateway, type GatewayRequest } from '../../src/gateway.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import type { GatewayRequest } from '../../src/operations/messages.ts';
 import { ATTACKS, requestOf, requestsOf } from './attacks.ts';
 
-/** What an attack did. Times are those of the processor in milliseconds, memory is in bytes. */
+/** Outcome of an attack. Times are those of the processor in milliseconds, memory is in bytes. */
 export interface Suffered {
   readonly requests: number;
   readonly requestBytes: number;
@@ -98,7 +99,7 @@ function codesIn(text: string): string {
   return [...new Set(errors.map(({ extensions }) => extensions.code))].join(' ') || 'ok';
 }
 
-/** Has the code compiled and the heap grown to what ordinary operations need. */
+/** Has the code compiled and the heap grown to the needs of ordinary operations. */
 async function warmUp(gateway: Gateway): Promise<void> {
   const queries = [
     '{ country(code: "KE") { name observation(metricKey: "population_total") { value } } }',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { startServing } from '../../test/support/serving.ts';
 
-/** What the heap of a gateway may take. */
+/** Heap that a gateway may take. */
 const HEAP_MIB = 256;
 
 export interface GatewayParts {
@@ -13,12 +13,12 @@ export interface GatewayParts {
 /** A gateway as a user starts it. */
 export async function startGateway({ serviceUrl, redisUrl, pollSeconds }: GatewayParts) {
   const { child, url } = await startServing({
-    // Whatever is kept beyond that ends it, so that growth is told from what nobody has collected as yet.
+    // Ends it beyond that, so that growth is told from garbage that nobody has collected as yet.
     nodeArgs: [`--max-old-space-size=${HEAP_MIB}`],
     env: {
       COUNTRY_DATA_URL: serviceUrl,
       CACHE_URL: redisUrl,
-      // What the store says late counts as not held, however busy the machine is.
+      // Waits long for the store, on a busy machine too: its late values count as not held.
       CACHE_TIMEOUT_MS: '5000',
       SUBSCRIPTIONS: 'on',
       SUBSCRIPTIONS_POLL_SECONDS: String(pollSeconds),

@@ -4,7 +4,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { METRIC } from './service.ts';
 
-/** A client that subscribes to all figures of a metric and reads nothing of what it is told. */
+/** A client that subscribes to all figures of a metric and reads nothing that it is told. */
 export async function subscribeWithoutReading(url: string, key: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

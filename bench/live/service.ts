@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 
-/** As much as any of this takes, for every key: what plans are for is tested elsewhere. */
+/** As much as any of this takes, for every key: limits of plans are tested elsewhere. */
 const AMPLE = { requestsPerMinute: 100_000, monthlyRequests: 1_000_000_000 };
 
 export const SOURCE = 'world_bank_wdi';
 export const METRIC = 'population_total';
 
-/** The sandbox, with figures of one metric that are revised, and counts of what it is asked. */
+/** The sandbox, with figures of one metric that are revised, and counts of its requests. */
 export async function startService() {
   const sandbox = createSandbox({ plans: { free: AMPLE, analyst: AMPLE, team: AMPLE } });
   const { url } = await sandbox.listen();
@@ -32,7 +32,7 @@ export async function startService() {
     },
     /** A source has run of which nobody asked for a figure. */
     runAnother: () => sandbox.refresh('afrobarometer_rounds'),
-    /** What has been asked since the last look, by route and key. */
+    /** Requests since the last look, by route and key. */
     calls(): ReadonlyMap<string, number> {
       const counts = new Map<string, number>();
       for (const { route, key } of sandbox.log)
@@ -47,7 +47,7 @@ export async function startService() {
         headers: { authorization: `Bearer ${sandbox.keys.team}` },
       });
       const { data } = (await answer.json()) as { data: { country_code: string; value: number }[] };
-      // Others may have asked meanwhile.
+      // Takes out its own request alone: others may have asked at the same time.
       const own = sandbox.log.findLastIndex(({ query }) => query.country_codes === String(codes));
       sandbox.log.splice(own, 1);
       return new Map(data.map(({ country_code: code, value }) => [code.toUpperCase(), value]));
@@ -57,7 +57,7 @@ export async function startService() {
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** Waits until something holds; false where it doesn't in time. */
+/** Waits until something holds; false if it doesn't in time. */
 export async function until(holds: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<boolean> {
   const endsAtMs = performance.now() + withinMs;
   while (!(await holds())) {

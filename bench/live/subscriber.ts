@@ -12,14 +12,14 @@ const QUERY = `subscription ($codes: [CountryCode!], $keys: [String!]) {
   }
 }`;
 
-/** How long a client waits before it comes back, in milliseconds. */
+/** Time that a client waits before it comes back, in milliseconds. */
 const RETRY_MS = 200;
 
 export interface SubscriberParts {
   readonly transport: 'ws' | 'sse';
   readonly key: string;
   readonly codes: readonly string[];
-  /** Where to connect now: asked each time. */
+  /** Address to connect to now: asked each time. */
   readonly url: () => string;
 }
 
@@ -37,7 +37,7 @@ interface Event {
   readonly revision: string;
 }
 
-/** A client of a transport's own library, and what it knows by what it was told. */
+/** A client of a transport's own library, and its knowledge from all that it was told. */
 export class Subscriber {
   readonly codes: readonly string[];
   /** Figures by identifier. */

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** One answer: its status, what it took from the first byte sent to the last received, and its beginning. */
+/** One answer: its status, its time from the first byte sent to the last received, and its beginning. */
 export interface Answered {
   readonly status: number;
   readonly ms: number;

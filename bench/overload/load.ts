@@ -78,7 +78,7 @@ async function open(rate: number): Promise<void> {
       if (connection === undefined) break;
       void ask(connection).then(() => idle.push(connection));
     }
-    // Those that found no connection are not made up for.
+    // Makes up for no request that found no connection.
     due = Math.max(due, target - rate / 100);
     await pause(1);
   }

@@ -3,7 +3,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { keys } from '../../src/sandbox/access.ts';
 import { indicators } from '../../src/sandbox/catalogue/indicators.ts';
 
-/** What is asked for. No two requests of a kind are the same, but for those for the schema. */
+/** Requests by kind. No two of a kind are the same, but for those for the schema. */
 export type Kind = keyof typeof KINDS;
 
 interface Request {

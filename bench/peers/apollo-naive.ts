@@ -1,4 +1,4 @@
-/** A call a field: what the data source does by itself is to ask once for equal addresses of one operation. */
+/** A call a field: the data source by itself only asks once for equal addresses of one operation. */
 import { type AugmentedRequest, RESTDataSource } from '@apollo/datasource-rest';
 import { Agent, fetch } from 'undici';
 import { serveApollo } from './apollo.ts';

@@ -1,4 +1,4 @@
-/** The work of the row of three figures by hand: what a gateway could cost at the least, without GraphQL. */
+/** The work of the row of three figures by hand: the least cost of a gateway, without GraphQL. */
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { port, tellReady } from './ready.ts';

@@ -1,7 +1,7 @@
 /**
- * Load of one run, in a process of its own. Argument: a `LoadOrder` as JSON. Prints `begin` when the measured time
- * begins, after a lead that isn't measured, and the `LoadResult` as JSON when it ends, still under load: so whoever
- * reads counters at both lines sees as many operations begun before it as left unfinished behind it.
+ * Load of one run, in a process of its own. Argument: a `LoadOrder` as JSON. Prints `begin` when the measured
+ * time begins, after a lead that isn't measured, and the `LoadResult` as JSON when it ends, still under load:
+ * so a reader of counters at both lines sees as many operations begun before it as left unfinished behind it.
  */
 import autocannon from 'autocannon';
 import type { LoadOrder, LoadResult } from '../race/load.ts';
@@ -12,7 +12,7 @@ const order: LoadOrder = JSON.parse(process.argv[2] ?? '{}');
 const row = ROWS.find(({ letter }) => letter === order.row);
 /** One answer in as many to a connection is compared with the right one, the first among them; of the others, how they begin. */
 const COMPARED = 32;
-/** The measured time is longer where a slow server would otherwise show less than a few answers a connection. */
+/** Lengthens the measured time if a slow server would otherwise show less than a few answers a connection. */
 const LEAST_ANSWERS = 4 * order.connections;
 /** By how much, at the most. */
 const LONGEST = 5;
@@ -61,7 +61,7 @@ function isRight(
   return false;
 }
 
-// It only emits its events where it is given a callback; the run ends before the callback is called.
+// Passes a callback, without which it doesn't emit its events; the run ends before the callback is called.
 const run = autocannon(options, () => {});
 run.on('response', (client, _status, _bytes, ms) => {
   if (isMeasured) operations += 1;

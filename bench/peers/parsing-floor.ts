@@ -1,4 +1,7 @@
-/** The floor: the service's bodies are parsed, members picked, the answer written. What is asked is told, not read from GraphQL. */
+/**
+ * The floor: the service's bodies are parsed, members picked, the answer written. The question is told, not
+ * read from GraphQL.
+ */
 import { createServer, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { pick, type ServiceBody, targetsOf } from '../race/pick.ts';

@@ -1,4 +1,4 @@
-/** Answers every request with the bytes of the row of three figures: what Node's HTTP costs by itself. */
+/** Answers every request with the bytes of the row of three figures: the cost of Node's HTTP by itself. */
 import { createServer } from 'node:http';
 import { FIRST_QUESTION } from '../race/questions.ts';
 import { port, tellReady } from './ready.ts';

@@ -1,7 +1,8 @@
 /**
- * What each step from the bytes of a body to its records takes, in microseconds of the processor, without load and
- * without HTTP: `npm run bench:profile -- reading`. No two bodies have the same bytes, and each step is repeated in runs
- * of its own, of which the least counts: a machine that is shared makes some slower, none faster.
+ * Times of each step from the bytes of a body to its records, in microseconds of the processor, without load
+ * and without HTTP: `npm run bench:profile -- reading`. No two bodies have the same bytes, and each step is
+ * repeated in runs of its own, of which the least counts: a machine that is shared makes some slower, none
+ * faster.
  */
 
 import { taken } from '../../src/async/turns.ts';
@@ -98,7 +99,7 @@ async function bodiesOf(upstream: Upstream, target: string): Promise<Sent[]> {
   return sent;
 }
 
-/** Microseconds of the processor of one body in one run, collecting what it leaves included. */
+/** Microseconds of the processor of one body in one run, collection of its garbage included. */
 function microseconds([, run]: Step, sent: readonly Sent[], count: number): number {
   const before = process.cpuUsage();
   for (let i = 0; i < count; i += 1) run(sent[i % sent.length] as Sent);
@@ -118,7 +119,7 @@ export async function profileReading(): Promise<void> {
     const steps = stepsFor(target).filter(
       ([step]) => !step.startsWith('entries') || target !== '/v1/countries',
     );
-    // In turn, so that each meets what the machine is like at any time; the first runs are compiled in.
+    // Runs steps in turn, so that each meets all moods of the machine; the first runs are compiled in.
     for (let round = 0; round < RUNS; round += 1) {
       for (const step of steps) {
         const us = microseconds(step, sent, count);

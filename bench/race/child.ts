@@ -5,7 +5,7 @@ import { cpus } from 'node:os';
 import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Whether processes can be kept to a core of their own: the gateway to 0, service and load to 1. */
+/** True if processes can be kept to a core of their own: the gateway to 0, service and load to 1. */
 export const isPinned = cpus().length > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0;
 
 /** Leaves core 0 to the gateway, as far as this process is concerned. */
@@ -32,9 +32,9 @@ process.on('exit', endAll);
 export interface Child {
   readonly process: ChildProcess;
   readonly lines: Interface;
-  /** User and system time of all its threads so far; NaN where there is no /proc. */
+  /** User and system time of all its threads so far; NaN if there is no /proc. */
   cpuMs(): number;
-  /** The most memory it ever held, in MB (10⁶ bytes); NaN where there is no /proc. */
+  /** The most memory it ever held, in MB (10⁶ bytes); NaN if there is no /proc. */
   peakRssMb(): number;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -43,7 +43,7 @@ export interface ChildOptions {
   /** Node unless told. */
   readonly program?: string;
   readonly args: readonly string[];
-  /** Which one it is kept to, or which ones. */
+  /** Core or cores that it is kept to. */
   readonly core: number | readonly number[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -76,7 +76,7 @@ export function startChild({ program = process.execPath, args, core, env = {} }:
   };
 }
 
-/** Time that the gateway's core has spent on anybody's work so far; NaN where it has none of its own. */
+/** Time that the gateway's core has spent on anybody's work so far; NaN if it has none of its own. */
 export function coreMs(): number {
   if (!isPinned) return Number.NaN;
   const [, user, nice, system, , , irq, softirq, steal] =
@@ -85,7 +85,7 @@ export function coreMs(): number {
   return (ticks / TICKS_PER_SECOND) * 1000;
 }
 
-/** User and system time of all threads of a process so far; NaN where there is no /proc. */
+/** User and system time of all threads of a process so far; NaN if there is no /proc. */
 export function cpuMsOf(pid: number | undefined): number {
   const stat = readProc(`${pid}/stat`);
   // The name in brackets may hold spaces; utime and stime are the 12th and 13th field after it.
@@ -132,7 +132,7 @@ export async function startListening(options: ChildOptions): Promise<Listening> 
   return { ...child, url, startMs: performance.now() - startedAt };
 }
 
-/** A program that doesn't tell where it is. */
+/** A program that doesn't tell its address. */
 export interface Command {
   readonly program: string;
   readonly args: readonly string[];

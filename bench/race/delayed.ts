@@ -4,7 +4,7 @@ import { ROWS, type Row } from './rows.ts';
 import { SERVERS } from './servers.ts';
 import { short, table } from './table.ts';
 
-/** What a service over a network takes: the same for each run, drawn from one seed. */
+/** Times of a service over a network: the same for each run, drawn from one seed. */
 export const LATENCY = { leastMs: 40, tailMs: 10 };
 
 export const DELAYED_CONNECTIONS = [1, 32];
@@ -13,8 +13,9 @@ export const DELAYED_CONNECTIONS = [1, 32];
 const SECONDS = 4;
 
 /**
- * Of which the middle counts; how far those of one server lie apart is what two servers may differ by without being different.
- * Of five, one of two equal servers has its middle beyond all of the other's in one of twelve runs; of three, in one of five.
+ * Rounds of which the middle one counts; two servers may differ by the distance between rounds of one server,
+ * and yet be equal. Of five, one of two equal servers has its middle beyond all of the other's in one of
+ * twelve runs; of three, in one of five.
  */
 const ROUNDS = 5;
 

@@ -18,7 +18,7 @@ import type { StartResult } from './starts.ts';
 import { short } from './table.ts';
 import { type WorkersResult, workersFactor } from './workers.ts';
 
-/** A threshold, what was measured, and whether it is kept. What was not measured is not kept. */
+/** A threshold, its measurement, and the verdict. One that was not measured is not kept. */
 export interface Threshold {
   readonly what: string;
   readonly measured: string;
@@ -52,7 +52,7 @@ function againstPeers(
   };
 }
 
-/** Ours in this mode by what the row of three figures costs without GraphQL, or without any work. */
+/** Ours in this mode by the cost of the row of three figures without GraphQL, or without any work. */
 function againstFloor(
   rows: readonly RowResult[],
   mode: Mode,
@@ -84,7 +84,7 @@ function againstParsing(rows: readonly RowResult[], least: number): Threshold {
   };
 }
 
-/** How many times as little of the processor as Tailcall takes ours is to take, by row. */
+/** Least ratio of Tailcall's use of the processor to ours, by row. */
 const AGAINST_TAILCALL: Readonly<Record<string, number>> = { a: 1.5, b: 0.5, c: 1, d: 1 };
 
 function againstTailcall(rows: readonly RowResult[]): Threshold {
@@ -189,11 +189,13 @@ function noneWrong({ rows, delayed, skewed, hour, workers, gateways }: Raced): T
 /** A run ends in the middle of operations: with one connection that is one of sixty, or less. */
 const CUT_SHARE = 0.03;
 
-/** What a service that takes its time makes of ours, by what it makes of the fastest peer. */
+/** Effect on ours of a service that takes its time, by its effect on the fastest peer. */
 const OVER_DELAY: readonly {
   readonly what: string;
   readonly figure: (sample: Sample) => number;
-  /** How far beyond 1 the ratio may be; left out, so far as the peer's own rounds are beyond their median. */
+  /**
+   * Allowed excess of the ratio over 1; left out, the distance of the peer's own rounds from their median.
+   */
   readonly spare?: number;
 }[] = [
   { what: "p50 no worse than the fastest peer's own rounds", figure: ({ p50Ms }) => p50Ms },
@@ -201,7 +203,7 @@ const OVER_DELAY: readonly {
   { what: "calls at most the fastest peer's", figure: ({ calls }) => calls, spare: CUT_SHARE },
 ];
 
-/** Ours in this mode, in each row at each load: the ratio of the medians, and what it may be. */
+/** Ours in this mode, in each row at each load: the ratio of the medians, and its bound. */
 function overDelay(
   delayed: readonly RowResult[],
   mode: Mode,
@@ -280,7 +282,7 @@ export interface Raced {
   readonly skewed: readonly SkewedResult[];
   readonly hour: readonly HourResult[];
   readonly workers: readonly WorkersResult[];
-  /** Null where there is no Redis. */
+  /** Null if there is no Redis. */
   readonly gateways: GatewaysResult | null;
   /** Answers of growing size. */
   readonly scale: readonly SizeResult[];

@@ -22,7 +22,10 @@ export interface GatewaysResult {
   readonly wrong: number;
 }
 
-/** What two gateways over one Redis send for operations that both are asked at once; null where there is no Redis. */
+/**
+ * Calls that two gateways over one Redis send for operations that both are asked at once; null if there is no
+ * Redis.
+ */
 export async function measureGateways(): Promise<GatewaysResult | null> {
   if (!hasRedis) return null;
   console.error('Two gateways on one Redis');
@@ -47,12 +50,15 @@ export async function measureGateways(): Promise<GatewaysResult | null> {
   return { operations: COUNT, ofOne, ofTwo, wrong };
 }
 
-/** Has a gateway load what it runs operations with, and learn that the key is good; it holds nothing of what is wanted then. */
+/**
+ * Has a gateway load the code that runs operations, and learn that the key is good; it holds no wanted figure
+ * then.
+ */
 async function warmUp(gateway: Running): Promise<void> {
   for (let i = 0; i < 10; i += 1) await isAnswered(gateway, { code: 'ZW', metric: 'median_age_years' });
 }
 
-/** What a busy machine makes it refuse is asked again. */
+/** Asks until it is answered: a busy machine may make it refuse. */
 async function isAnswered(
   { child }: Running,
   variables: { readonly code: string; readonly metric: string },

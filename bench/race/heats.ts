@@ -10,20 +10,20 @@ export interface RaceOptions {
   readonly connections: readonly number[];
   readonly seconds: number;
   readonly rounds: number;
-  /** Whether ours is also held against the fastest peer at half of that peer's rate. */
+  /** True if ours is also held against the fastest peer at half of that peer's rate. */
   readonly halfLoad: boolean;
-  /** How long the service takes; none unless told. */
+  /** Time that the service takes; none unless told. */
   readonly latency?: Latency;
 }
 
-/** What one server has shown in one row. */
+/** Results of one server in one row. */
 export interface Heat {
   readonly server: Server;
   /** Medians of its rounds, by number of connections. */
   readonly samples: ReadonlyMap<number, Sample>;
-  /** What the medians are of. */
+  /** Samples that the medians are of. */
   readonly rounds: ReadonlyMap<number, readonly Sample[]>;
-  /** Wrong answers outside of what is measured. */
+  /** Wrong answers outside of the measured time. */
   readonly wrongEarly: number;
   readonly peakRssMb: number;
 }
@@ -42,8 +42,8 @@ export interface RowResult {
 }
 
 /**
- * Load before anything is measured, over a service that takes no time. Servers run for days; in their first seconds most of
- * what they take is compiling.
+ * Load before anything is measured, over a service that takes no time. Servers run for days; their first
+ * seconds go mostly to compiling.
  */
 export const WARM_UP_SECONDS = Number(process.env.BENCH_WARM_UP_SECONDS ?? 12);
 
@@ -86,7 +86,7 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
   const rounds = new Map(field.map((running) => [running, new Map<number, Sample[]>()]));
   for (const connections of options.connections) {
     const taken = new Map<Entrant, Sample[]>();
-    // One connection can't show what keys of their own change.
+    // Leaves out servers with a key for each connection: one connection can't show its effect.
     const runners = field.filter(({ server }) => !server.keyEach || connections > 1);
     for (const running of runners) taken.set(running, []);
     for (let round = 0; round < options.rounds; round += 1) {
@@ -99,7 +99,7 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
     for (const [running, each] of taken) rounds.get(running)?.set(connections, each);
   }
 
-  // Once more: now some answer from what they hold.
+  // Compares once more: now some answer from held figures.
   for (const running of field) note(running, await wrongIn(running, row));
   const heats = field.map((running) => {
     const each = rounds.get(running) ?? new Map<number, Sample[]>();
@@ -114,7 +114,9 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
   return { row, heats, halfLoad: options.halfLoad ? await atHalfLoad(row, heats, field, options) : null };
 }
 
-/** None where the service takes its time: all servers meet the same draws from their first operation on. */
+/**
+ * No lead over a service that takes its time: all servers meet the same draws from their first operation on.
+ */
 function leadOf(round: number, { latency }: RaceOptions): number {
   if (latency !== undefined) return 0;
   return round === 0 ? CHANGE_SECONDS : LEAD_SECONDS;
@@ -130,7 +132,7 @@ async function warmUp(running: Entrant, row: Row, connections: number): Promise<
   return wrong;
 }
 
-/** @returns 1 where a server's answer is not the one that the service's own words make, else 0 */
+/** @returns 1 if a server's answer is not the one that the service's own words make, else 0 */
 async function wrongIn(running: Entrant, row: Row): Promise<number> {
   const right = await rightDigest(running.upstream.url, row.letter, FIRST_QUESTION);
   const told = await answerDigest(running, row);
@@ -151,7 +153,7 @@ export function fastestPeer(heats: readonly Heat[], connections: number): Heat |
     .toSorted((a, b) => speed(b) - speed(a))[0];
 }
 
-/** How many times as many operations a second one has answered as another; NaN where one of them didn't run, or not rightly. */
+/** Operations a second of one by those of another; NaN if one of them didn't run, or not rightly. */
 export function speedRatio(heat: Heat | undefined, base: Heat | undefined, connections: number): number {
   if ([heat, base].some((each) => each !== undefined && wrongOf(each) > 0)) return Number.NaN;
   return medianRatio(heat?.rounds.get(connections) ?? [], base?.rounds.get(connections) ?? []);

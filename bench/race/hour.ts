@@ -12,7 +12,7 @@ const PARTS = 4;
 const MOST_SECONDS = 30;
 const SEED = 20_261_124;
 
-/** What lives for minutes in an hour lives for as many seconds in a minute. */
+/** Shortens lives of minutes in an hour to as many seconds in a minute. */
 const IN_A_MINUTE = { CACHE_TTL_SECONDS: '5', AUTH_TTL_SECONDS: '5', STALE_IF_ERROR_SECONDS: '60' };
 
 const ENTERED: readonly Server[] = [
@@ -36,7 +36,7 @@ export interface HourResult {
   readonly peakRssMb: number;
 }
 
-/** An hour's worth of drawn operations, as fast as it goes: what the process holds meanwhile. */
+/** An hour's worth of drawn operations, as fast as it goes: memory of the process during them. */
 export async function measureHour(operations = RATE * HOUR_SECONDS): Promise<HourResult[]> {
   await using upstream = await startUpstream();
   const results: HourResult[] = [];

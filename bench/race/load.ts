@@ -5,14 +5,14 @@ import type { Row } from './rows.ts';
 import { askedOf, type Running } from './servers.ts';
 import { rightDigest, type Upstream } from './service.ts';
 
-/** What `bench/peers/load.ts` is told. */
+/** Order for `bench/peers/load.ts`. */
 export interface LoadOrder {
   readonly url: string;
   /** Letter of the row. */
   readonly row: string;
-  /** Whether it is asked in the shape of the service. */
+  /** True if it is asked in the shape of the service. */
   readonly isPlain: boolean;
-  /** For each connection in turn: what it sends, and the digest of the right answer. */
+  /** Request of each connection in turn, and the digest of the right answer. */
   readonly asked: readonly { readonly body: string; readonly question: Question; readonly right: string }[];
   readonly connections: number;
   /** Load before the measured time begins. */
@@ -40,7 +40,7 @@ export interface Sample {
   readonly cpuMs: number;
   /** Share of one core that the gateway took: well below 1 means that something else was the bottleneck. */
   readonly busy: number;
-  /** Share of the gateway's core that went to anything else; NaN where it has none of its own. */
+  /** Share of the gateway's core that went to anything else; NaN if it has none of its own. */
   readonly others: number;
   readonly calls: number;
   readonly wrong: number;
@@ -65,7 +65,7 @@ export async function measure(
   return sample;
 }
 
-/** What the connections ask of a server in this row, with the digests of the right answers. */
+/** Questions of the connections to a server in this row, with the digests of the right answers. */
 export async function askedWith(
   { server }: Running,
   upstream: Upstream,
@@ -107,7 +107,10 @@ const STEP_MS = 50;
 const QUIET_STEPS = 3;
 const MOST_STEPS = 200;
 
-/** Waits until the gateway has finished what nobody waits for any more: it would eat into the next server's run. */
+/**
+ * Waits until the gateway has finished work that nobody waits for any more: it would eat into the next
+ * server's run.
+ */
 async function settled({ child }: Running): Promise<void> {
   for (let step = 0, quiet = 0; step < MOST_STEPS && quiet < QUIET_STEPS; step += 1) {
     const before = child.cpuMs();
@@ -124,7 +127,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** How far values lie apart: their standard deviation by their mean, in per cent. NaN where there are fewer than two. */
+/** Spread of values: their standard deviation by their mean, in per cent. NaN if there are fewer than two. */
 export function variation(values: readonly number[]): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
@@ -132,9 +135,10 @@ export function variation(values: readonly number[]): number {
 }
 
 /**
- * How many times as many operations a second some rounds show as others: the median of what it is in each round, in which
- * they follow one another. A machine may be half as fast for a minute, and medians of their own would be of different minutes.
- * @returns NaN where there are no rounds of one of them
+ * Operations a second of some rounds by those of others: the median of the ratio in each round, in which they
+ * follow one another. A machine may be half as fast for a minute, and medians of their own would be of
+ * different minutes.
+ * @returns NaN if there are no rounds of one of them
  */
 export function medianRatio(
   rounds: readonly Pick<Sample, 'perSecond'>[],

@@ -1,7 +1,7 @@
 import { lineOf, startChild } from './child.ts';
 import type { Running } from './servers.ts';
 
-/** What `bench/race/mixed.ts` is told. */
+/** Order for `bench/race/mixed.ts`. */
 export interface MixedOrder {
   readonly url: string;
   readonly count: number;

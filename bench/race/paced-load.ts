@@ -2,7 +2,7 @@ import { lineOf, startChild } from './child.ts';
 import { type LoadOrder, median } from './load.ts';
 import type { Running } from './servers.ts';
 
-/** What `bench/race/paced.ts` is told. */
+/** Order for `bench/race/paced.ts`. */
 export interface PacedOrder extends Pick<LoadOrder, 'url' | 'row' | 'isPlain' | 'asked'> {
   readonly perSecond: number;
   readonly seconds: number;
@@ -12,7 +12,7 @@ export interface PacedSample {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly wrong: number;
-  /** What these are the medians of; none of a round. */
+  /** Rounds that these are the medians of; none of a round. */
   readonly rounds?: readonly PacedSample[];
 }
 

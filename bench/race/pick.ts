@@ -1,8 +1,8 @@
 import type { Question } from './questions.ts';
 
 /*
- * The answer to each row of the race, made without GraphQL: members picked from the service's JSON. It is what all
- * answers are compared with, and the work of the floor that only parses and writes.
+ * The answer to each row of the race, made without GraphQL: members picked from the service's JSON. All
+ * answers are compared with it, and the work of the floor that only parses and writes.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of the service, each with members of its own
@@ -47,7 +47,7 @@ export function targetsOf(letter: string, question: Question): string[] {
   }
 }
 
-/** The answer made of what was sent from these addresses, in the same order. */
+/** The answer made of the bodies from these addresses, in the same order. */
 export function pick(letter: string, question: Question, bodies: readonly ServiceBody[]): unknown {
   const [first = [], second = []] = bodies.map((body) => body.data);
   const [one = '', two = '', three = ''] = question.metrics;

@@ -22,11 +22,11 @@ export interface Profiled {
   /** Of the time that the profile is of. */
   readonly sample: Sample;
   readonly profile: CpuProfile;
-  /** Where the profile lies. */
+  /** File of the profile. */
   readonly file: string;
 }
 
-/** Where ours spends its time in one row of the race, under load. */
+/** Profile of ours in one row of the race, under load. */
 export async function profileRow(
   row: Row,
   server: Server,
@@ -55,7 +55,7 @@ export async function profileRow(
 /** Stages are told apart by the files that their functions stand in: those of the sources, not of the program that is built of them. */
 const asSource = (arg: string) => (arg === 'bin/country-graph.cjs' ? 'src/cli/main.ts' : arg);
 
-/** What each stage takes of an operation, in microseconds of the processor; the one that takes most first. */
+/** Time of each stage in an operation, in microseconds of the processor; the longest first. */
 export function stagesOf({ profile, sample }: Profiled): { readonly name: string; readonly us: number }[] {
   return stageTimes(profile).map(({ name, share }) => ({ name, us: share * sample.cpuMs * 1000 }));
 }

@@ -1,7 +1,7 @@
 import { countries } from '../../src/sandbox/catalogue/countries.ts';
 import { Dice } from '../../test/execution/dice.ts';
 
-/** What an operation of the race is about. Each row takes of it as much as it has a place for. */
+/** Subject of an operation of the race. Each row takes of it as much as it has a place for. */
 export interface Question {
   readonly country: string;
   /** Ten of them, in the order of the alphabet. */
@@ -10,7 +10,7 @@ export interface Question {
   readonly metrics: readonly string[];
 }
 
-/** Asked by the first connection, and by all where nothing is drawn. */
+/** Asked by the first connection, and by all if nothing is drawn. */
 export const FIRST_QUESTION: Question = {
   country: 'KE',
   countries: ['AO', 'EG', 'ET', 'GH', 'KE', 'MA', 'NG', 'RW', 'TZ', 'ZA'],

@@ -24,7 +24,10 @@ const CONNECTIONS = [32, 1];
 /** Servers that the brief form leaves out: in every row others are twice as fast. */
 const FAR_BEHIND: readonly string[] = ['apollo-naive', 'yoga-dataloader', 'mesh'];
 
-/** Runs everything, prints the report and writes it to `bench/REPORT.md`. @returns whether all thresholds are kept */
+/**
+ * Runs everything, prints the report and writes it to `bench/REPORT.md`.
+ * @returns whether all thresholds are kept
+ */
 export async function writeReport(seconds: number, rounds: number): Promise<boolean> {
   const startedAt = performance.now();
   const starts = await measureStarts();
@@ -157,7 +160,7 @@ function rowSection(result: RowResult, connections: readonly number[]): string {
   ].join('\n\n');
 }
 
-/** What operations have in common in this row. Of one connection there is never more than one in flight. */
+/** Work that operations share in this row. Of one connection there is never more than one in flight. */
 function sharedWork({ row, heats }: RowResult, connections: number): string {
   const entered = heats.filter(({ samples }) => samples.has(connections));
   const told = entered.flatMap(({ server: { name, mode, shares } }) => {

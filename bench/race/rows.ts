@@ -6,7 +6,7 @@ export interface Row {
   readonly letter: string;
   readonly name: string;
   readonly what: string;
-  /** The text of what the first connection asks, and all where nothing is drawn. */
+  /** The text that the first connection asks, and all if nothing is drawn. */
   readonly query: string;
   ask(question: Question): string;
   /** The same question in the shape of the service, and its answer brought into ours. */

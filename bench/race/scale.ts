@@ -50,7 +50,7 @@ export interface SizeResult {
   /** Of a process that has answered nothing yet. */
   readonly firstMs: number;
   readonly medianMs: number;
-  /** What that is the median of. */
+  /** Times that this is the median of. */
   readonly times: readonly number[];
   readonly longestBlockMs: number;
   readonly peakRssMb: number;

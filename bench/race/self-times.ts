@@ -27,12 +27,15 @@ export interface SelfTime {
 export type ProfileNode = CpuProfile['nodes'][number];
 type Frame = ProfileNode['callFrame'];
 
-/** Self time by whatever a frame is named after, the greatest first. */
+/** Self time by the names of frames, the greatest first. */
 export function selfTimes(profile: CpuProfile, nameOf: (frame: Frame) => string): SelfTime[] {
   return sharesOf(profile, ({ callFrame }) => nameOf(callFrame));
 }
 
-/** The time of all samples by whatever their nodes are named after, the greatest first: without what was idle, or the profiler's own. */
+/**
+ * The time of all samples by the names of their nodes, the greatest first: without idle time, and the
+ * profiler's own.
+ */
 export function sharesOf(
   { nodes, samples, timeDeltas }: CpuProfile,
   nameOf: (node: ProfileNode) => string,

@@ -5,10 +5,13 @@ import type { Row } from './rows.ts';
 import { digestOf } from './settled.ts';
 import { tailcallCommand, tailcallMissing } from './tailcall.ts';
 
-/** What takes part in the race. */
+/** A participant of the race. */
 export interface Server {
   readonly name: string;
-  /** `native` is a peer that is no Node program. `floor` is no gateway: what the work costs without GraphQL, or without any work. */
+  /**
+   * `native` is a peer that is no Node program. `floor` is no gateway: the cost of the work without GraphQL,
+   * or without any work.
+   */
   readonly kind: 'ours' | 'peer' | 'native' | 'floor';
   /** Mode of ours. */
   readonly mode?: Mode;
@@ -46,7 +49,7 @@ function startArgs(): string[] {
   return args;
 }
 
-/** Just as a user starts it, but for what the mode says. */
+/** A server just as a user starts it, but for the settings of the mode. */
 const ours = (mode: Mode, name: string, env: Readonly<Record<string, string>>, shares: string): Server => ({
   name: `ours, ${name}`,
   kind: 'ours',
@@ -117,7 +120,7 @@ export const BARE_PROXY = floor('bare-proxy');
 export const PARSING_FLOOR: Server = floor('parsing-floor', { rows: 'abcde' });
 export const STATIC_BYTES = floor('static-bytes', { oneQuestion: true });
 
-/** No Node program, so not what the fastest peer is taken from. */
+/** Tailcall is no Node program, so the fastest peer is never taken from it. */
 export const TAILCALL: Server = {
   name: 'tailcall',
   kind: 'native',
@@ -176,7 +179,7 @@ export async function startServer(
 /** Questions of as many connections as the race ever has. */
 const QUESTIONS = drawQuestions(32);
 
-/** What a connection asks. */
+/** Question of a connection. */
 export interface Asked {
   readonly body: string;
   readonly question: Question;
@@ -193,7 +196,7 @@ export function askedOf(server: Server, row: Row, connections: number): Asked[] 
   return [...new Map(asked.map((each) => [each.body, each])).values()];
 }
 
-/** The body of a request for this row. Floors read no GraphQL: they are told what is asked. */
+/** The body of a request for this row. Floors read no GraphQL: they are told the question. */
 export function bodyFor(server: Server, row: Row, question = FIRST_QUESTION): string {
   if (server.kind === 'floor') return JSON.stringify({ row: row.letter, question });
   return JSON.stringify({ query: (server.isPlain ? row.plain : row).ask(question) });
@@ -209,7 +212,7 @@ export async function answerDigest({ server, child }: Running, row: Row): Promis
   return digestIn(await response.text(), server, row, FIRST_QUESTION);
 }
 
-/** The digest of an answer's `data`, in our shape; the errors where there are any. */
+/** The digest of an answer's `data`, in our shape; the errors if there are any. */
 export function digestIn(
   text: string,
   { isPlain }: { readonly isPlain?: boolean },

@@ -14,7 +14,9 @@ export interface Upstream {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** How long each answer waits, in milliseconds: always this long, and by an exponential tail of this mean. */
+/**
+ * Time that each answer waits, in milliseconds: always this long, and by an exponential tail of this mean.
+ */
 export interface Latency {
   readonly leastMs: number;
   readonly tailMs: number;
@@ -46,7 +48,7 @@ async function tell(url: string, what: string): Promise<void> {
   await (await fetch(`${url}/${what}`)).arrayBuffer();
 }
 
-/** The digest of the right answer to a row's question, made of what the service sends. */
+/** The digest of the right answer to a row's question, made of the service's own words. */
 export async function rightDigest(url: string, letter: string, question: Question): Promise<string> {
   const bodies = targetsOf(letter, question).map(async (target) => (await fetch(url + target)).json());
   return digestOf(pick(letter, question, (await Promise.all(bodies)) as ServiceBody[]));

@@ -21,7 +21,10 @@ const ENTERED: readonly Server[] = [
   ...SERVERS.filter(({ name }) => name === 'apollo-dataloader'),
 ];
 
-/** Operations of many keys, from a cold start on. @throws where servers answer otherwise than the first one */
+/**
+ * Operations of many keys, from a cold start on.
+ * @throws if servers answer otherwise than the first one
+ */
 export async function measureSkewed(operations = OPERATIONS): Promise<SkewedResult[]> {
   await using upstream = await startUpstream();
   const order = { count: operations, seed: SEED, mostSeconds: MOST_SECONDS };
@@ -38,7 +41,7 @@ export async function measureSkewed(operations = OPERATIONS): Promise<SkewedResu
       if (isMeasured) results.push({ ...result, server, calls, peakRssMb: running.child.peakRssMb() });
     }
   }
-  // What was turned away, or not sent in time, can't be compared.
+  // Compares results that are whole: requests may have been turned away, or not sent in time.
   const [first, ...others] = results.filter(
     (result) => result.operations === operations && result.wrong + result.turnedAway === 0,
   );

@@ -1,8 +1,8 @@
 import { type CpuProfile, fileOf, type ProfileNode, type SelfTime, sharesOf } from './self-times.ts';
 
 /**
- * Where an operation spends its time, by the code that a sample was taken in: the innermost file that is named here, and
- * function where one is. What stands in none of them counts for who called it.
+ * Stages of an operation, by the code that a sample was taken in: the innermost file that is named here, and
+ * function if one is. Time in none of them counts for its caller.
  */
 const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegExp])[] = [
   ['body: is it the last one?', /^src\/service\/bodies/, /^equals$/],

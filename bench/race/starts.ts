@@ -6,14 +6,14 @@ import { startUpstream } from './service.ts';
 
 const STARTS = 3;
 
-/** How long a server may take to end, in milliseconds; then it is killed. */
+/** Time that a server may take to end, in milliseconds; then it is killed. */
 const MOST_END_MS = 3_000;
 
 export interface StartResult {
   readonly server: Server;
   /** From the start of the process to the line that tells its address, in milliseconds. */
   readonly medianMs: number;
-  /** What that is the median of. */
+  /** Times that this is the median of. */
   readonly times: readonly number[];
 }
 
@@ -26,7 +26,7 @@ async function startOnce(server: Server, upstreamUrl: string): Promise<void> {
   await Promise.race([ended, pause(MOST_END_MS)]);
 }
 
-/** How soon ours and each peer is there. */
+/** Time until ours and each peer is there. */
 export async function measureStarts(): Promise<StartResult[]> {
   await using upstream = await startUpstream();
   const results: StartResult[] = [];

@@ -39,7 +39,7 @@ const HEAD = [
   'RSS MB',
 ];
 
-/** What each server has shown in a row with this many connections. */
+/** Results of each server in a row with this many connections. */
 export function heatTable({ heats }: RowResult, connections: number): string {
   const best = fastestPeer(heats, connections);
   const proxy = heats.find(({ server }) => server === BARE_PROXY);

@@ -1,6 +1,7 @@
 /**
- * Tailcall, the peer that is no Node program: how it is started. Its binary is an npm package, and wants glibc 2.39.
- * Where the system's is older, Debian 13's is unpacked beside the binary, and the binary run by that loader.
+ * Tailcall, the peer that is no Node program: its binary and its start. The binary is an npm package, and
+ * wants glibc 2.39. If the system's is older, Debian 13's is unpacked beside the binary, and the binary run
+ * by that loader.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ const LOADER = join(LIBRARIES, 'ld-linux-x86-64.so.2');
 const SOURCES = '/etc/apt/sources.list.d/debian.sources';
 const LEAST_MINOR = 39;
 
-/** A sentence why it can't be started here; null where it can. */
+/** A sentence why it can't be started here; null if it can. */
 export function tailcallMissing(): string | null {
   if (!existsSync(BINARY)) return 'Tailcall is left out: its binary is for Linux on x64 alone.';
   if (hasLibc() || existsSync(LOADER)) return null;
@@ -78,7 +79,7 @@ type Figure {
 
 const PARAMETERS = ['country_codes', 'metric_keys', 'latest', 'start_year', 'end_year', 'limit'];
 
-/** The command that starts it over this service, and where it will be. */
+/** The command that starts it over this service, and its address. */
 export async function tailcallCommand(upstreamUrl: string): Promise<Command> {
   const port = await freePort();
   const file = join(mkdtempSync(join(tmpdir(), 'country-graph-tailcall-')), 'race.graphql');

@@ -7,7 +7,10 @@ import { startUpstream, type Upstream } from './service.ts';
 import { short, table } from './table.ts';
 
 const CONNECTIONS = 16;
-/** Many short ones: what else a machine does comes and goes within seconds, and is alike for two that follow each other. */
+/**
+ * Many short ones: other work of a machine comes and goes within seconds, and is alike for two that follow
+ * each other.
+ */
 const ROUNDS = 9;
 const WARM_UP_SECONDS = 6;
 
@@ -21,15 +24,15 @@ interface WorkersSample {
 export interface WorkersResult extends WorkersSample {
   /** Workers, and cores that they and their load have. */
   readonly count: number;
-  /** How many times as many operations a second as the first count in the same round. */
+  /** Operations a second, by those of the first count in the same round. */
   readonly factor: number;
-  /** What these are the medians of. */
+  /** Rounds that these are the medians of. */
   readonly rounds: readonly WorkersSample[];
 }
 
 /**
- * What several workers answer in row c from what is held, and what one does. Each is kept to a core, and has as much load as the
- * others, which is made on the same core: so what the load takes is alike for one and for several.
+ * Answers of several workers in row c from held figures, and of one. Each is kept to a core, and has as much
+ * load as the others, which is made on the same core: so the load takes a like share for one and for several.
  */
 export async function measureWorkers(
   counts: readonly number[] = [1, 2],
@@ -84,7 +87,7 @@ async function underLoad(
   const loads = coresOf(count).map((core) =>
     stack.use(startChild({ args: ['bench/peers/load.ts', JSON.stringify(order)], core })),
   );
-  // Where rounds are short, one may be done before another begins.
+  // Waits for the ends from the start: of short rounds, one may be done before another begins.
   const done = Promise.all(loads.map((load) => lineOf(load, /^\{.*\}$/)));
   await Promise.all(loads.map((load) => lineOf(load, /^begin$/)));
   const pids = [child.process.pid, ...childrenOf(child.process.pid)];
@@ -108,7 +111,7 @@ function rowC() {
   return row;
 }
 
-/** How many times as much the last number of workers answers as the first; NaN where none was measured. */
+/** Answers of the last number of workers by those of the first; NaN if none was measured. */
 export function workersFactor(results: readonly WorkersResult[]): number {
   return results.at(-1)?.factor ?? Number.NaN;
 }

@@ -4,17 +4,17 @@ import { drawRequests, type SoakRequest } from './mixture.ts';
 export interface LoadOrder {
   readonly url: string;
   readonly keys: number;
-  /** Requests a second, which are not made up for where as many as may be are under way. */
+  /** Requests a second, which are not made up for while as many as may be are under way. */
   readonly perSecond: number;
   readonly seed: number;
 }
 
-/** What has been answered since the load was last asked. */
+/** Answers since the last look. */
 export interface Answered {
   readonly operations: number;
-  /** Those that were told to come back. */
+  /** Requests that were told to come back. */
   readonly turnedAway: number;
-  /** Those that were answered by a fault of ours, or not at all. */
+  /** Requests that were answered by a fault of ours, or not at all. */
   readonly wrong: number;
   /** The status of each, or the error of its connection. */
   readonly faults: readonly string[];
@@ -31,7 +31,7 @@ const EXPECTED = new Set([200, 406, 503]);
 /** Bytes of another answer that are shown. */
 const SHOWN = 200;
 
-/** How often requests are sent that are due, in milliseconds. */
+/** Interval, in milliseconds, at which due requests are sent. */
 const TICK_MS = 10;
 
 /** Sends drawn requests, evenly spaced, until it is stopped. */

@@ -15,7 +15,7 @@ const METRICS = indicators.map(({ key }) => key);
 /** Operations that are drawn at once. */
 const ROUND = 1_000;
 
-/** How often things happen that not every request has. */
+/** Chances of things that not every request has. */
 const CHANCES = { wide: 0.3, madeUp: 0.02, ownText: 0.05, compressed: 0.5, table: 0.03 };
 
 type Asked = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** A body of which digits change from answer to answer, its length never. */
 export interface Changing {
   readonly bytes: Buffer;
-  /** Place of the ten digits that count answers; none where the body has no `meta`. */
+  /** Place of the ten digits that count answers; none if the body has no `meta`. */
   readonly serialAt?: number;
   /** Of each row that has one: the last digit of its value. */
   readonly digitsAt?: readonly number[];
@@ -20,7 +20,7 @@ const NEVER = '0000000000';
 /** The last digit of values that don't change. It is never 0: a number that ends so may be written without. */
 const USUAL = '5';
 
-/** Finds out what of a body changes, and gives it a place for the number of the answer. */
+/** Finds the changing digits of a body, and gives it a place for the number of the answer. */
 export function changing(sent: Buffer): Changing {
   // A character for each byte, so that places in the text are places in the body.
   const text = sent.toString('latin1');

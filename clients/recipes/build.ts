@@ -1,6 +1,7 @@
 /**
- * `npm run build`: what the compilers of Relay and gql.tada make of the operations, and the pages, one for each library.
- * Everything that is made lies in `generated`, `dist` and `relay/__generated__`, which are not kept.
+ * `npm run build`: writes documents and types of the operations by the compilers of Relay and gql.tada, and
+ * the pages, one for each library. Everything that is made lies in `generated`, `dist` and
+ * `relay/__generated__`, which are not kept.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -50,8 +51,8 @@ await build({
 });
 
 /**
- * The graph as clients see it: without directives, which concern routers and this gateway alone, save the one by which Relay's
- * compiler knows what is null only with an error.
+ * The graph as clients see it: without directives, which concern routers and this gateway alone, save the one
+ * by which Relay's compiler knows the fields that are null only with an error.
  */
 function schemaForClients(): string {
   const files = globSync(here('../../schema/*.graphql')).sort();
@@ -79,7 +80,7 @@ function withExtensions(definitions: readonly DefinitionNode[]): readonly Defini
     });
 }
 
-/** Puts what Relay's compiler has made of an operation in its place. */
+/** Puts the document that Relay's compiler has made of an operation in its place. */
 function relayDocuments(): Plugin {
   return {
     name: 'relay-documents',

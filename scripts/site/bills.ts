@@ -2,10 +2,10 @@ import { getOperationAST, parse } from 'graphql';
 import { WHOLE_GRAPH } from '../../test/support/golden-settings.ts';
 import { openProgram } from '../../test/support/program.ts';
 
-/** What an operation costs over the sandbox, where nothing is held. */
+/** Cost of an operation over the sandbox, with nothing held. */
 export interface OperationBill {
   readonly calls: number;
-  /** What it would cost if each field fetched for itself. */
+  /** Cost if each field fetched for itself. */
   readonly naive: number;
   readonly byRoute: Readonly<Record<string, number>>;
 }
@@ -15,7 +15,7 @@ type Variables = Readonly<Record<string, unknown>>;
 /** Samples for variables that an operation of a document must be given. */
 const SAMPLES: Variables = { code: 'KE', codes: ['KE', 'NG'], metricKey: 'population_total' };
 
-/** Whether code is an operation that can be asked: no SDL, and no subscription. */
+/** True if code is an operation that can be asked: no SDL, and no subscription. */
 export function isQuery(code: string, language: string): boolean {
   if (language !== 'graphql') return false;
   return getOperationAST(parse(code))?.operation === 'query';
@@ -26,12 +26,12 @@ export async function billOf(query: string, variables: Variables = SAMPLES): Pro
   await using program = await openProgram({ env: WHOLE_GRAPH });
   const { data, upstream, errors } = await program.ask(query, { variables: givenTo(query, variables) });
   const [error] = errors;
-  // What is refused has a bill too, which says nothing of the operation.
+  // Refuses the bill of a failed operation: it says nothing of its cost.
   if (data == null) throw new Error(`An operation of the documents fails: ${error?.message}\n${query}`);
   return upstream;
 }
 
-/** What operations would cost, by `x-explain`: under a key that the service knows. */
+/** Prices of operations, by `x-explain`: under a key that the service knows. */
 export async function pricesOf(queries: readonly string[]): Promise<number[]> {
   await using program = await openProgram({ env: WHOLE_GRAPH });
   // A key that the service has accepted may plan more figures than one that anybody could have made up.

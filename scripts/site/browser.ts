@@ -1,4 +1,7 @@
-/** What pages of the site do in a browser: the search, the navigation on phones, light and dark, and copying code. Without it they are whole, too. */
+/**
+ * Behaviour of the site's pages in a browser: the search, the navigation on phones, light and dark, and
+ * copying code. Without it they are whole, too.
+ */
 
 interface Entry {
   readonly t: string;
@@ -28,7 +31,7 @@ function loadIndex(): Promise<readonly Entry[]> {
   });
 }
 
-/** How well an entry fits a word: 0 where it doesn't. */
+/** Grade of an entry's fit to a word: 0 if it doesn't fit. */
 function fitOf({ t, p, d }: Entry, word: string): number {
   const name = t.toLowerCase();
   if (name === word) return 100;
@@ -50,7 +53,7 @@ function search(entries: readonly Entry[], text: string): readonly Entry[] {
       if (fits.includes(0)) return { entry, fit: 0 };
       const name = entry.t.toLowerCase();
       const bonus = name === whole ? 200 : name.startsWith(whole) ? 50 : 0;
-      // Of what fits alike, a page comes before its headings, and a short name before a long one.
+      // Puts a page before its headings, and a short name before a long one, if they fit alike.
       const place = (entry.p === '' ? 5 : 0) - entry.t.length / 100;
       return { entry, fit: fits.reduce((sum, fit) => sum + fit, bonus + place) };
     })
@@ -111,7 +114,7 @@ function openFinder(): void {
   finder?.showModal();
   field?.select();
   show([], '');
-  // What was written before the index was there is looked for then.
+  // Looks for a word that was written before the index was there.
   void loadIndex().then((entries) => field !== null && show(search(entries, field.value), field.value));
 }
 
@@ -179,7 +182,7 @@ if (navigator.clipboard !== undefined) {
   }
 }
 
-/** Marks in the outline what is being read. */
+/** Marks the section that is being read in the outline. */
 const links = new Map(
   [...document.querySelectorAll<HTMLAnchorElement>('nav.outline a')].map((link) => [
     link.hash.slice(1),
@@ -195,7 +198,7 @@ const watch = new IntersectionObserver(
   { rootMargin: '-64px 0px -70% 0px' },
 );
 for (const heading of document.querySelectorAll('article :is(h2, h3)[id]')) watch.observe(heading);
-/** Brings the page's own place in the navigation into view, and leaves the page where it is. */
+/** Brings the page's own place in the navigation into view, and leaves the page in its place. */
 const navigation: HTMLElement | null = document.querySelector('#navigation');
 const here: HTMLElement | null = document.querySelector('#navigation [aria-current]');
 if (navigation !== null && here !== null) navigation.scrollTop = here.offsetTop - navigation.clientHeight / 2;

@@ -28,13 +28,13 @@ const schemaPath = (type: string) => `schema/${type}.html`;
 
 export interface BuiltSite {
   readonly pages: readonly SitePage[];
-  /** What its pictures show. */
+  /** Bills and prices that its pictures show. */
   readonly drawn: Drawn;
 }
 
 /**
- * Builds the site into a folder, from the documents, the SDL, and what the gateway answers and charges over the sandbox.
- * Nothing is asked of another host.
+ * Builds the site into a folder, from the documents, the SDL, and answers and bills of the gateway over the
+ * sandbox. Nothing is asked of another host.
  */
 export async function buildSite(folder: string): Promise<BuiltSite> {
   const groups = pageGroups(ROOT);
@@ -108,7 +108,7 @@ function navigationOf(groups: readonly PageGroup[], model: SchemaModel): Navigat
   return [...(start === undefined ? [] : [start]), reference, types, ...others];
 }
 
-/** What each operation of the documents costs, by its text. */
+/** Cost of each operation of the documents, by its text. */
 async function captionsOf(texts: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const captions = new Map<string, string>();
   for (const code of texts.flatMap((text) => blocksOf(withoutRecipe(text), 'graphql'))) {
@@ -119,7 +119,7 @@ async function captionsOf(texts: readonly string[]): Promise<ReadonlyMap<string,
 
 const isOfSettings = ({ file }: DocumentPage) => file === 'docs/settings.md';
 
-/** Gives each setting a name in addresses, where it is first written. */
+/** Gives each setting a name in addresses, at its first place in the text. */
 function withSettings(html: string): string {
   return settingNames.reduce(
     (text, name) =>
@@ -143,7 +143,7 @@ interface ContextParts {
   readonly groups: readonly PageGroup[];
   readonly model: SchemaModel;
   readonly captions: ReadonlyMap<string, string>;
-  /** Files that pages show, by their source, and where they go. Grows as pages are rendered. */
+  /** Files that pages show, by their source, with their place in the site. Grows as pages are rendered. */
   readonly assets: Map<string, string>;
 }
 
@@ -181,7 +181,7 @@ function createContext({ path, file, groups, model, captions, assets }: ContextP
   };
 }
 
-/** The page of a document: of its section, where the anchor names one that has a page of its own. */
+/** The page of a document: of its section, if the anchor names one that has a page of its own. */
 function pageOf(
   pages: readonly DocumentPage[],
   source: string,
@@ -196,7 +196,10 @@ function pageOf(
   );
 }
 
-/** Where names are described that documents put between backticks: types, fields, codes, settings. */
+/**
+ * Addresses of the descriptions of names that documents put between backticks: types, fields, codes,
+ * settings.
+ */
 function namesOf(pages: readonly DocumentPage[], model: SchemaModel): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const type of model.types) {

@@ -7,7 +7,7 @@ const PLAIN: RenderContext = { linkTo: () => null, nameTo: () => null, captionOf
 /** Answers beyond so many lines are not shown. */
 const MAX_ANSWER_LINES = 80;
 
-/** The golden queries with what they cost, as the tests hold them: a cookbook that can't be wrong. */
+/** The golden queries with their cost, as the tests hold them: a cookbook that can't be wrong. */
 export async function examplesPage(root: string): Promise<{ html: string; headings: Heading[] }> {
   const files = globSync('test/queries/*/*.graphql', { cwd: root }).sort();
   const domains = Map.groupBy(files, (file) => file.split('/')[2] ?? '');

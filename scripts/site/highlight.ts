@@ -1,7 +1,10 @@
 import { Lexer, Source, type Token, TokenKind } from 'graphql';
 import { escapeHtml } from './html.ts';
 
-/** What a piece of code is: `k` keyword, `s` text, `n` number, `c` comment, `t` type, `p` property or flag, `v` variable. */
+/**
+ * Kind of a piece of code: `k` keyword, `s` text, `n` number, `c` comment, `t` type, `p` property or flag,
+ * `v` variable.
+ */
 type Kind = 'k' | 's' | 'n' | 'c' | 't' | 'p' | 'v';
 
 interface Piece {
@@ -13,7 +16,7 @@ interface Piece {
 const KEYWORDS =
   'as async await break case catch class const continue declare default delete do else enum export extends false finally for from function if implements import in instanceof interface let new null of override private public readonly return satisfies static super switch this throw true try type typeof undefined using var void while yield';
 
-/** What stands for what, the first that fits; groups are named by their kind. */
+/** Patterns of pieces, of which the first that fits counts; groups are named by their kind. */
 const SCRIPT = new RegExp(
   [
     '(?<c>//.*|/\\*[\\s\\S]*?\\*/)',
@@ -54,7 +57,7 @@ const GRAPHQL_KEYWORDS = new Set([
   'null',
 ]);
 
-/** Code as HTML, with its pieces in spans; as it is where the language is none of ours. */
+/** Code as HTML, with its pieces in spans; as it is if the language is none of ours. */
 export function highlighted(code: string, language: string): string {
   const pieces =
     language === 'graphql' ? graphqlPieces(code) : patternPieces(code, ALIASES[language] ?? language);

@@ -86,7 +86,7 @@ function navigationGroup(
   return `<details${isOpen ? ' open' : ''}><summary class="group">${escapeHtml(name)}</summary>${list}</details>`;
 }
 
-/** What stands on the page: beside it where there is room, else before it, folded. */
+/** Headings of the page: beside it on a wide screen, else before it, folded. */
 function outline(headings: readonly Heading[], place: 'aside' | 'inline'): string {
   const shown = headings.filter(({ level }) => level === 2 || level === 3);
   if (shown.length < 2) return place === 'aside' ? '<div class="outline"></div>' : '';

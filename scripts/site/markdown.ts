@@ -7,7 +7,7 @@ export interface Heading {
   readonly level: number;
   readonly id: string;
   readonly text: string;
-  /** What stands below it, without markup, as far as a search shows it. */
+  /** The text below it, without markup, as far as a search shows it. */
   readonly summary: string;
 }
 
@@ -17,17 +17,17 @@ export interface Rendered {
   readonly headings: readonly Heading[];
 }
 
-/** What a page knows of the rest of the site. */
+/** Knowledge of a page about the rest of the site. */
 export interface RenderContext {
-  /** Where a link of the document leads to, by its address; null where that is no part of the site. */
+  /** Target of a link of the document, by its address; null if that is no part of the site. */
   linkTo(href: string): string | null;
-  /** Where a name between backticks is described; null where it is none. */
+  /** Address of the description of a name between backticks; null if it is none. */
   nameTo(name: string): string | null;
-  /** What to say below a block of code, as HTML. */
+  /** Caption of a block of code, as HTML. */
   captionOf(code: string, language: string): string;
 }
 
-/** What rules know while a document is rendered. */
+/** Data for rules while a document is rendered. */
 type Env = {
   readonly context: RenderContext;
   readonly slugOf: (heading: string) => string;
@@ -60,7 +60,7 @@ export function renderText(text: string, context: RenderContext, inline = true):
   return inline ? md.renderInline(text, env) : md.render(text, env);
 }
 
-/** A second title of a document, and what is below it, go a level down: a page has one. */
+/** Lowers a second title of a document, and all below it, by a level: a page has one title. */
 function lowerFurtherTitles(tokens: readonly Token[]): void {
   let titles = 0;
   for (const token of tokens) {
@@ -86,7 +86,7 @@ function plainText(token: Token | undefined): string {
     .join('');
 }
 
-/** Cells know the heading of their column, which stands before each where a screen is too narrow for a table. */
+/** Tells cells the heading of their column, which stands before each on a screen too narrow for a table. */
 function labelCells(tokens: readonly Token[]): void {
   let labels: string[] = [];
   let column = 0;
@@ -169,7 +169,7 @@ function withoutComments(html: string): string {
   return html.replace(/<!--[\s\S]*?-->/g, '');
 }
 
-/** A block of code that scrolls by itself, with what there is to say of it. */
+/** A block of code that scrolls by itself, with its caption. */
 export function codeBlock(code: string, language: string, context: RenderContext, title = ''): string {
   const caption = context.captionOf(code, language);
   const name = title === '' ? '' : `<figcaption class="file">${escapeHtml(title)}</figcaption>`;

@@ -5,7 +5,7 @@ import { sectionBelow } from '../sections.ts';
 export interface DocumentPage {
   /** From the root of the repository. */
   readonly file: string;
-  /** The heading of the section that the page is made of; all of the document where there is none. */
+  /** The heading of the section that the page is made of; all of the document if there is none. */
   readonly section?: string;
   /** From the root of the site. */
   readonly path: string;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { billOf, type OperationBill, pricesOf } from './bills.ts';
 import { escapeHtml } from './html.ts';
 
-/** Operations whose bills are drawn, and what they ask for. */
+/** Operations whose bills are drawn, and their titles. */
 const DRAWN: Readonly<Record<string, string>> = {
   'bench/operations/countries-three-figures.graphql': 'Three figures of 54 countries',
   'bench/operations/whole-page.graphql': 'A page: lists, figures, a snapshot, sources',
@@ -27,7 +27,7 @@ export interface Step {
   readonly calls: number;
 }
 
-/** What the pictures show: bills and prices as the gateway tells them. */
+/** Bills and prices for the pictures, as the gateway tells them. */
 export interface Drawn {
   readonly bills: readonly DrawnBill[];
   readonly steps: readonly Step[];
@@ -51,7 +51,7 @@ function figuresOfAllCountries(indicators: number): string {
   return `{ countries { name ${fields.join(' ')} } }`;
 }
 
-/** A drawing with what it says in words, and the same as a table for those who can't see it. */
+/** A drawing with its caption, and the same as a table for people who can't see it. */
 function figure(
   draw: (size: Size) => string,
   caption: string,
@@ -72,7 +72,7 @@ function figure(
 <details><summary>In numbers</summary><div class="table"><table role="table"><thead role="rowgroup"><tr role="row">${head}</tr></thead><tbody role="rowgroup">${body}</tbody></table></div></details></figure>`;
 }
 
-/** What operations cost, merged and not: two bars each. */
+/** Costs of operations, merged and not: two bars each. */
 export function drawBills(bills: readonly DrawnBill[]): string {
   const caption =
     'Upstream calls where nothing is held: <span class="key merged"></span> through the gateway, <span class="key naive"></span> if each field fetched for itself.';

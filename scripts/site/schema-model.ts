@@ -25,9 +25,9 @@ export type DescribedType =
 /** The graph as the site describes it. */
 export interface SchemaModel {
   readonly types: readonly DescribedType[];
-  /** What a field may ask the service for; `NOTHING` where the SDL has no word of it. */
+  /** Calls that a field may ask the service for; `NOTHING` if the SDL has no word of it. */
   costOf(type: string, field: string): FieldCost;
-  /** Where a type is used: `Type.field` of fields, and of fields whose arguments are of it. */
+  /** Uses of a type: `Type.field` of fields, and of fields whose arguments are of it. */
   usesOf(type: string): readonly string[];
 }
 
@@ -87,7 +87,7 @@ export function directiveOf({ directives = [] }: Directed, name: string): ConstD
   return directives.find((one) => one.name.value === name);
 }
 
-/** The value of a directive's argument, where it is a text. */
+/** The value of a directive's argument, if it is a text. */
 export function textArgument(directive: ConstDirectiveNode | undefined, name: string): string | null {
   const value = directive?.arguments?.find((one) => one.name.value === name)?.value;
   return value?.kind === Kind.STRING ? value.value : null;

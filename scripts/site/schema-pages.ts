@@ -46,7 +46,7 @@ const GROUPS: Readonly<Record<string, (type: DescribedType) => boolean>> = {
 const isRoot = (name: string) => /^(Query|Mutation|Subscription)$/.test(name);
 const isOfPages = (name: string) => /(Connection|Edge|^PageInfo)$/.test(name);
 
-/** What a badge says of a field's cost, and what it means. */
+/** Words of a badge for a field's cost, and their meaning. */
 const COSTS: Readonly<Record<Exclude<FieldCost, 'NOTHING'>, readonly [name: string, meaning: string]>> = {
   ONCE: ['one call', 'One upstream call an operation, for however many objects.'],
   EACH: ['a call each', 'One upstream call for each object that has the field.'],
@@ -194,7 +194,7 @@ function badgesOf(typeName: string, field: FieldDefinitionNode, model: SchemaMod
 const badge = (name: string, meaning: string) =>
   `<span class="badge cost" title="${escapeHtml(meaning)}">${escapeHtml(name)}</span>`;
 
-/** What a type implements, and what it is known by elsewhere. */
+/** Interfaces of a type, and its identity in other subgraphs. */
 function factsOf(type: DescribedType, context: RenderContext): string {
   const facts: string[] = [];
   const interfaces = 'interfaces' in type ? (type.interfaces ?? []) : [];

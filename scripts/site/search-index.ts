@@ -1,14 +1,14 @@
 import type { SitePage } from './layout.ts';
 
-/** What the search finds: a page or a heading of one. Short names, since all of them are loaded at once. */
+/** A find of the search: a page or a heading of one. Short names, since all of them are loaded at once. */
 export interface SearchEntry {
-  /** What it is called. */
+  /** Its title. */
   readonly t: string;
   /** The page that it stands on; empty for the page itself. */
   readonly p: string;
-  /** Where it is, from the root of the site. */
+  /** Its address, from the root of the site. */
   readonly u: string;
-  /** The beginning of what stands there. */
+  /** The beginning of its text. */
   readonly d: string;
 }
 

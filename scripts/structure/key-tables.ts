@@ -13,7 +13,7 @@ import { childrenOf, FUNCTIONS, isNode, lastNameOf, type Node, nameOf, nodesOf }
 export const KEEPERS = ['createLru', 'BoundedCache', 'TextCache', 'TransientMap'];
 const TABLES = new Set(['Map', 'LRUCache', ...KEEPERS]);
 const ASKED = /^(get|set|has|peek|of|add|delete)$/;
-/** `account` is a digest where counters are shared; a flow is one, too, where the key is proven. */
+/** Names of digests: `account` is one if counters are shared; a flow is one, too, if the key is proven. */
 const DIGEST = /^(keyDigest|digest|account|flow|authorization)$/;
 
 /** By the digest alone, or by a text that has it in it. */
@@ -96,7 +96,7 @@ function isTable(value: Node): boolean {
   return /^(New|Call)Expression$/.test(value.type) && TABLES.has(nameOf(value.callee));
 }
 
-/** Tells how an expression was made of a digest; null where it wasn't. */
+/** Tells how an expression was made of a digest; null if it wasn't. */
 function digestsIn(
   values: Walked['values'],
   functions: Walked['functions'],

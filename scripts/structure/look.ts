@@ -1,4 +1,4 @@
-/** Looks at one file: what `scripts/structure/measure.ts` adds up. */
+/** Looks at one file, and finds all that `scripts/structure/measure.ts` adds up. */
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
 import { commentsIn } from '../prose.ts';
@@ -32,7 +32,7 @@ export interface Import {
   readonly isTypeOnly: boolean;
   /** By `import()`, so that it is loaded once somebody needs it. */
   readonly isLazy: boolean;
-  /** Names that it takes; null where it takes all. */
+  /** Names that it takes; null if it takes all. */
   readonly names: readonly string[] | null;
 }
 
@@ -55,11 +55,12 @@ export interface Looked {
   readonly comments: readonly string[];
   /**
    * Things that the engine keeps alive until the next full collection, with all that they close over:
-   * - Generators that stand in a function: with the first run of each that it makes, the engine makes a hidden class in the
-   *   old generation.
-   * - Functions that are written as what a property of `this` is set to: V8 takes each for a method, and puts it into the old
-   *   generation at once (its parser's CheckAssigningFunctionLiteralToProperty). One that stands in a variable first, or in
-   *   the field's own initializer, is as young as its object.
+   * - Generators that stand in a function: with the first run of each that it makes, the engine makes a
+   *   hidden class in the old generation.
+   * - Functions that are written as the value that a property of `this` is set to: V8 takes each for a
+   *   method, and puts it into the old generation at once (its parser's
+   *   CheckAssigningFunctionLiteralToProperty). One that stands in a variable first, or in the field's own
+   *   initializer, is as young as its object.
    */
   readonly longLived: readonly string[];
   readonly casts: number;
@@ -68,7 +69,7 @@ export interface Looked {
 /** A function of a file, or a method that an interface promises, that is handed something with a type first. */
 export interface Passing {
   readonly name: string;
-  /** Type of its first parameter; `()` where it is written out. */
+  /** Type of its first parameter; `()` if it is written out. */
   readonly takes: string;
   readonly isNext: boolean;
   readonly gives: string;

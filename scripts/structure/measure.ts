@@ -1,6 +1,7 @@
 /**
- * Measures the house: a pure function of its files. "Core" is `src` without the islands `graphiql` and `sandbox` and without
- * what is generated; the kernel is the core without wings and commands. {@link MEASURES} says how each number is counted.
+ * Measures the house: a pure function of its files. "Core" is `src` without the islands `graphiql` and
+ * `sandbox` and without generated files; the kernel is the core without wings and commands. {@link MEASURES}
+ * says how each number is counted.
  */
 import { dirname } from 'node:path';
 import { proseOf } from '../prose.ts';
@@ -35,11 +36,11 @@ const LEAST_LINES = 80;
 const ROWS = 3;
 
 interface Seen {
-  /** All files of `src`: the core, the islands, and what is generated. */
+  /** All files of `src`: the core, the islands, and generated files. */
   readonly all: readonly Looked[];
   readonly core: readonly Looked[];
   readonly kernel: readonly Looked[];
-  /** A document; empty where there is none. */
+  /** A document; empty if there is none. */
   readonly textOf: (path: string) => string;
   /** Small files that may be, with why. */
   readonly small: Readonly<Record<string, string>>;
@@ -80,7 +81,7 @@ const MEASURES = {
       .filter(({ narrowings }) => narrowings > 0)
       .map(({ path, narrowings }) => `${narrowings} in ${path}`),
   }),
-  /** Files that take the type, or a helper for what may be a promise, without those that have them. */
+  /** Files that take the type, or a helper for possible promises, without those that have them. */
   'files with PromiseOrValue': ({ core }: Seen) => files(core.filter((file) => takesHelper(file, PROMISES))),
   /** Files that cut work into slices or steps: not those that hand their items to `eachInTurns` or `sortedInTurns`. */
   'files that slice themselves': ({ core }: Seen) => files(core.filter((file) => takesHelper(file, SLICERS))),
@@ -156,7 +157,10 @@ const MEASURES = {
     ),
   'lines of the largest file': ({ core }: Seen) => largest(core.map(sizeOf)),
   'lines of the largest function': ({ core }: Seen) => largest(core.flatMap(({ functions }) => functions)),
-  /** Sets of files each of which leads to each other one, by what they load at once, or with types too. */
+  /**
+   * Sets of files each of which leads to each other one, by the files that they load at once, or with types
+   * too.
+   */
   'circles of imports': ({ all }: Seen) => {
     const ours = all.filter(({ path }) => !ISLANDS.test(path));
     const ways = [({ isTypeOnly }: Import) => !isTypeOnly, () => true];

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 export interface Bound {
   /** The number that was last accepted. */
   readonly baseline: number;
-  /** The number that is wanted; left out where less is better, and no more is said. */
+  /** The wanted number; left out if less is better, without a limit. */
   readonly target?: number;
 }
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import { httpDateIn } from '../periods.ts';
-import { reasonOf } from './query.ts';
+import { reasonOf } from './formats.ts';
 import { strangeSettings } from './strange-settings.ts';
 
 const Manifest = z.object({
@@ -72,7 +72,6 @@ function nameOf(folder: string): string {
 interface Finding {
   /** True if the gateway would run well; null if nothing can be told. */
   readonly isWell: boolean | null;
-  /** Name of the thing that was looked at. */
   readonly name: string;
   readonly text: string;
 }
@@ -274,7 +273,6 @@ async function fileFinding(path: string): Promise<Finding> {
   }
 }
 
-/** Writes findings, a line each. */
 function report(findings: readonly Finding[]): string {
   return findings
     .map(({ isWell, name, text }) => {

@@ -8,6 +8,15 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
+/** Tells in a few words why a host could not be reached. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'no answer in time';
+  const { cause } = error;
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
+  return cause instanceof Error ? reasonOf(cause) : error.message;
+}
+
 /**
  * Makes the question of a command: its operation is standard input for `-`, a file if there is one of the name, or else
  * the text itself.
@@ -44,9 +53,6 @@ async function operationFrom(source: string): Promise<string> {
 
 type ListedTable = ReturnType<typeof tablesInAnswer>[number];
 
-export const FORMATS = ['json', 'table', 'csv', 'ndjson'] as const;
-type Format = (typeof FORMATS)[number];
-
 /** Column that names the list of a row, if there are several lists. */
 const LIST = 'list';
 
@@ -54,7 +60,7 @@ const LIST = 'list';
 const MAX_CELL = 60;
 
 /** Writes the lists of an answer, in the format that was asked for. */
-export function formatted(tables: readonly ListedTable[], format: Exclude<Format, 'json'>): string {
+export function formatted(tables: readonly ListedTable[], format: 'table' | 'csv' | 'ndjson'): string {
   if (tables.length === 0) return '';
   if (format === 'table') return tables.map((table) => aligned(table, tables.length > 1)).join('\n');
   const isOne = tables.length === 1;

@@ -2,9 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.ts';
 import { timeIn } from '../periods.ts';
 import { TAGS } from '../wings/issued/key.ts';
-import { KeyDesk, KeyFault, type ShownKey } from '../wings/issued/key-desk.ts';
+import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from '../wings/issued/key-desk.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
-import { USAGE_COLUMNS, usageCells } from '../wings/issued/usage.ts';
 import { CommandError, formatted } from './formats.ts';
 
 const EXAMPLES = `
@@ -20,12 +19,6 @@ Examples:
   country-graph usage page --days 7
   country-graph usage --csv > usage.csv
 Usage is kept where CACHE_URL says, with the keys.`;
-
-interface UsageOptions {
-  readonly days?: number;
-  readonly csv?: boolean;
-  readonly forecast?: boolean;
-}
 
 const FORECAST_COLUMNS = ['name', 'of', 'calls', 'callsADay', 'atMonthEnd', 'limit', 'spentOn'] as const;
 
@@ -108,18 +101,22 @@ function addUsage(usage: Command, env: NodeJS.ProcessEnv): void {
     .option('--csv', 'print the rows as CSV')
     .option('--forecast', 'print the calls that this month will have taken, alone')
     .addHelpText('after', USAGE_EXAMPLES)
-    .action((name: string | undefined, { days, csv, forecast }: UsageOptions) =>
-      workAtDesk(env, async (desk) => {
-        const { usage, forecasts } = await desk.usage({ ...(days === undefined ? {} : { days }), name });
-        const rows = { path: 'usage', columns: USAGE_COLUMNS, rows: usage.map(usageCells) };
-        const ahead = {
-          path: 'forecast of the month',
-          columns: FORECAST_COLUMNS,
-          rows: forecasts.map((one) => FORECAST_COLUMNS.map((column) => one[column])),
-        };
-        const tables = forecast === true ? [ahead] : csv === true ? [rows] : [rows, ahead];
-        return formatted(tables, csv === true ? 'csv' : 'table').trimEnd();
-      }),
+    .action(
+      (
+        name: string | undefined,
+        { days, csv, forecast }: { days?: number; csv?: boolean; forecast?: boolean },
+      ) =>
+        workAtDesk(env, async (desk) => {
+          const { usage, forecasts } = await desk.usage({ ...(days === undefined ? {} : { days }), name });
+          const rows = { path: 'usage', columns: USAGE_COLUMNS, rows: usage.map(usageCells) };
+          const ahead = {
+            path: 'forecast of the month',
+            columns: FORECAST_COLUMNS,
+            rows: forecasts.map((one) => FORECAST_COLUMNS.map((column) => one[column])),
+          };
+          const tables = forecast === true ? [ahead] : csv === true ? [rows] : [rows, ahead];
+          return formatted(tables, csv === true ? 'csv' : 'table').trimEnd();
+        }),
     );
 }
 
@@ -172,7 +169,13 @@ function instantOf(when: string): string {
   return new Date(atMs).toISOString();
 }
 
-function row({ name, state, createdAt, expiresAt, group }: ShownKey): string {
+function row({
+  name,
+  state,
+  createdAt,
+  expiresAt,
+  group,
+}: Awaited<ReturnType<KeyDesk['list']>>[number]): string {
   return [name.padEnd(24), state.padEnd(9), createdAt, expiresAt ?? '-', group?.name ?? '-'].join('  ');
 }
 

@@ -5,7 +5,7 @@ import { remarkOnBudget } from '../memory-budget.ts';
 import { buildText } from '../wings/own-version.ts';
 import type { Log } from '../wings/program/log.ts';
 import { WorkerEnded } from '../wings/workers/supervisor.ts';
-import { CommandError, FORMATS, questionFrom } from './formats.ts';
+import { CommandError, questionFrom } from './formats.ts';
 import type { query } from './query.ts';
 import type { Program } from './serve.ts';
 import { strangeSettings } from './strange-settings.ts';
@@ -123,7 +123,6 @@ function fish(name: string, commands: readonly Completed[], own: readonly Option
   ].join('\n');
 }
 
-/** Names a function of a shell. */
 function bare(name: string): string {
   return name.replaceAll('-', '_');
 }
@@ -138,7 +137,6 @@ const keyOption = () =>
 /** Ways to hand an operation to a command. */
 const SOURCE = 'a file, - for standard input, or the operation itself';
 
-/** Examples below the help of the program and its commands. */
 const EXAMPLES = {
   program: `
 Examples:
@@ -177,7 +175,7 @@ function addQuery(program: Command): void {
     .option('--operation <name>', 'which operation of the file')
     .addOption(
       new Option('--format <format>', 'the data as JSON, or their lists as rows')
-        .choices(FORMATS)
+        .choices(['json', 'table', 'csv', 'ndjson'])
         .default('json'),
     )
     .option('--bom', 'begin CSV with a byte order mark, by which Excel tells that it is UTF-8')
@@ -336,7 +334,6 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** Runs the gateway, or one worker of it. */
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
   const { createLog, standardError } = await import('../wings/program/log.ts');

@@ -34,12 +34,11 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
   for (const strange of strangeSettings(env)) log.warn(strange);
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   try {
-    const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const key = given ?? sandbox?.keys.team;
     if (key === undefined)
       throw new CommandError('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
-    if (listening !== undefined) log.note('The embedded sandbox answers: all figures are synthetic.');
-    const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
+    if (sandbox !== undefined) log.note('The embedded sandbox answers: all figures are synthetic.');
+    const upstreamUrl = config.countryDataUrl ?? sandbox?.url ?? '';
     // The gateway's own tools run here whether or not there is a server of them.
     const gateway = await createGateway({ config: { ...config, mcp: true }, upstreamUrl, observer: log });
     try {

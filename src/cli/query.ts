@@ -4,7 +4,7 @@ import { parseExactly } from '../exact-json.ts';
 import { wholeBody } from '../operations/messages.ts';
 import { TooManyFields, tablesInAnswer } from '../wings/tables/answer-tables.ts';
 import { BYTE_ORDER_MARK } from '../wings/tables/cells.ts';
-import { CommandError, formatted, type questionFrom } from './formats.ts';
+import { CommandError, formatted, type questionFrom, reasonOf } from './formats.ts';
 
 /** Opens a gateway that holds nothing and logs nothing. */
 async function openQuietly(upstreamUrl: string, settings: Parameters<typeof readConfig>[0] = {}) {
@@ -52,7 +52,6 @@ async function askQuietly(
   }
 }
 
-/** The part of an explained response that is printed. */
 interface Explained {
   readonly errors?: readonly { readonly message: string }[];
   readonly extensions?: {
@@ -98,10 +97,8 @@ export async function explain(question: object): Promise<string> {
   ].join('\n');
 }
 
-/** An operation as it is sent. */
 type Question = Awaited<ReturnType<typeof questionFrom>>;
 
-/** An answer of GraphQL, as far as it is printed. */
 interface GivenAnswer {
   readonly data?: unknown;
   readonly errors: readonly ReplyError[];
@@ -169,9 +166,8 @@ async function askSandbox(question: Question, givenKey: string | undefined): Pro
   const { openSandbox } = await import('./serve.ts');
   const sandbox = await openSandbox();
   try {
-    const { url } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
     const authorization = `Bearer ${givenKey ?? sandbox.keys.team}`;
-    return replyIn(await askQuietly(url, question, { authorization }), 'The gateway answered');
+    return replyIn(await askQuietly(sandbox.url, question, { authorization }), 'The gateway answered');
   } finally {
     await sandbox.close();
   }
@@ -203,15 +199,6 @@ function isReply(value: unknown): value is Partial<GivenAnswer> {
   return isListed && ('data' in value || 'errors' in value);
 }
 
-/** Tells in a few words why a host could not be reached. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return 'no answer in time';
-  const { cause } = error;
-  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
-  return cause instanceof Error ? reasonOf(cause) : error.message;
-}
-
 interface QueryOptions {
   readonly url: string | undefined;
   readonly key: string | undefined;
@@ -220,22 +207,12 @@ interface QueryOptions {
   readonly bom?: boolean;
 }
 
-interface Printed {
-  /** Text for standard output. */
-  readonly answer: string;
-  /** Text for standard error: errors, warnings and the bill, a line each. */
-  readonly remarks: string;
-  readonly exitCode: 0 | 1;
-}
-
 /**
  * Runs one operation, and tells its bill.
+ * @returns texts for standard output and standard error
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
-export async function query(
-  question: Question,
-  { url, key, format, bom = false }: QueryOptions,
-): Promise<Printed> {
+export async function query(question: Question, { url, key, format, bom = false }: QueryOptions) {
   const document = documentOf(question.query);
   if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
   const reply = await (url === undefined ? askSandbox(question, key) : askGateway(question, url, key));
@@ -248,7 +225,6 @@ export async function query(
   return { answer: mark + answer, remarks: remarksOn(reply, url === undefined), exitCode: isWhole ? 0 : 1 };
 }
 
-/** Codes of warnings that a name may be misspelt. */
 const UNKNOWN_NAMES = new Set(['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY']);
 
 /** Tells that a field of the root has nothing at all to show below it, and a name there may be misspelt: a script would go on with an empty table. */

@@ -41,8 +41,7 @@ export async function startProgram(
   const isOverSandbox = common === undefined && config.countryDataUrl === undefined;
   const sandbox = isOverSandbox ? await openSandbox() : undefined;
   try {
-    const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
-    const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? listening?.url ?? '';
+    const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? sandbox?.url ?? '';
     const metrics = createMetrics(ownBuild(), log.droppedLines, common?.textOfAll);
     const budgetMb = processBudgetMb(config);
     const observer = both(log, metrics);
@@ -66,7 +65,7 @@ export async function startProgram(
     return {
       url,
       adminUrl,
-      sandbox: sandbox && listening && { url: listening.url, keys: sandbox.keys },
+      sandbox,
       snapshot: metrics.snapshot,
       async drain(delayMs, isReplaced) {
         const cut = await server.drain(delayMs, isReplaced);
@@ -87,10 +86,12 @@ async function openTracer(protocol: OtlpProtocol, observer: Observer) {
   return createTracer(ownBuild().version, protocol, (fault) => observer.problem(fault, 'tracing'));
 }
 
-/** Opens the embedded sandbox, which is loaded only if it is asked for. */
+/** Opens the embedded sandbox at a port of its own. It is loaded only if it is asked for. */
 export async function openSandbox() {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
-  return createSandbox();
+  const { listen, keys, close } = createSandbox();
+  const { url } = await listen();
+  return { url, keys, close };
 }
 
 function both(one: Log, other: Metrics): Observer {

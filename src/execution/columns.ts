@@ -7,7 +7,6 @@ import {
   type ResponsePath,
   responsePathAsArray,
 } from 'graphql';
-import { inspect } from 'graphql/jsutils/inspect.js';
 import type { Steps } from '../async/turns.ts';
 import {
   type AbstractShape,
@@ -15,11 +14,9 @@ import {
   type FieldPlan,
   type LeafShape,
   type ListShape,
-  type ObjectBuilder,
   type ObjectPlan,
   type Plan,
   type Shape,
-  type Values,
 } from './plan.ts';
 
 /**
@@ -36,8 +33,7 @@ export interface Holder {
   path(slot: number): ResponsePath | undefined;
 }
 
-/** One value of an answer. */
-export interface Position {
+interface Position {
   readonly column: Column;
   readonly slot: number;
 }
@@ -45,8 +41,7 @@ export interface Position {
 /** Slots that are made before somebody else may have a turn. */
 const BLOCK_SLOTS = 256;
 
-/** Values of one shape. */
-export abstract class Column<S extends Shape = Shape> implements Values {
+export abstract class Column<S extends Shape = Shape> {
   readonly shape: S;
   readonly holder: Holder;
 
@@ -65,7 +60,6 @@ export abstract class Column<S extends Shape = Shape> implements Values {
   abstract build(errors: FieldErrors): Steps<void>;
 }
 
-/** Leaves from a resolver. */
 export class LeafColumn extends Column<LeafShape> {
   /** Serialized; null if there is no value. */
   readonly values: unknown[];
@@ -120,9 +114,8 @@ export class ObjectColumn extends Column {
   *build(errors: FieldErrors): Steps<void> {
     const { plan, objects, columns } = this;
     for (const column of columns) if (column !== undefined) yield* column.build(errors);
-    const build: ObjectBuilder['build'] = objects.some((object) => object !== null)
-      ? (plan.builder ?? compiled(plan)).build
-      : () => ({});
+    const isAnyThere = objects.some((object) => object !== null);
+    const build = isAnyThere ? (plan.builder ?? compiled(plan)).build : () => ({});
     const odd = (index: number, slot: number, value: unknown) => this.#odd(errors, index, slot, value);
     const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
@@ -171,7 +164,6 @@ export class ObjectColumn extends Column {
   }
 }
 
-/** The parent of a field's column. */
 export class FieldHolder implements Holder {
   readonly objects: ObjectColumn;
   readonly field: FieldPlan;
@@ -420,7 +412,6 @@ interface TogetherCall {
   readonly info: TogetherInfo;
 }
 
-/** Resolves a field for many objects. */
 export type ResolveTogether = (call: TogetherCall) => readonly unknown[] | PromiseLike<readonly unknown[]>;
 
 /** The `info` of a batch resolver: with the path of its first parent, and at any time that of each other. */
@@ -462,23 +453,6 @@ export function missing({ parentType, name }: FieldPlan): Error {
   return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
 }
 
-export function notIterable({ parentType, name }: FieldPlan): Error {
-  return new Error(`Expected Iterable, but did not find one for field "${parentType.name}.${name}".`);
-}
-
-export function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): Error {
-  return new Error(
-    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
-      `"${parentType.name}.${name}", received ${inspect(given)}.`,
-  );
-}
-
-export function isIterable(value: unknown): value is Iterable<unknown> {
-  return (
-    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
-  );
-}
-
 /**
  * Serializes a property that is there.
  * @throws if it is an error, or its type refuses it
@@ -508,7 +482,6 @@ export function byteLengthOf(text: TextPieces): number {
   return text.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
 }
 
-/** Puts short texts together to pieces. */
 class PieceWriter {
   readonly #pieces: string[] = [];
   #texts: string[] = [];
@@ -525,7 +498,6 @@ class PieceWriter {
     if (this.#length >= PIECE_LENGTH) this.#end();
   }
 
-  /** All that was added. */
   pieces(): TextPieces {
     this.#end();
     return this.#pieces;

@@ -68,13 +68,6 @@ function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): n
   return length;
 }
 
-/** Number of list items that the values of a field count as. */
-export function itemsInTexts(values: readonly unknown[]): number {
-  let length = 0;
-  for (const value of values) if (typeof value === 'string') length += value.length;
-  return itemsIn(length);
-}
-
 /** Number of list items that so many characters count as. */
 export function itemsIn(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_ITEM);
@@ -128,11 +121,6 @@ function leafKind(type: GraphQLLeafType): LeafKind {
   return { test, value, serialize: new Function('ask', `return (v) => (${test}) ? ${value} : ask(v);`)(ask) };
 }
 
-/** The values of an answer's column by slot, as they go into JSON. */
-export interface Values {
-  valueAt(slot: number): unknown;
-}
-
 /** Returns the outcome of a property's value that doesn't go into the answer as it is. */
 type Oddity = (field: number, slot: number, value: unknown) => unknown;
 
@@ -143,15 +131,15 @@ type BuiltField = { readonly key: string } & (
   | { readonly column: true }
 );
 
-export interface ObjectBuilder {
+interface ObjectBuilder {
   /**
    * Makes one object of the answer.
-   * @param columns columns of the fields that have one, by their place in the selection
+   * @param columns values by slot, as they go into JSON, of the fields that have a column, by their place in the selection
    */
   readonly build: (
     object: object,
     slot: number,
-    columns: readonly (Values | undefined)[],
+    columns: readonly ({ valueAt(slot: number): unknown } | undefined)[],
     odd: Oddity,
   ) => object;
   /** True if all properties that may not be null go into the answer as they are. */
@@ -217,7 +205,6 @@ export interface Plan {
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
 }
 
-/** A selection on objects of one type. */
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
@@ -225,7 +212,6 @@ export interface ObjectPlan {
   builder: ObjectBuilder | null;
   /** Characters of each object, values apart, if they are counted; else 0. */
   readonly countedLength: number;
-  /** The parts of the selection that are delivered apart; undefined if there are none. */
   readonly deferral: ObjectDeferral | undefined;
   /**
    * The error of each of its objects; undefined if there is none. A default lets a variable stand in a condition, which
@@ -263,7 +249,6 @@ export interface FieldPlan {
   readonly name: string;
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Set for fields of the types that describe the schema. */
   readonly isOfSchema: boolean;
   /** The same array for every run, so that knowledge of a selection can be remembered by it. */
   readonly nodes: readonly FieldNode[];
@@ -274,7 +259,6 @@ export interface FieldPlan {
   readonly args: Record<string, unknown> | null;
 }
 
-/** The shape of a value in the answer. */
 export type Shape = LeafShape | ObjectShape | AbstractShape | ListShape;
 
 interface Nullable {
@@ -301,15 +285,13 @@ export interface AbstractShape extends Nullable {
 export interface ListShape extends Nullable {
   readonly kind: 'list';
   readonly item: Shape;
-  /** The way to deliver its items apart; undefined if they aren't. */
   readonly stream: StreamUsage | undefined;
 }
 
 /** The fields of a selection, by their names in the answer. */
 type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 
-/** Takes the selections of an operation together. */
-export interface FieldCollector {
+interface FieldCollector {
   /**
    * The selection on an object.
    * @param nodes nodes of the field whose value the object is; null for the operation itself
@@ -355,7 +337,6 @@ export function planOperation(
   return { root, schema, operation, fragments };
 }
 
-/** Plans the selections of one operation. */
 class Planner {
   /** Delivers nothing apart. */
   readonly wholly: FieldCollector;

@@ -1,11 +1,14 @@
 import {
   defaultTypeResolver,
   type FieldNode,
+  type GraphQLAbstractType,
   type GraphQLError,
   type GraphQLResolveInfo,
   getArgumentValues,
   isObjectType,
 } from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
+import { isIterableObject } from 'graphql/jsutils/isIterableObject.js';
 import { toError } from 'graphql/jsutils/toError.js';
 import {
   Flow,
@@ -24,12 +27,9 @@ import {
   FieldHolder,
   FieldInfo,
   type Holder,
-  isIterable,
   LeafColumn,
   ListColumn,
   missing,
-  notIterable,
-  notPossible,
   ObjectColumn,
   type ResolveTogether,
   type TextPieces,
@@ -41,7 +41,6 @@ import {
   type BatchInfo,
   type FieldPlan,
   itemsIn,
-  itemsInTexts,
   type LeafShape,
   type ListShape,
   type ObjectDeferral,
@@ -54,14 +53,13 @@ import {
 export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
   field.definition.extensions.batch?.(objects, args, context, info as unknown as BatchInfo) ?? [];
 
-/** The outcome of an operation. */
 export interface Executed {
   /** `data` as JSON. */
   readonly data: TextPieces;
   readonly errors: readonly GraphQLError[];
 }
 
-export interface RunParts {
+interface RunParts {
   readonly plan: Plan;
   readonly context: unknown;
   /** Coerced. */
@@ -87,7 +85,6 @@ export interface RunParts {
   readonly rootValue?: object;
   /** True if everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
-  /** Sees the resolved values; left out if nobody observes the run. */
   readonly observer?: RunObserver | undefined;
 }
 
@@ -104,8 +101,7 @@ interface RunObserver {
 }
 
 /** The part of an operation that one run answers. */
-export interface RunScope {
-  /** The parent of the values. */
+interface RunScope {
   readonly holder: Holder;
   /** The object whose selection is resolved; or items of a list. */
   readonly root:
@@ -120,7 +116,6 @@ export interface RunScope {
 interface Later {
   /** True if parts of so many objects may be delivered apart. */
   mayDefer(deferral: ObjectDeferral, objects: number): boolean;
-  /** Defers parts of objects that are there. */
   defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
   /**
    * Takes the items of a list from some place on.
@@ -369,7 +364,10 @@ export class Run {
 
   #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: readonly unknown[]): Column {
     const column = new LeafColumn(shape, holder, values.length);
-    if (field.isOfSchema) this.#parts.onList?.(itemsInTexts(values));
+    if (field.isOfSchema) {
+      const texts = values.map((value) => (typeof value === 'string' ? value.length : 0));
+      this.#parts.onList?.(itemsIn(texts.reduce((sum, length) => sum + length, 0)));
+    }
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
       if (value === null) continue;
@@ -406,7 +404,7 @@ export class Run {
     const items: unknown[] = [];
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
-      if (isIterable(value)) {
+      if (isIterableObject(value)) {
         const before = items.length;
         for (const item of value) items.push(item);
         this.#parts.onList?.(items.length - before);
@@ -415,7 +413,9 @@ export class Run {
         if (items.length > from && this.#later?.stream(field, shape, column, slot, items.slice(from)))
           items.length = from;
       } else if (value !== null) {
-        this.#errors.fail(field, notIterable(field), holder, slot, column);
+        const named = `${field.parentType.name}.${field.name}`;
+        const fault = new Error(`Expected Iterable, but did not find one for field "${named}".`);
+        this.#errors.fail(field, fault, holder, slot, column);
       }
       column.endsAt(slot, items.length, value === null);
     }
@@ -460,7 +460,7 @@ export class Run {
           if (plan.fault === undefined) column.choose(slot, plan, object);
           else this.#errors.fail(field, plan.fault, holder, slot, column);
         } else {
-          const error = name instanceof Error ? name : notPossible(field, shape, name);
+          const error = name instanceof Error ? name : notPossible(field, type, name);
           this.#errors.fail(field, error, holder, slot, column);
         }
       }
@@ -493,6 +493,13 @@ export class Run {
     return new FieldInfo(this.#parts.plan, this.#parts.variables, field, holder) as GraphQLResolveInfo &
       FieldInfo;
   }
+}
+
+function notPossible({ parentType, name }: FieldPlan, type: GraphQLAbstractType, given: unknown): Error {
+  return new Error(
+    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
+      `"${parentType.name}.${name}", received ${inspect(given)}.`,
+  );
 }
 
 /**
@@ -681,7 +688,7 @@ export class Scheduler {
   }
 }
 
-export function isPromise(value: unknown): value is PromiseLike<unknown> {
+function isPromise(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
   );

@@ -1,11 +1,9 @@
-import type { FailureCode } from '../errors.ts';
 import type { createLoaders } from '../loaders/loaders.ts';
 import type { BatchGate, Effort } from '../loaders/observations.ts';
 import type { Bill, Caller } from '../service/call.ts';
 import type { CallGate } from '../service/gate.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
-import type { ObservationRecord } from '../service/records/observations.ts';
-import type { IndicatorRecord, SourceRecord, TickerRecord } from '../service/records/reference.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Warnings } from '../warnings.ts';
 import type { SourceNames } from '../wings/citations.ts';
@@ -28,13 +26,6 @@ export interface SourceRef {
   readonly known?: Partial<SourceRecord>;
 }
 
-/** The age of a figure, as the gateway tells it. */
-export interface FreshnessRecord {
-  readonly fetchedAt: string;
-  readonly stale: boolean;
-  readonly reason: FailureCode | null;
-}
-
 /** A page of a list, as a connection hands it on. */
 export interface Page<Row> {
   readonly nodes: readonly Row[];
@@ -44,35 +35,6 @@ export interface Page<Row> {
   readonly hasPreviousPage: boolean;
   /** Cursors of the rows, in their order: made only if they are asked for. */
   readonly cursors: () => readonly string[];
-}
-
-export interface CountryConnectionRef extends Page<CountryRef> {}
-export interface IndicatorConnectionRef extends Page<IndicatorRef> {}
-export interface ObservationConnectionRef extends Page<ObservationRecord> {}
-export interface TickerConnectionRef extends Page<TickerRecord> {}
-
-/** The place of a page in its list. */
-export interface PageInfoRecord {
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-  /** Null on a page without rows. */
-  readonly startCursor: string | null;
-  readonly endCursor: string | null;
-}
-
-/** One figure divided by another. */
-export interface RatioRecord {
-  readonly value: number;
-  readonly unit: string;
-  readonly year: number;
-  readonly operands: readonly ObservationRecord[];
-}
-
-/** The position of a country's figure among others. */
-export interface RankRecord {
-  readonly position: number;
-  readonly of: number;
-  readonly year: number;
 }
 
 /** The operator's words for references to figures. */

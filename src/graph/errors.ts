@@ -83,6 +83,15 @@ function withExtensions(
   };
 }
 
+/**
+ * Makes the error of a failure that is about a whole operation.
+ * @param status of an answer to an operation that didn't run
+ */
+export function errorOf(failure: Failure, status?: 400): GraphQLError {
+  const extensions = status === undefined ? {} : { http: { status } };
+  return new GraphQLError(failure.message, { originalError: failure, extensions });
+}
+
 export function originalOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError !== undefined
     ? originalOf(error.originalError)

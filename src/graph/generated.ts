@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord, GraphContext } from './context.ts';
+import type { CountryRef, IndicatorRef, SourceRef, Page, GraphContext } from './context.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { ObservationChangeRecord, ObservationChangesRecord } from '../wings/live/inbox.ts';
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../service/records/countries.ts';
@@ -46,11 +46,11 @@ export type CitationStyle =
 export type CommodityBenchmark = {
   readonly __typename?: 'CommodityBenchmark';
   /** Key of the commodity. */
-  readonly commodityKey?: Maybe<Scalars['String']['output']>;
+  readonly commodityKey: Maybe<Scalars['String']['output']>;
   /** Day of the price, `YYYY-MM-DD`. */
-  readonly priceDate?: Maybe<Scalars['String']['output']>;
+  readonly priceDate: Maybe<Scalars['String']['output']>;
   /** Price, in the unit that the source states. */
-  readonly priceValue?: Maybe<Scalars['Float']['output']>;
+  readonly priceValue: Maybe<Scalars['Float']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
@@ -59,53 +59,53 @@ export type CommodityBenchmark = {
 export type Country = Node & {
   readonly __typename?: 'Country';
   /** Capital city. From the one `/v1/countries` call. */
-  readonly capital?: Maybe<Scalars['String']['output']>;
+  readonly capital: Maybe<Scalars['String']['output']>;
   /** ISO 3166-1 alpha-2 code, in upper case. */
   readonly code: Scalars['CountryCode']['output'];
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** ISO 3166-1 alpha-3 code. From the one `/v1/countries` call. */
-  readonly iso3?: Maybe<Scalars['String']['output']>;
+  readonly iso3: Maybe<Scalars['String']['output']>;
   /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
-  readonly name?: Maybe<Scalars['String']['output']>;
+  readonly name: Maybe<Scalars['String']['output']>;
   /**
    * The latest national figure of one indicator; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest; if the operation asks for a series too, this takes one more call. The warning `SEVERAL_FIGURES` tells of the others.
    *
    * If the service's own choice can't be known, the latest row of a series is the first by this order: the highest `year`; the period that ends last (an unreadable one ends with its year); of those that end together, the longest (a year before its last half, quarter, month, week and day; an unreadable one last); the latest `asOfPeriod`; the national one before those of places, and these by their names; the one retrieved last; the last release, by the names of releases; the source whose key sorts first. The order of the service's rows makes no difference.
    */
-  readonly observation?: Maybe<Observation>;
+  readonly observation: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
-  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  readonly observations: Maybe<ReadonlyArray<Observation>>;
   /** As `observations`, in pages. */
-  readonly observationsConnection?: Maybe<ObservationConnection>;
+  readonly observationsConnection: Maybe<ObservationConnection>;
   /** Offices of the government with their holders. One `/v1/government/structure/{code}` call a country. */
-  readonly offices?: Maybe<ReadonlyArray<Office>>;
+  readonly offices: Maybe<ReadonlyArray<Office>>;
   /** Official name in English. From the one `/v1/countries` call. */
-  readonly officialName?: Maybe<Scalars['String']['output']>;
+  readonly officialName: Maybe<Scalars['String']['output']>;
   /** Policies of the country. One `/v1/policies` call a country; for many countries, `Query.policies` takes one for all of them. */
-  readonly policies?: Maybe<ReadonlyArray<Policy>>;
+  readonly policies: Maybe<ReadonlyArray<Policy>>;
   /** The country's policies at a glance; null if there are none. One `/v1/policies/country/{code}` call a country. */
-  readonly policyOverview?: Maybe<PolicyOverview>;
+  readonly policyOverview: Maybe<PolicyOverview>;
   /** Reference record with selected indicators; null if there is none. One `/v1/countries/{code}/profile` call a country. */
-  readonly profile?: Maybe<CountryProfile>;
+  readonly profile: Maybe<CountryProfile>;
   /** The record just as the service sent it; an error if the service lists no such country. From the one `/v1/countries` call. */
-  readonly record?: Maybe<Scalars['JSON']['output']>;
+  readonly record: Maybe<Scalars['JSON']['output']>;
   /** Region, such as `West Africa`. From the one `/v1/countries` call. */
-  readonly region?: Maybe<Scalars['String']['output']>;
+  readonly region: Maybe<Scalars['String']['output']>;
   /** Snapshot over several domains; null if there is none. One `/v1/countries/{code}/signals` call a country. */
-  readonly signals?: Maybe<Signals>;
+  readonly signals: Maybe<Signals>;
   /** Finer region, if the service names one. From the one `/v1/countries` call. */
-  readonly subregion?: Maybe<Scalars['String']['output']>;
+  readonly subregion: Maybe<Scalars['String']['output']>;
   /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
-  readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+  readonly tickers: Maybe<ReadonlyArray<Ticker>>;
   /** Flows that the country reports. One `/v1/trade/flows` call a country. Further calls complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole. */
-  readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
+  readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
   /** The country's trade at a glance; null if there is none. One `/v1/trade/overview/{code}` call a country. */
-  readonly tradeOverview?: Maybe<TradeOverview>;
+  readonly tradeOverview: Maybe<TradeOverview>;
   /** Countries that the country trades with. One `/v1/trade/partners` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
-  readonly tradePartners?: Maybe<ReadonlyArray<TradePartner>>;
+  readonly tradePartners: Maybe<ReadonlyArray<TradePartner>>;
   /** Products that the country trades in. One `/v1/trade/products` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
-  readonly tradeProducts?: Maybe<ReadonlyArray<TradeProduct>>;
+  readonly tradeProducts: Maybe<ReadonlyArray<TradeProduct>>;
 };
 
 
@@ -229,33 +229,33 @@ export type CountryProfile = {
 export type DisasterAlert = {
   readonly __typename?: 'DisasterAlert';
   /** Level of alert, in the words of the source. */
-  readonly alertLevel?: Maybe<Scalars['String']['output']>;
+  readonly alertLevel: Maybe<Scalars['String']['output']>;
   /** Score of the alert. */
-  readonly alertScore?: Maybe<Scalars['Float']['output']>;
+  readonly alertScore: Maybe<Scalars['Float']['output']>;
   /** Description by the source. */
-  readonly description?: Maybe<Scalars['String']['output']>;
+  readonly description: Maybe<Scalars['String']['output']>;
   /** Start of the event; null with the warning `UNREADABLE_TIME` if the service sent no readable time. */
-  readonly eventFromAt?: Maybe<Scalars['DateTime']['output']>;
+  readonly eventFromAt: Maybe<Scalars['DateTime']['output']>;
   /** Key of the event at its source. */
-  readonly eventKey?: Maybe<Scalars['String']['output']>;
+  readonly eventKey: Maybe<Scalars['String']['output']>;
   /** End of the event, or its expected end; null as `eventFromAt`. */
-  readonly eventToAt?: Maybe<Scalars['DateTime']['output']>;
+  readonly eventToAt: Maybe<Scalars['DateTime']['output']>;
   /** Kind of event, such as a flood or a drought. */
-  readonly eventType?: Maybe<Scalars['String']['output']>;
+  readonly eventType: Maybe<Scalars['String']['output']>;
   /** Name of the event. */
-  readonly name?: Maybe<Scalars['String']['output']>;
+  readonly name: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Address of the report. */
-  readonly reportUrl?: Maybe<Scalars['String']['output']>;
+  readonly reportUrl: Maybe<Scalars['String']['output']>;
   /** Severity in words. */
-  readonly severityText?: Maybe<Scalars['String']['output']>;
+  readonly severityText: Maybe<Scalars['String']['output']>;
   /** Unit of `severityValue`. */
-  readonly severityUnit?: Maybe<Scalars['String']['output']>;
+  readonly severityUnit: Maybe<Scalars['String']['output']>;
   /** Severity, in `severityUnit`. */
-  readonly severityValue?: Maybe<Scalars['Float']['output']>;
+  readonly severityValue: Maybe<Scalars['Float']['output']>;
   /** Key of the body that published the alert. */
-  readonly source?: Maybe<Source>;
+  readonly source: Maybe<Source>;
 };
 
 /** Values of `errors[].extensions.code`. */
@@ -315,7 +315,7 @@ export type Freshness = {
   /** Time at which the service sent it to this gateway. */
   readonly fetchedAt: Scalars['DateTime']['output'];
   /** Reason why the service gave none; null if the answer is not stale. */
-  readonly reason?: Maybe<ErrorCode>;
+  readonly reason: Maybe<ErrorCode>;
   /** True if it is past its time, and served because the service gave no newer answer. */
   readonly stale: Scalars['Boolean']['output'];
 };
@@ -324,19 +324,19 @@ export type Freshness = {
 export type FxRate = {
   readonly __typename?: 'FxRate';
   /** Currency whose unit is priced, ISO 4217. */
-  readonly baseCurrency?: Maybe<Scalars['String']['output']>;
+  readonly baseCurrency: Maybe<Scalars['String']['output']>;
   /** Countries that the rate concerns. */
   readonly countries: ReadonlyArray<Country>;
   /** Currency of the price, ISO 4217. */
-  readonly quoteCurrency?: Maybe<Scalars['String']['output']>;
+  readonly quoteCurrency: Maybe<Scalars['String']['output']>;
   /** Units of the quote currency for one of the base currency. */
-  readonly rate?: Maybe<Scalars['Float']['output']>;
+  readonly rate: Maybe<Scalars['Float']['output']>;
   /** Day of the rate, `YYYY-MM-DD`. */
-  readonly rateDate?: Maybe<Scalars['String']['output']>;
+  readonly rateDate: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Key of the body that published the rate. */
-  readonly source?: Maybe<Source>;
+  readonly source: Maybe<Source>;
 };
 
 /** Health of the REST service. */
@@ -352,27 +352,27 @@ export type Health = {
 export type Indicator = Node & {
   readonly __typename?: 'Indicator';
   /** Category, such as `demographics`. From the one `/v1/indicators` call. */
-  readonly category?: Maybe<Scalars['String']['output']>;
+  readonly category: Maybe<Scalars['String']['output']>;
   /** True if the service holds figures of it. From the one `/v1/indicators` call. */
-  readonly hasData?: Maybe<Scalars['Boolean']['output']>;
+  readonly hasData: Maybe<Scalars['Boolean']['output']>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** Stable key, the same on every route. */
   readonly key: Scalars['String']['output'];
   /** Name. Free below an observation; else from the one `/v1/indicators` call. */
-  readonly name?: Maybe<Scalars['String']['output']>;
+  readonly name: Maybe<Scalars['String']['output']>;
   /** The latest national figure of one country; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest; if the operation asks for a series too, this takes one more call. The warning `SEVERAL_FIGURES` tells of the others. */
-  readonly observation?: Maybe<Observation>;
+  readonly observation: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
-  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  readonly observations: Maybe<ReadonlyArray<Observation>>;
   /** As `observations`, in pages. */
-  readonly observationsConnection?: Maybe<ObservationConnection>;
+  readonly observationsConnection: Maybe<ObservationConnection>;
   /** The record just as the service sent it; an error if the catalogue has no such indicator. From the one `/v1/indicators` call. */
-  readonly record?: Maybe<Scalars['JSON']['output']>;
+  readonly record: Maybe<Scalars['JSON']['output']>;
   /** Bodies that publish it. From the one `/v1/indicators` call. */
-  readonly sources?: Maybe<ReadonlyArray<Source>>;
+  readonly sources: Maybe<ReadonlyArray<Source>>;
   /** Unit as the source states it. Free below an observation; else from the one `/v1/indicators` call. */
-  readonly unit?: Maybe<Scalars['String']['output']>;
+  readonly unit: Maybe<Scalars['String']['output']>;
 };
 
 
@@ -459,7 +459,7 @@ export type Node = {
 export type Observation = Node & {
   readonly __typename?: 'Observation';
   /** For a stock figure, its point in time; null for a flow over the period. */
-  readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
+  readonly asOfPeriod: Maybe<Scalars['String']['output']>;
   /**
    * Derived by this gateway, not sent by the service: this figure less that of the preceding year, or of the year `since`, in the `unit` of both.
    * Null if the service holds no such figure of the same country, indicator and place. Null, with a warning, if the two have different units or
@@ -467,24 +467,24 @@ export type Observation = Node & {
    * null with a warning. The other figure travels in the same `/v1/data` call if the text of the operation alone shows
    * which one it is; else in one more for all.
    */
-  readonly change?: Maybe<Scalars['Float']['output']>;
+  readonly change: Maybe<Scalars['Float']['output']>;
   /** Reference to the figure for a text or a bibliography, at no call: source, measure, place, period, dataset release, day of retrieval and address. The source has the name that the operator of this gateway gives it, else its key. */
   readonly citation: Scalars['String']['output'];
   /** The country. `code` and `name` are free. */
   readonly country: Country;
   /** Provider's dataset release of the figure; null if none is named. */
-  readonly datasetVersion?: Maybe<Scalars['String']['output']>;
+  readonly datasetVersion: Maybe<Scalars['String']['output']>;
   /** Provider's upper bound around an estimate; null if none is published. */
-  readonly estimateHigh?: Maybe<Scalars['Float']['output']>;
+  readonly estimateHigh: Maybe<Scalars['Float']['output']>;
   /** Provider's lower bound around an estimate; null if none is published. */
-  readonly estimateLow?: Maybe<Scalars['Float']['output']>;
+  readonly estimateLow: Maybe<Scalars['Float']['output']>;
   /** Age of the figure at this gateway. */
   readonly freshness: Freshness;
   /**
    * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure. For a figure that is in percent itself this is percent of
    * percent, and `change` gives the points. Null like `change`; and, with a warning, if the earlier figure is zero or below. It takes the figures of `change`.
    */
-  readonly growthPercent?: Maybe<Scalars['Float']['output']>;
+  readonly growthPercent: Maybe<Scalars['Float']['output']>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** The indicator. `key`, `name` and `unit` are free. */
@@ -492,14 +492,14 @@ export type Observation = Node & {
   /** True if the figure is anything other than reported: an estimate, projection, model output or imputation. */
   readonly isModelled: Scalars['Boolean']['output'];
   /** Place of the figure within the country; null for the whole country. */
-  readonly locationName?: Maybe<Scalars['String']['output']>;
+  readonly locationName: Maybe<Scalars['String']['output']>;
   /**
    * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
    * if the service holds no such figure. Null, with a warning, if it has figures of other years only, or if the figure is zero or for another part of the year.
    * Of several figures of that indicator it takes the one that the service gives as the latest, if that is of the same period; else the one of the same source and release, or it is null with a warning.
    * The other figure travels in the same `/v1/data` call if the text of the operation alone shows which one it is; else in one more for all, and in one more if several may be the latest.
    */
-  readonly per?: Maybe<Ratio>;
+  readonly per: Maybe<Ratio>;
   /** The period covered, as the service spells it: a year, a quarter, a month or a date, for instance. If no rule reads it, the warning `UNREADABLE_PERIOD` says so. */
   readonly period: Scalars['String']['output'];
   /**
@@ -507,7 +507,7 @@ export type Observation = Node & {
    * year. Null, with a warning, for a figure of a place within a country, if units differ, and if `per` would choose none of a country's several figures. Figures of the others travel in the same `/v1/data` call if the text of the
    * operation alone shows which ones they are; if a country's latest figure is newer than this one, in one more for all, and in one more if several may be the latest.
    */
-  readonly rank?: Maybe<Rank>;
+  readonly rank: Maybe<Rank>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Time at which the platform retrieved the value from the source, in UTC. */
@@ -559,7 +559,7 @@ export type ObservationRankArgs = {
 export type ObservationChange = {
   readonly __typename?: 'ObservationChange';
   /** The figure as it was; null if it was ADDED. Its `id` differs if the figure now comes from another release of the dataset. */
-  readonly before?: Maybe<Observation>;
+  readonly before: Maybe<Observation>;
   /** Kind of the change. */
   readonly kind: ChangeKind;
   /** The figure as it is now; if it was REMOVED, as it was. */
@@ -641,7 +641,7 @@ export type Office = Node & {
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Role, such as `head_of_state`. */
-  readonly roleType?: Maybe<Scalars['String']['output']>;
+  readonly roleType: Maybe<Scalars['String']['output']>;
   /** Terms of its holders, as the service lists them. */
   readonly terms: ReadonlyArray<Term>;
 };
@@ -657,13 +657,13 @@ export type OrderDirection =
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
   /** Cursor of the last row; null on a page without rows. */
-  readonly endCursor?: Maybe<Scalars['String']['output']>;
+  readonly endCursor: Maybe<Scalars['String']['output']>;
   /** True if there are rows after those of the page. */
   readonly hasNextPage: Scalars['Boolean']['output'];
   /** True if there are rows before those of the page. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
   /** Cursor of the first row; null on a page without rows. */
-  readonly startCursor?: Maybe<Scalars['String']['output']>;
+  readonly startCursor: Maybe<Scalars['String']['output']>;
 };
 
 /** Version of the platform. */
@@ -672,28 +672,28 @@ export type PlatformVersion = {
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Version in the service's own spelling; null if it names none. */
-  readonly version?: Maybe<Scalars['String']['output']>;
+  readonly version: Maybe<Scalars['String']['output']>;
 };
 
 /** A policy of a country, as its record has it. */
 export type Policy = {
   readonly __typename?: 'Policy';
   /** The country; null if the record names none. */
-  readonly country?: Maybe<Country>;
+  readonly country: Maybe<Country>;
   /** Kind of document, in the record's own word, such as `law`. */
-  readonly documentType?: Maybe<Scalars['String']['output']>;
+  readonly documentType: Maybe<Scalars['String']['output']>;
   /** Day it was published, `YYYY-MM-DD`; null if the record doesn't say. */
-  readonly publishedAt?: Maybe<Scalars['String']['output']>;
+  readonly publishedAt: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Key of the body that the record comes from. */
-  readonly source?: Maybe<Source>;
+  readonly source: Maybe<Source>;
   /** Status, in the record's own word, such as `active`. */
-  readonly status?: Maybe<Scalars['String']['output']>;
+  readonly status: Maybe<Scalars['String']['output']>;
   /** Title of the policy; null if the record has none. */
-  readonly title?: Maybe<Scalars['String']['output']>;
+  readonly title: Maybe<Scalars['String']['output']>;
   /** Its identifier at Wikidata; null if the record has none. */
-  readonly wikidataId?: Maybe<Scalars['String']['output']>;
+  readonly wikidataId: Maybe<Scalars['String']['output']>;
 };
 
 /** Kinds of documents, to filter policies. */
@@ -719,11 +719,11 @@ export type PolicyDocumentType =
 export type PolicyOverview = {
   readonly __typename?: 'PolicyOverview';
   /** Number of policies in force; null if the record doesn't say. */
-  readonly activePolicyCount?: Maybe<Scalars['Int']['output']>;
+  readonly activePolicyCount: Maybe<Scalars['Int']['output']>;
   /** The country. */
   readonly country: Country;
   /** The policy published last; null if the record has none. */
-  readonly latestPolicy?: Maybe<Policy>;
+  readonly latestPolicy: Maybe<Policy>;
   /** Policies published lately, as many as the service lists. */
   readonly recentPolicies: ReadonlyArray<Policy>;
   /** The record just as the service sent it. */
@@ -749,19 +749,19 @@ export type ProfileIndicator = {
   /** Key of the indicator. */
   readonly key: Scalars['String']['output'];
   /** Name of the indicator, if the profile gives it. */
-  readonly name?: Maybe<Scalars['String']['output']>;
+  readonly name: Maybe<Scalars['String']['output']>;
   /** Period that the figure covers: a year, a quarter, a month or a date. */
-  readonly period?: Maybe<Scalars['String']['output']>;
+  readonly period: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Key of the body that published the figure. */
-  readonly source?: Maybe<Source>;
+  readonly source: Maybe<Source>;
   /** Unit of the value, if the profile gives it. */
-  readonly unit?: Maybe<Scalars['String']['output']>;
+  readonly unit: Maybe<Scalars['String']['output']>;
   /** The figure; null if the profile gives none. A zero is a real zero. */
-  readonly value?: Maybe<Scalars['Float']['output']>;
+  readonly value: Maybe<Scalars['Float']['output']>;
   /** Year that the figure describes. */
-  readonly year?: Maybe<Scalars['Int']['output']>;
+  readonly year: Maybe<Scalars['Int']['output']>;
 };
 
 /**
@@ -774,54 +774,54 @@ export type ProfileIndicator = {
 export type Query = {
   readonly __typename?: 'Query';
   /** All countries, or those of the codes. One `/v1/countries` call, and none if you select only figures or records by code. */
-  readonly countries?: Maybe<ReadonlyArray<Country>>;
+  readonly countries: Maybe<ReadonlyArray<Country>>;
   /** As `countries`, in pages. */
-  readonly countriesConnection?: Maybe<CountryConnection>;
+  readonly countriesConnection: Maybe<CountryConnection>;
   /** One country; null if no country has this code. At most one `/v1/countries` call. */
-  readonly country?: Maybe<Country>;
+  readonly country: Maybe<Country>;
   /** Health of the REST service. Public: needs no key. One `/health` call. */
-  readonly health?: Maybe<Health>;
+  readonly health: Maybe<Health>;
   /**
    * One indicator; null if the catalogue has none of this key. At most one `/v1/indicators` call. If you select only figures, the gateway makes
    * it only if no figure or catalogue that it has seen shows that there is such an indicator.
    */
-  readonly indicator?: Maybe<Indicator>;
+  readonly indicator: Maybe<Indicator>;
   /** The catalogue of indicators. One `/v1/indicators` call. */
-  readonly indicators?: Maybe<ReadonlyArray<Indicator>>;
+  readonly indicators: Maybe<ReadonlyArray<Indicator>>;
   /** As `indicators`, in pages. */
-  readonly indicatorsConnection?: Maybe<IndicatorConnection>;
+  readonly indicatorsConnection: Maybe<IndicatorConnection>;
   /** The object with this global identifier; null if it no longer exists. */
-  readonly node?: Maybe<Node>;
+  readonly node: Maybe<Node>;
   /** The objects with these global identifiers, in their order; null for each that no longer exists. */
-  readonly nodes?: Maybe<ReadonlyArray<Maybe<Node>>>;
+  readonly nodes: Maybe<ReadonlyArray<Maybe<Node>>>;
   /** Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows. */
-  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  readonly observations: Maybe<ReadonlyArray<Observation>>;
   /** As `observations`, in pages. A page costs as much as the list: nothing, if its figures are held. */
-  readonly observationsConnection?: Maybe<ObservationConnection>;
+  readonly observationsConnection: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
-  readonly platformVersion?: Maybe<PlatformVersion>;
+  readonly platformVersion: Maybe<PlatformVersion>;
   /**
    * Policies of all countries, or of one. One `/v1/policies` call for any number of countries. Further calls for years complete a list that fills an answer (500 rows),
    * if the service's own count proves it; else a warning says that the list isn't whole.
    */
-  readonly policies?: Maybe<ReadonlyArray<Policy>>;
+  readonly policies: Maybe<ReadonlyArray<Policy>>;
   /** Plan and spending of the caller, as seen by this gateway. Costs nothing. */
-  readonly quota?: Maybe<Quota>;
+  readonly quota: Maybe<Quota>;
   /** One source; null if the service knows no source of this key. One `/v1/platform/etl-status` call. */
-  readonly source?: Maybe<Source>;
+  readonly source: Maybe<Source>;
   /** All sources with their refresh times. One `/v1/platform/etl-status` call. */
-  readonly sources?: Maybe<ReadonlyArray<Source>>;
+  readonly sources: Maybe<ReadonlyArray<Source>>;
   /** One listing; null if there is none. One `/v1/markets/tickers` call. */
-  readonly ticker?: Maybe<Ticker>;
+  readonly ticker: Maybe<Ticker>;
   /** Listings on the followed exchanges. One `/v1/markets/tickers` call as far as the row limit of the service allows. */
-  readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+  readonly tickers: Maybe<ReadonlyArray<Ticker>>;
   /** As `tickers`, in pages. */
-  readonly tickersConnection?: Maybe<TickerConnection>;
+  readonly tickersConnection: Maybe<TickerConnection>;
   /**
    * Flows of goods, as the trade routes have them: by reporter, by partner, or by both. One `/v1/trade/flows` call. Further calls for exports, imports and years
    * complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole.
    */
-  readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
+  readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
 };
 
 
@@ -1091,11 +1091,11 @@ export type Quota = {
   /** Start of the next month, UTC. */
   readonly monthResetsAt: Scalars['DateTime']['output'];
   /** Requests that the plan allows in a month, once the service has named them. */
-  readonly monthlyRequests?: Maybe<Scalars['Int']['output']>;
+  readonly monthlyRequests: Maybe<Scalars['Int']['output']>;
   /** Key of the plan, once the service has named it. */
-  readonly plan?: Maybe<Scalars['String']['output']>;
+  readonly plan: Maybe<Scalars['String']['output']>;
   /** Requests that the plan allows in a minute, once the service has named them. */
-  readonly requestsPerMinute?: Maybe<Scalars['Int']['output']>;
+  readonly requestsPerMinute: Maybe<Scalars['Int']['output']>;
   /** State of the key now. */
   readonly state: QuotaState;
 };
@@ -1160,15 +1160,15 @@ export type Source = Node & {
   /** Stable key of the source. */
   readonly key: Scalars['String']['output'];
   /** Last refresh of the service from it, or the beginning of the day if the service names no time; null with the warning `UNREADABLE_TIME` if it sent no readable time. From the one `/v1/platform/etl-status` call. */
-  readonly lastSuccessfulRefresh?: Maybe<Scalars['DateTime']['output']>;
+  readonly lastSuccessfulRefresh: Maybe<Scalars['DateTime']['output']>;
   /** Name of the source: that of the service, else that of the operator of this gateway; null if neither gives one. From the one `/v1/platform/etl-status` call. */
-  readonly name?: Maybe<Scalars['String']['output']>;
+  readonly name: Maybe<Scalars['String']['output']>;
   /** Next planned refresh of the service; null as `lastSuccessfulRefresh`. From the one `/v1/platform/etl-status` call. */
-  readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
+  readonly nextRun: Maybe<Scalars['DateTime']['output']>;
   /** The record just as the service sent it; an error if the service lists no such source. From the one `/v1/platform/etl-status` call. */
-  readonly record?: Maybe<Scalars['JSON']['output']>;
+  readonly record: Maybe<Scalars['JSON']['output']>;
   /** Address of the source's own page, from where its name comes; null if none is known. From the one `/v1/platform/etl-status` call. */
-  readonly url?: Maybe<Scalars['String']['output']>;
+  readonly url: Maybe<Scalars['String']['output']>;
 };
 
 /**
@@ -1182,9 +1182,9 @@ export type Subscription = {
    * until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
    * figures that the sources may have changed.
    */
-  readonly observationsChanged?: Maybe<ObservationChanges>;
+  readonly observationsChanged: Maybe<ObservationChanges>;
   /** A source, each time that it has run again. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
-  readonly sourceRefreshed?: Maybe<Source>;
+  readonly sourceRefreshed: Maybe<Source>;
 };
 
 
@@ -1212,42 +1212,42 @@ export type SubscriptionSourceRefreshedArgs = {
 export type Term = {
   readonly __typename?: 'Term';
   /** Last day, `YYYY-MM-DD`; null while the term lasts or if it isn't known. */
-  readonly endDate?: Maybe<Scalars['String']['output']>;
+  readonly endDate: Maybe<Scalars['String']['output']>;
   /** Name of the holder. */
-  readonly holder?: Maybe<Scalars['String']['output']>;
+  readonly holder: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** First day, `YYYY-MM-DD`, as exact as the record is. */
-  readonly startDate?: Maybe<Scalars['String']['output']>;
+  readonly startDate: Maybe<Scalars['String']['output']>;
   /** The record's own status. */
-  readonly status?: Maybe<Scalars['String']['output']>;
+  readonly status: Maybe<Scalars['String']['output']>;
 };
 
 /** A listing on a followed exchange, with the session of its price. */
 export type Ticker = Node & {
   readonly __typename?: 'Ticker';
   /** Change against the session before, in percent. */
-  readonly changePercent?: Maybe<Scalars['Float']['output']>;
+  readonly changePercent: Maybe<Scalars['Float']['output']>;
   /** Closing price of that session, in the currency of the exchange. */
-  readonly closePrice?: Maybe<Scalars['Float']['output']>;
+  readonly closePrice: Maybe<Scalars['Float']['output']>;
   /** Country of the listing; null if the service names none. */
-  readonly country?: Maybe<Country>;
+  readonly country: Maybe<Country>;
   /** Code of the exchange, such as `NGX`. */
   readonly exchangeCode: Scalars['String']['output'];
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** Industry, if the exchange names one. */
-  readonly industry?: Maybe<Scalars['String']['output']>;
+  readonly industry: Maybe<Scalars['String']['output']>;
   /** Kind of security, such as `EQUITY`. */
-  readonly instrumentType?: Maybe<Scalars['String']['output']>;
+  readonly instrumentType: Maybe<Scalars['String']['output']>;
   /** Name of the security. */
-  readonly name?: Maybe<Scalars['String']['output']>;
+  readonly name: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Sector, if the exchange names one. */
-  readonly sector?: Maybe<Scalars['String']['output']>;
+  readonly sector: Maybe<Scalars['String']['output']>;
   /** Trading day of the price, `YYYY-MM-DD`. */
-  readonly session?: Maybe<Scalars['String']['output']>;
+  readonly session: Maybe<Scalars['String']['output']>;
   /** Symbol on that exchange. */
   readonly symbol: Scalars['String']['output'];
 };
@@ -1299,17 +1299,17 @@ export type TickerOrderField =
 export type TradeFlow = {
   readonly __typename?: 'TradeFlow';
   /** Direction, in the record's own word, such as `export`; null if the record doesn't say. */
-  readonly flowType?: Maybe<Scalars['String']['output']>;
+  readonly flowType: Maybe<Scalars['String']['output']>;
   /** Code of the other country, in upper case; null if the record doesn't say. */
-  readonly partnerCode?: Maybe<Scalars['CountryCode']['output']>;
+  readonly partnerCode: Maybe<Scalars['CountryCode']['output']>;
   /** Code of the product; null if the record doesn't say. */
-  readonly productCode?: Maybe<Scalars['String']['output']>;
+  readonly productCode: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Code of the country that reports it, in upper case; null if the record doesn't say. */
-  readonly reporterCode?: Maybe<Scalars['CountryCode']['output']>;
+  readonly reporterCode: Maybe<Scalars['CountryCode']['output']>;
   /** The year of the flow; null if the record doesn't say. */
-  readonly year?: Maybe<Scalars['Int']['output']>;
+  readonly year: Maybe<Scalars['Int']['output']>;
 };
 
 /** Direction of goods. */
@@ -1332,7 +1332,7 @@ export type TradeOverview = {
 export type TradePartner = {
   readonly __typename?: 'TradePartner';
   /** Code of the partner, in upper case; null if the record doesn't say. */
-  readonly partnerCode?: Maybe<Scalars['CountryCode']['output']>;
+  readonly partnerCode: Maybe<Scalars['CountryCode']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
@@ -1341,7 +1341,7 @@ export type TradePartner = {
 export type TradeProduct = {
   readonly __typename?: 'TradeProduct';
   /** Code of the product; null if the record doesn't say. */
-  readonly productCode?: Maybe<Scalars['String']['output']>;
+  readonly productCode: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
@@ -1487,7 +1487,7 @@ export type ResolversTypes = {
   Country: ResolverTypeWrapper<CountryRef>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
-  CountryConnection: ResolverTypeWrapper<CountryConnectionRef>;
+  CountryConnection: ResolverTypeWrapper<Page<CountryRef>>;
   CountryEdge: ResolverTypeWrapper<Omit<CountryEdge, 'node'> & { node: ResolversTypes['Country'] }>;
   CountryOrder: CountryOrder;
   CountryOrderField: CountryOrderField;
@@ -1495,11 +1495,11 @@ export type ResolversTypes = {
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
   ErrorCode: ErrorCode;
-  Freshness: ResolverTypeWrapper<FreshnessRecord>;
+  Freshness: ResolverTypeWrapper<Freshness>;
   FxRate: ResolverTypeWrapper<FxRateRecord>;
   Health: ResolverTypeWrapper<HealthRecord>;
   Indicator: ResolverTypeWrapper<IndicatorRef>;
-  IndicatorConnection: ResolverTypeWrapper<IndicatorConnectionRef>;
+  IndicatorConnection: ResolverTypeWrapper<Page<IndicatorRef>>;
   IndicatorEdge: ResolverTypeWrapper<Omit<IndicatorEdge, 'node'> & { node: ResolversTypes['Indicator'] }>;
   IndicatorOrder: IndicatorOrder;
   IndicatorOrderField: IndicatorOrderField;
@@ -1508,14 +1508,14 @@ export type ResolversTypes = {
   Observation: ResolverTypeWrapper<ObservationRecord>;
   ObservationChange: ResolverTypeWrapper<ObservationChangeRecord>;
   ObservationChanges: ResolverTypeWrapper<ObservationChangesRecord>;
-  ObservationConnection: ResolverTypeWrapper<ObservationConnectionRef>;
+  ObservationConnection: ResolverTypeWrapper<Page<ObservationRecord>>;
   ObservationEdge: ResolverTypeWrapper<Omit<ObservationEdge, 'node'> & { node: ResolversTypes['Observation'] }>;
   ObservationOrder: ObservationOrder;
   ObservationOrderField: ObservationOrderField;
   ObservationScope: ObservationScope;
   Office: ResolverTypeWrapper<OfficeRecord>;
   OrderDirection: OrderDirection;
-  PageInfo: ResolverTypeWrapper<PageInfoRecord>;
+  PageInfo: ResolverTypeWrapper<PageInfo>;
   PlatformVersion: ResolverTypeWrapper<PlatformVersionRecord>;
   Policy: ResolverTypeWrapper<PolicyRecord>;
   PolicyDocumentType: PolicyDocumentType;
@@ -1525,14 +1525,14 @@ export type ResolversTypes = {
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Quota: ResolverTypeWrapper<QuotaRecord>;
   QuotaState: QuotaState;
-  Rank: ResolverTypeWrapper<RankRecord>;
-  Ratio: ResolverTypeWrapper<RatioRecord>;
+  Rank: ResolverTypeWrapper<Rank>;
+  Ratio: ResolverTypeWrapper<Omit<Ratio, 'operands'> & { operands: ReadonlyArray<ResolversTypes['Observation']> }>;
   Signals: ResolverTypeWrapper<SignalsRecord>;
   Source: ResolverTypeWrapper<SourceRef>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
-  TickerConnection: ResolverTypeWrapper<TickerConnectionRef>;
+  TickerConnection: ResolverTypeWrapper<Page<TickerRecord>>;
   TickerEdge: ResolverTypeWrapper<Omit<TickerEdge, 'node'> & { node: ResolversTypes['Ticker'] }>;
   TickerOrder: TickerOrder;
   TickerOrderField: TickerOrderField;
@@ -1554,17 +1554,17 @@ export type ResolversParentTypes = {
   Country: CountryRef;
   ID: Scalars['ID']['output'];
   CountryCode: Scalars['CountryCode']['output'];
-  CountryConnection: CountryConnectionRef;
+  CountryConnection: Page<CountryRef>;
   CountryEdge: Omit<CountryEdge, 'node'> & { node: ResolversParentTypes['Country'] };
   CountryOrder: CountryOrder;
   CountryProfile: CountryProfileRecord;
   DateTime: Scalars['DateTime']['output'];
   DisasterAlert: DisasterAlertRecord;
-  Freshness: FreshnessRecord;
+  Freshness: Freshness;
   FxRate: FxRateRecord;
   Health: HealthRecord;
   Indicator: IndicatorRef;
-  IndicatorConnection: IndicatorConnectionRef;
+  IndicatorConnection: Page<IndicatorRef>;
   IndicatorEdge: Omit<IndicatorEdge, 'node'> & { node: ResolversParentTypes['Indicator'] };
   IndicatorOrder: IndicatorOrder;
   JSON: Scalars['JSON']['output'];
@@ -1572,25 +1572,25 @@ export type ResolversParentTypes = {
   Observation: ObservationRecord;
   ObservationChange: ObservationChangeRecord;
   ObservationChanges: ObservationChangesRecord;
-  ObservationConnection: ObservationConnectionRef;
+  ObservationConnection: Page<ObservationRecord>;
   ObservationEdge: Omit<ObservationEdge, 'node'> & { node: ResolversParentTypes['Observation'] };
   ObservationOrder: ObservationOrder;
   Office: OfficeRecord;
-  PageInfo: PageInfoRecord;
+  PageInfo: PageInfo;
   PlatformVersion: PlatformVersionRecord;
   Policy: PolicyRecord;
   PolicyOverview: PolicyOverviewRecord;
   ProfileIndicator: ProfileIndicatorRecord;
   Query: Record<PropertyKey, never>;
   Quota: QuotaRecord;
-  Rank: RankRecord;
-  Ratio: RatioRecord;
+  Rank: Rank;
+  Ratio: Omit<Ratio, 'operands'> & { operands: ReadonlyArray<ResolversParentTypes['Observation']> };
   Signals: SignalsRecord;
   Source: SourceRef;
   Subscription: Record<PropertyKey, never>;
   Term: TermRecord;
   Ticker: TickerRecord;
-  TickerConnection: TickerConnectionRef;
+  TickerConnection: Page<TickerRecord>;
   TickerEdge: Omit<TickerEdge, 'node'> & { node: ResolversParentTypes['Ticker'] };
   TickerOrder: TickerOrder;
   TradeFlow: TradeFlowRecord;

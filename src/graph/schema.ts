@@ -32,6 +32,7 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
+import { isPromise } from 'graphql/jsutils/isPromise.js';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { timeIn } from '../periods.ts';
@@ -50,7 +51,6 @@ export type Unprovided<Given> = {
     : Exclude<Coordinates<Type, NonNullable<Resolvers[Type]>>, ProvidedBy<Given, Type>>;
 }[keyof Resolvers];
 
-/** Fields of each map of the union. */
 type ProvidedBy<Given, Type extends string> = Given extends { readonly [Name in Type]: infer Fields }
   ? Coordinates<Type, Fields>
   : never;
@@ -82,7 +82,7 @@ function instant(value: unknown, nodes?: ValueNode): string {
   throw new GraphQLError(message, nodes === undefined ? {} : { nodes });
 }
 
-export const DateTime = new GraphQLScalarType<string, string>({
+const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   parseValue: (value) => instant(value),
   parseLiteral: (node) => instant(textOf(node), node),
@@ -91,7 +91,7 @@ export const DateTime = new GraphQLScalarType<string, string>({
   extensions: { shortcut: { test: "typeof v === 'string' && v[10] === 'T' && v.endsWith('Z')", value: 'v' } },
 });
 
-export const JSONValue = new GraphQLScalarType<unknown, unknown>({
+const JSONValue = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
@@ -151,10 +151,6 @@ function tagField(field: FieldDefinitionNode, tag: string): FieldDefinitionNode 
   return { ...withTag(field, tag), arguments: given.map((argument) => withTag(argument, tag)) };
 }
 
-interface Tagged {
-  readonly directives?: readonly ConstDirectiveNode[] | undefined;
-}
-
 function tagOf({ directives = [] }: TypeDefinitionNode): string | null {
   const value = directives
     .find(({ name }) => name.value === 'tag')
@@ -162,7 +158,10 @@ function tagOf({ directives = [] }: TypeDefinitionNode): string | null {
   return value?.kind === Kind.STRING ? value.value : null;
 }
 
-function withTag<Node extends Tagged>(node: Node, tag: string): Node {
+function withTag<Node extends { readonly directives?: readonly ConstDirectiveNode[] | undefined }>(
+  node: Node,
+  tag: string,
+): Node {
   const directive: ConstDirectiveNode = {
     kind: Kind.DIRECTIVE,
     name: { kind: Kind.NAME, value: 'tag' },
@@ -270,7 +269,6 @@ function executableApart(document: DocumentNode): Readonly<Record<'document' | '
   };
 }
 
-/** A schema with the directives of an SDL besides its own. */
 function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLSchema {
   const config = schema.toConfig();
   const added = buildASTSchema(document, { assumeValid: true }).getDirectives();
@@ -410,14 +408,20 @@ function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts
   }
 }
 
+/** The object types of a schema, but for those by which GraphQL describes it. */
+function objectTypesOf(schema: GraphQLSchema): readonly GraphQLObjectType[] {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  return types.filter(({ name }) => !name.startsWith('__'));
+}
+
 /**
  * Requires a resolver for every field: graphql-js would take a field that nobody provides for a property, and for null
  * if there is none.
  * @throws TypeError naming the field
  */
 function requireResolvers(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('_')) continue;
+  for (const type of objectTypesOf(schema)) {
+    if (type.name.startsWith('_')) continue;
     for (const { name, resolve } of Object.values(type.getFields())) {
       if (resolve === undefined)
         throw new TypeError(`Nothing provides ${type.name}.${name}: neither a resolver nor its record.`);
@@ -474,11 +478,9 @@ export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null
  * now.
  */
 function writeCosts(schema: GraphQLSchema, said: ReturnType<typeof takeCosts>['said']): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+  for (const type of objectTypesOf(schema))
     for (const field of Object.values(type.getFields()))
       write(field, said.get(`${type.name}.${field.name}`) ?? unsaidCost(field));
-  }
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isInterfaceType(type)) continue;
     const types = schema.getPossibleTypes(type);
@@ -498,8 +500,7 @@ function writeTypes(schema: GraphQLSchema): void {
     astNode?.directives?.some(({ name }) => name.value === 'lookup'),
   );
   const found = new Set<unknown>(lookups.map(({ type }) => getNamedType(type)));
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+  for (const type of objectTypesOf(schema)) {
     const rowType = rowTypeIn(type);
     const isFoundById = entities.includes(type) && !found.has(type);
     type.extensions = { ...type.extensions, isFoundById, ...(rowType && { rowType }) };
@@ -556,8 +557,7 @@ const OWN_CONCERN: ReadonlySet<FieldCost> = new Set<FieldCost>(['FIGURES', 'IDEN
  */
 function gateWhileLoading(schema: GraphQLSchema): void {
   const leading = typesThatLead(schema);
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+  for (const type of objectTypesOf(schema)) {
     for (const field of Object.values(type.getFields())) {
       const isOwnConcern = OWN_CONCERN.has(costOf(field));
       if (isOwnConcern || field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
@@ -577,10 +577,6 @@ function gated(
     }
     return result;
   };
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function';
 }
 
 const askedAhead = Symbol('asked ahead');

@@ -190,11 +190,11 @@ const rowNodes = perSelection((info: RowsField): FieldScope['fieldNodes'] => {
 function rowNodesIn(info: FieldScope, type: GraphQLObjectType): readonly FieldNode[] {
   const edges = type.getFields().edges;
   const edgeType = edges === undefined ? undefined : getNamedType(edges.type);
-  const below = nodesBelow(info, type);
+  const below = fieldsBelow(info, type).flat();
   const named = (nodes: readonly FieldNode[], name: string) =>
     nodes.filter((node) => node.name.value === name);
   const ofEdges = isObjectType(edgeType)
-    ? nodesBelow({ ...scopeOf(info), fieldNodes: named(below, 'edges') }, edgeType)
+    ? fieldsBelow({ ...scopeOf(info), fieldNodes: named(below, 'edges') }, edgeType).flat()
     : [];
   return [...named(below, 'nodes'), ...named(ofEdges, 'node')];
 }
@@ -205,10 +205,12 @@ const scopeOf = ({ schema, fragments, variableValues }: SelectionScope): Selecti
   variableValues,
 });
 
-/** The fields that are selected directly below a field's nodes, on objects of a type. */
-export function nodesBelow(info: FieldScope, type: GraphQLObjectType): readonly FieldNode[] {
-  const { schema, fragments, variableValues, fieldNodes } = info;
-  return [...collectSubfields(schema, fragments, variableValues, type, fieldNodes).values()].flat();
+/** The fields that are selected directly below a field's nodes, on objects of a type: a list of nodes for each. */
+export function fieldsBelow(
+  { schema, fragments, variableValues, fieldNodes }: FieldScope,
+  type: GraphQLObjectType,
+): (readonly FieldNode[])[] {
+  return [...collectSubfields(schema, fragments, variableValues, type, fieldNodes).values()];
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Where these scripts are. */
+/** Address of these scripts. */
 const HERE: string = import.meta.url;
 
 /**

@@ -15,7 +15,7 @@ export interface Warning {
   readonly didYouMean?: readonly string[];
 }
 
-/** What an operation cost, as `extensions.upstream` tells it. */
+/** Cost of an operation, as `extensions.upstream` tells it. */
 export interface Upstream {
   readonly calls: number;
   readonly byRoute: Readonly<Record<string, number>>;
@@ -31,7 +31,7 @@ export interface Upstream {
   }[];
 }
 
-/** What an operation would cost, as `extensions.explain` tells it. */
+/** Price of an operation, as `extensions.explain` tells it. */
 export interface Explained {
   readonly calls: number;
   readonly least: number;
@@ -53,13 +53,13 @@ export interface Answer {
   };
 }
 
-/** What has come of an answer so far. */
+/** An answer as far as it has come. */
 export interface Arrival {
   readonly answer: Answer;
-  /** How many have come of the parts that it comes in. */
+  /** Parts that have come so far. */
   readonly parts: number;
   readonly isLast: boolean;
-  /** Characters of the whole; null where it comes in parts. */
+  /** Characters of the whole; null if it comes in parts. */
   readonly length: number | null;
 }
 

@@ -3,7 +3,7 @@ import { createStore } from './store.ts';
 
 const NAME = 'country-graph:key';
 
-/** The key is kept for the session, and longer only where the person asks for it. */
+/** The key is kept for the session, and longer only if the person asks for it. */
 export const apiKey = createStore(forGood.getItem(NAME) ?? forTheSession.getItem(NAME) ?? '');
 export const isRemembered = createStore(forGood.getItem(NAME) !== null);
 
@@ -12,6 +12,6 @@ export function keepKey(key: string, remember: boolean): void {
   forTheSession.removeItem(NAME);
   const isKept = key === '' || (remember ? forGood : forTheSession).setItem(NAME, key);
   apiKey.set(key);
-  // A box that stays empty says where a browser keeps nothing.
+  // Leaves the box empty if the browser keeps nothing.
   isRemembered.set(remember && isKept);
 }

@@ -25,7 +25,7 @@ const QUOTA = `{ quota {
   plan requestsPerMinute monthlyRequests callsThisMinute callsThisMonth minuteResetsAt monthResetsAt state
 } }`;
 
-/** What the last operation cost, what the next one would cost, and what is left. */
+/** Costs of the last operation and of the next one, and the calls that are left. */
 export function CostPane() {
   const exchange = useStore(lastExchange);
   const upstream = exchange?.answer.extensions?.upstream;
@@ -111,7 +111,7 @@ function Routes({ byRoute }: { readonly byRoute: Readonly<Record<string, number>
   );
 }
 
-/** Prices what stands in the editor. */
+/** Prices the operation in the editor. */
 function Explain() {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
@@ -208,7 +208,7 @@ function Target({ text }: { readonly text: string }) {
   );
 }
 
-/** How much of what a plan allows is spent: the service counts, and refuses, what is asked beyond it. */
+/** Part of a plan that is spent: the service counts, and refuses, calls beyond it. */
 export function spentOf(calls: number, limit: number | null): string {
   const written = (count: number) => count.toLocaleString('en');
   if (limit === null) return written(calls);
@@ -216,7 +216,9 @@ export function spentOf(calls: number, limit: number | null): string {
   return `all ${written(limit)}, and ${written(calls - limit)} asked beyond them`;
 }
 
-/** The same, where the service has said that all is spent: it has counted what this gateway hasn't sent. */
+/**
+ * The same, if the service has said that all is spent: it has counted calls that this gateway hasn't sent.
+ */
 function spentWords(calls: number, limit: number | null, isSpent: boolean): string {
   if (!isSpent || (limit !== null && calls >= limit)) return spentOf(calls, limit);
   const all = limit === null ? 'all' : `all ${limit.toLocaleString('en')}`;
@@ -239,7 +241,7 @@ function QuotaView() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each operation may have spent something
   useEffect(() => {
     let isCurrent = true;
-    // Asking costs nothing: it is what the gateways have counted.
+    // Costs nothing to ask: it is the gateways' own count.
     if (key === '') setQuota(null);
     else {
       send({ query: QUOTA }).then(

@@ -6,7 +6,10 @@ type Monaco = NonNullable<Parameters<Parameters<typeof useMonaco>[0]>[0]['monaco
 
 const TRANSPARENT = '#ffffff00';
 
-/** GraphiQL's own themes, also where the system changes while the page is open, or it is printed, with comments, numbers and line numbers that stand out from their ground (WCAG AA). */
+/**
+ * Gives GraphiQL's own themes comments, numbers and line numbers that stand out from their ground (WCAG AA),
+ * also once the system changes while the page is open, or the page is printed.
+ */
 export function useStrongColours(): void {
   const monaco = useMonaco((state) => state.monaco);
   useEffect(() => {

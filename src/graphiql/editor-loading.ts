@@ -2,7 +2,7 @@ import { useGraphiQL, useMonaco } from '@graphiql/react';
 import { useEffect, useState } from 'react';
 import { editorWanted, wantEditor } from './wanted.ts';
 
-/** Loads what draws pictures, which people see before they write. */
+/** Loads the part that draws pictures, which people see before they write. */
 export const loadCharts = () => import('./chart/chart-pane.tsx');
 
 /** Longest time, in milliseconds, in which a question that somebody asks has the line for itself. */
@@ -17,7 +17,7 @@ export function useLateEditor(): void {
   });
 }
 
-/** Places where people write, or look things up in the schema. */
+/** Places for writing, and for looking things up in the schema. */
 const PLACES = '.graphiql-editors, .graphiql-sidebar, .graphiql-plugin';
 
 /** Has the editor loaded once pictures can be drawn and nothing is under way, or as soon as somebody turns to its place. */

@@ -8,7 +8,7 @@ import { useStore } from './store.ts';
 import { Warnings } from './warnings.tsx';
 import { localTime, Words } from './words.tsx';
 
-/** What the page itself says where there is no answer of the gateway. */
+/** Words of the page itself, for answers that the gateway didn't give. */
 const OWN_CODES: Readonly<Record<string, string>> = {
   NOT_REACHED: 'Nothing answered.',
   CUT_OFF: 'The connection broke before all of the answer was there.',

@@ -17,15 +17,15 @@ import { editorWanted } from './wanted.ts';
 export interface Exchange {
   readonly operation: Operation;
   readonly answer: Answer;
-  /** The same with what pictures need besides: what was sent, and the data that came. */
+  /** The same with the fields that pictures need besides: the operation as sent, and the data as it came. */
   readonly drawn: { readonly query: string; readonly data: unknown };
-  /** When the answer came, or what there is of it, in milliseconds of the epoch. */
+  /** Time at which the answer, or the part of it that is there, came, in milliseconds of the epoch. */
   readonly at: number;
-  /** What is to be said of the parts of an answer that isn't whole; null once it is. */
+  /** State of the parts of an answer that isn't whole; null once it is. */
   readonly partly: { readonly parts: number; readonly isStopped: boolean } | null;
-  /** Characters of the answer as it came; null where it came in parts. */
+  /** Characters of the answer as it came; null if it came in parts. */
   readonly length: number | null;
-  /** The last run before this one that went well; null where there was none. */
+  /** The last run before this one that went well; null if there was none. */
   readonly before: Exchange | null;
 }
 
@@ -57,7 +57,7 @@ function keep(tab: string, exchange: Exchange): void {
   if (tab === shownTab.get()) lastExchange.set(exchange);
 }
 
-/** The last run of a tab that went well: where the next one fails, its picture stays. */
+/** The last run of a tab that went well: if the next one fails, its picture stays. */
 function goodRunOf(tab: string): Exchange | null {
   const last = exchanges.get(tab) ?? null;
   if (last === null) return null;
@@ -65,7 +65,10 @@ function goodRunOf(tab: string): Exchange | null {
   return (last.answer.errors ?? []).length > 0 && before !== null ? before : { ...rest, before: null };
 }
 
-/** Sends what the editor runs, with the key of the key field unless the headers editor says otherwise. */
+/**
+ * Sends the operation that the editor runs, with the key of the key field unless the headers editor says
+ * otherwise.
+ */
 export const fetcher: Fetcher = (params, options) => {
   const headers = Object.fromEntries(
     Object.entries((options?.headers ?? {}) as Record<string, string>).map(([name, value]) => [
@@ -150,7 +153,7 @@ function subscribed(operation: Operation, given: Readonly<Record<string, string>
   };
 }
 
-/** How long what comes is gathered before it is shown: an answer may come in a thousand parts. */
+/** Time for which parts are gathered before they are shown: an answer may come in a thousand. */
 const GATHERED_MS = 50;
 
 async function run(
@@ -198,15 +201,16 @@ type Arrived = Omit<Arrival, 'answer'> & {
 };
 
 /**
- * Sends an operation with the fields that pictures of its figures need, and takes them out of the answer. Where the whole is
- * refused, which takes no call, it is sent as it was written: it may have been refused for what was added.
+ * Sends an operation with the fields that pictures of its figures need, and takes them out of the answer. If
+ * the whole is refused, which takes no call, it is sent as it was written: it may have been refused for the
+ * added fields.
  */
 async function* arrivalsOf(
   operation: Operation,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): AsyncGenerator<Arrived> {
-  // Where only operations of a list run, nothing can be added to one.
+  // Adds nothing if only operations of a list run.
   const isTrusted = trustedIdOf(operation.query) !== null;
   const needed = isTrusted ? null : withNeededFields(operation.query, operation.operationName);
   if (needed !== null) {
@@ -265,7 +269,7 @@ export function nameIn(query: string, operationName: string | null | undefined):
     : undefined;
 }
 
-/** What to call an operation: its name, or that it has none. */
+/** Title of an operation: its name, or that it has none. */
 export function titleOf({ query, operationName }: Operation): string {
   return operationName ?? /^[^#]*?\bquery\s+(\w+)/m.exec(query)?.[1] ?? 'An operation without a name';
 }

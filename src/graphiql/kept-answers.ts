@@ -24,7 +24,7 @@ export function forgetAnswer(tab: string): void {
   kept.remove(nameOf(tab));
 }
 
-/** The answer of a tab that was kept; null where none was. */
+/** The answer of a tab that was kept; null if none was. */
 export function keptAnswer(tab: string): Exchange | null {
   const found = kept.read<Kept>(nameOf(tab));
   if (typeof found?.operation?.query !== 'string' || typeof found.drawn?.query !== 'string') return null;

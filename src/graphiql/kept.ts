@@ -4,7 +4,7 @@ const PREFIX = 'country-graph:kept:';
 
 /** State that a page goes on with when it is loaded again in the same tab of the browser. The key is kept elsewhere, if at all. */
 export const kept = {
-  /** @returns what was written under the name; null where nothing was, or it can't be read */
+  /** @returns the value under the name; null if there is none, or it can't be read */
   read<T>(name: string): T | null {
     try {
       return JSON.parse(forTheSession.getItem(PREFIX + name) ?? 'null') as T | null;

@@ -4,7 +4,7 @@ import { refusal } from './refusal.ts';
 import type { Settings } from './settings.ts';
 import { useStore } from './store.ts';
 
-/** Takes those who come by keyboard past what stands before it: some thirty stops. */
+/** Takes people who come by keyboard past all that stands before it: some thirty stops. */
 function focusRun(): void {
   const all = document.querySelectorAll<HTMLElement>('.graphiql-execute-button, .side-bar .run');
   [...all].find((one) => one.checkVisibility())?.focus();

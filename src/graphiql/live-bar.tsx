@@ -10,7 +10,7 @@ const STATES: Readonly<Record<LiveStatus['state'], string>> = {
   ended: 'Ended',
 };
 
-/** How the subscription of the tab that is shown fares, and a way to end it. */
+/** State of the subscription of the tab that is shown, and a way to end it. */
 export function LiveBar() {
   const status = useStore(liveStatus);
   const tab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');

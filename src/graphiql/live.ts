@@ -11,12 +11,12 @@ import { ENDPOINT } from './settings.ts';
 const STREAM = `${ENDPOINT}/stream`;
 
 export interface Listening {
-  /** What is sent: an operation, or the identifier of a trusted one. */
+  /** The operation as sent: its text, or the identifier of a trusted one. */
   readonly sent: Omit<Operation, 'query'> & ({ readonly query: string } | { readonly documentId: string });
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly onEvent: (answer: Answer) => void;
-  /** @param answer errors in words, where it did not end as it should */
+  /** @param answer errors in words, if it did not end as it should */
   readonly onEnd: (answer: Answer | null) => void;
 }
 
@@ -24,7 +24,7 @@ export function listen({ sent, headers, signal, onEvent, onEnd }: Listening): vo
   const client = createClient({
     url: STREAM,
     headers: { ...headers },
-    // What had changed meanwhile would be missing from the picture.
+    // Tries no more by itself: changes since then would be missing from the picture.
     retryAttempts: 0,
   });
   const end = (answer: Answer | null) => {
@@ -44,7 +44,7 @@ export function listen({ sent, headers, signal, onEvent, onEnd }: Listening): vo
   });
 }
 
-/** What went wrong, as the gateway says it, or as it looks from here. */
+/** The error, as the gateway says it, or as it looks from here. */
 async function answerOf(error: unknown): Promise<Answer> {
   if (Array.isArray(error)) return { errors: error };
   if (error instanceof NetworkError && error.response !== undefined) {
@@ -60,8 +60,8 @@ async function answerOf(error: unknown): Promise<Answer> {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What there is by all that was told so far: data for pictures, in the shape of an event that adds all of it. What tells of no
- * figures is passed on as it is.
+ * Adds up all that was told so far: data for pictures, in the shape of an event that adds all of it. An event
+ * that tells of no figures is passed on as it is.
  */
 export function createFiguresTold({ query, operationName }: Operation): (data: unknown) => unknown {
   const keys = keysIn(query, operationName);
@@ -84,7 +84,7 @@ export function createFiguresTold({ query, operationName }: Operation): (data: u
   };
 }
 
-/** What the operation calls the fields on the way to figures; null where it goes none such. */
+/** Response keys of the fields on the way to figures; null if the operation has no such way. */
 function keysIn(query: string, operationName: string | undefined) {
   try {
     const { operation, fieldsOf } = parsedOperation(query, operationName);

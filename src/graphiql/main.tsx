@@ -63,7 +63,7 @@ function App({ settings }: { readonly settings: Settings }) {
   );
 }
 
-/** What people find in the tabs when they come for the first time. */
+/** Tabs of people who come for the first time. */
 function tabsFor({ trusted }: Settings) {
   if (trusted === null) return LESSONS.map(({ query }) => ({ query }));
   return trusted.slice(0, 1).map((document) => ({ query: document.text, variables: variablesFor(document) }));
@@ -85,7 +85,7 @@ function EarlyText() {
   return hasCome || place === null ? null : createPortal(<pre className="early">{query}</pre>, place);
 }
 
-/** What helps where operations may be written. */
+/** Helps to write operations, if they may be written. */
 function Writing() {
   useCompletion();
   useSharedTab();
@@ -93,7 +93,7 @@ function Writing() {
   return null;
 }
 
-/** Where others than those of a list are refused, what stands in the editor can't be changed. */
+/** Keeps the editor from being changed, if only operations of a list run. */
 function ReadOnly() {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   useEffect(() => {

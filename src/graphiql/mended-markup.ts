@@ -1,6 +1,6 @@
 /**
- * Mends what screen readers can't make sense of in the markup of GraphiQL and its plugins. The library writes it anew
- * with each change, so it is watched.
+ * Mends markup of GraphiQL and its plugins that screen readers can't make sense of. The library writes it
+ * anew with each change, so it is watched.
  */
 export function mendMarkup(root: Element): void {
   const mend = () => {

@@ -1,6 +1,9 @@
 import { Kind, parse, visit } from 'graphql';
 
-/** An operation whose texts of a name are replaced by another name; the same text where it has none, or can't be read. */
+/**
+ * An operation whose texts of a name are replaced by another name; the same text if it has none, or can't be
+ * read.
+ */
 export function mendedQuery(query: string, name: string, better: string): string {
   const places: { readonly start: number; readonly end: number }[] = [];
   try {

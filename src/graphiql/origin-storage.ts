@@ -1,14 +1,17 @@
 import { GATEWAY } from './addresses.ts';
 
-/** Gateways below several paths of one origin share what it keeps: names are of this one. That of a whole origin adds nothing to them. */
+/**
+ * Gateways below several paths of one origin share its storage: names are of this one. That of a whole origin
+ * adds nothing to them.
+ */
 const { pathname: PATH } = new URL(GATEWAY);
 const SCOPE = PATH === '/' ? '' : PATH;
 
 export type OriginStorage = ReturnType<typeof createOriginStorage>;
 
 /**
- * What the browser keeps for this origin, as far as it does: people block it, frames and web views may have none, and it may be
- * full. What it doesn't take is kept for as long as the page is open.
+ * Storage of this origin, as far as the browser gives any: people block it, frames and web views may have
+ * none, and it may be full. Values that it doesn't take are kept for as long as the page is open.
  */
 export function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
   const notTaken = new Map<string, string>();

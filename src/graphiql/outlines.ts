@@ -9,7 +9,7 @@ type Position = readonly [longitude: number, latitude: number];
 /** The first ring is the outline, the others are holes. */
 type Rings = readonly (readonly Position[])[];
 
-/** What lies further south than the continent: the Prince Edward Islands, of South Africa. */
+/** Degree beyond which the Prince Edward Islands lie, of South Africa, further south than the continent. */
 const SOUTHERNMOST = -40;
 /** Square degrees below which a country would be a few pixels. */
 const SMALL = 0.5;

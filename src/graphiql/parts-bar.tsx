@@ -4,7 +4,7 @@ import { useStore } from './store.ts';
 
 export const isComing = (exchange: Exchange | null): boolean => exchange?.partly?.isStopped === false;
 
-/** What there is of an answer that comes in parts, and a way to do without the rest. */
+/** State of an answer that comes in parts, and a way to do without the rest. */
 export function PartsBar() {
   const exchange = useStore(lastExchange);
   const { stop } = useGraphiQLActions();

@@ -8,10 +8,13 @@ import { isObject, type JsonObject } from './chart/document.ts';
 
 type Path = readonly (string | number)[];
 
-/** What has come late: fields of an object, or items of a list from the place on that its path ends with. */
+/**
+ * A part that has come late: fields of an object, or items of a list from the place on that its path ends
+ * with.
+ */
 interface Piece {
   readonly path: Path;
-  /** Null where they are lost. */
+  /** Null if they are lost. */
   readonly data?: JsonObject | null;
   readonly items?: readonly unknown[] | null;
   readonly errors?: readonly GraphError[];
@@ -27,7 +30,7 @@ export async function* arrivalsIn(response: Response, signal?: AbortSignal): Asy
   let answer: Answer = {};
   let parts = 0;
   try {
-    // Several at once, as `multiple` has them, come once more where an answer is cut.
+    // Stops at several at once, as `multiple` has them: they come once more if an answer is cut.
     for await (const { json, body } of (await meros<Part>(response)) as AsyncIterable<MerosPart>) {
       if (!json) break;
       answer = grownBy(answer, body);
@@ -49,7 +52,7 @@ type MerosPart =
 
 const CUT = 'The answer was cut off on its way: what was still to come is missing. Run the operation again.';
 
-/** An answer with what a part adds; objects that somebody may hold are left as they are. */
+/** An answer with the additions of a part; objects that somebody may hold are left as they are. */
 export function grownBy(answer: Answer, { incremental = [], data, errors = [], extensions }: Part): Answer {
   const begun = data === undefined ? answer.data : data;
   const all = [...(answer.errors ?? []), ...errors, ...incremental.flatMap((piece) => piece.errors ?? [])];

@@ -50,7 +50,7 @@ const PNG_SCALE = 2;
 const { isSynthetic, sourceNames } = workerData as DrawerSettings;
 setSourceNames(sourceNames);
 
-/** One picture, ready to be drawn, and what is said of it. */
+/** One picture, ready to be drawn, and its facts. */
 interface Subject {
   readonly figures: readonly Figure[];
   readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages'>;
@@ -163,7 +163,7 @@ const FAMILY = 'Inter';
 
 let opened: Promise<typeof import('@resvg/resvg-wasm')> | undefined;
 
-/** Opens what makes pixels of drawings, for the first that wants any. */
+/** Opens the code that makes pixels of drawings, for the first that wants any. */
 async function openRenderer() {
   const resvg = await import('@resvg/resvg-wasm');
   const file = createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm');

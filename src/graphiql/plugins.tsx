@@ -19,7 +19,7 @@ const CATALOGUE = pane(
 );
 const BUILDER: GraphiQLPlugin = { ...explorerPlugin(), title: 'Builder' };
 
-/** The panes at the left. Where only some operations may run, those that help to write others are left out. */
+/** The panes at the left. If only some operations may run, those that help to write others are left out. */
 export function pluginsFor({ trusted }: Settings): GraphiQLPlugin[] {
   if (trusted === null) return [LESSONS, CATALOGUE, BUILDER, HISTORY_PLUGIN];
   const documents = pane('Documents', 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6', () => (

@@ -3,7 +3,7 @@ import { operationTypeIn } from './chart/document.ts';
 import type { Operation } from './operation.ts';
 import { send } from './send.ts';
 
-/** Asks what an operation would take; null where that can't be told. */
+/** Asks for the price of an operation; null if that can't be told. */
 export async function explained(operation: Operation, signal: AbortSignal): Promise<Explained | null> {
   // There is nothing to ask while somebody writes, nor of a subscription.
   if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;

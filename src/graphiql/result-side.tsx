@@ -27,7 +27,9 @@ const SIDES: readonly { readonly name: Side; readonly title: string }[] = [
   { name: 'errors', title: 'Errors' },
 ];
 
-/** What came of the operation in the tab that is shown: its answer, a picture of it, its cost and its errors. */
+/**
+ * Results of the operation in the tab that is shown: its answer, a picture of it, its cost and its errors.
+ */
 export function ResultSide({ settings }: { readonly settings: Settings }) {
   const exchange = useFollowedTab();
   const wide = useStore(isWide);
@@ -112,7 +114,7 @@ function useFollowedTab(): Exchange | null {
     responseEditor.setValue(response);
     updateActiveTabValues({ response });
   }, [exchange, isEmpty, isFetching, responseEditor, updateActiveTabValues]);
-  // What comes of a run is shown: where there is no room beside it, the operation and the panes give way.
+  // Shows the results of a run: on a page without room beside them, the operation and the panes give way.
   useEffect(() => {
     if (!isFetching) return;
     if (side.get() === 'query') side.set('answer');
@@ -126,7 +128,7 @@ function showActiveTab(): void {
   document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
-/** Runs what was opened to be run, once its tab is shown. */
+/** Runs a tab that was opened to be run, once it is shown. */
 function useRunWhenOpen(id: string): void {
   const { run } = useGraphiQLActions();
   const wanted = useStore(toRun);
@@ -139,7 +141,7 @@ function useRunWhenOpen(id: string): void {
   }, [wanted, query, shown, id, run]);
 }
 
-/** Shows the picture of what has come, where there is one and nobody has said what to show. */
+/** Shows the picture of an answer, if there is one and nobody has chosen a side. */
 function usePictureFirst(exchange: Exchange | null): void {
   useEffect(() => {
     if (exchange === null || isSideChosen.get() || side.get() !== 'answer') return;
@@ -150,7 +152,7 @@ function usePictureFirst(exchange: Exchange | null): void {
   }, [exchange]);
 }
 
-/** Whether the answer's editor has, or is about to have, something to show. */
+/** True if the answer's editor has, or is about to have, something to show. */
 function useIsBegun(): boolean {
   return useGraphiQL(
     ({ isFetching, fetchError, tabs, activeTabIndex }) =>
@@ -209,13 +211,13 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
   );
 }
 
-/** Where the operation is out of sight, so is GraphiQL's own button. */
+/** A button for times at which the operation is out of sight, and GraphiQL's own button with it. */
 function RunButton() {
   const { run } = useGraphiQLActions();
   const isFetching = useGraphiQL((state) => state.isFetching);
   const isLive = isUnderWay(useStore(liveStatus));
   const comesInParts = isComing(useStore(lastExchange));
-  // That which stops it is beside what is said of it.
+  // Leaves stopping to the bar that tells its state.
   if (isLive || comesInParts) return null;
   return (
     <button type="button" className="run" disabled={isFetching} onClick={() => void run()}>
@@ -224,7 +226,7 @@ function RunButton() {
   );
 }
 
-/** Which operation it is that this came of. */
+/** The operation that these results came of. */
 function Of({ exchange: { operation, at } }: { readonly exchange: Exchange }) {
   const written = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? null);
   return (

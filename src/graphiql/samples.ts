@@ -1,4 +1,4 @@
-/** Operations to begin with, by what they are about. */
+/** Operations to begin with, by subject. */
 export const SAMPLES: readonly {
   readonly name: string;
   readonly samples: readonly { readonly name: string; readonly query: string; readonly variables?: string }[];

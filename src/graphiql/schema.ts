@@ -1,7 +1,7 @@
 import { buildASTSchema, type IntrospectionQuery, introspectionFromSchema, parse } from 'graphql';
 import { GATEWAY } from './addresses.ts';
 
-/** Where the schema is told to those who may not ask for it by GraphQL, since only trusted documents run. */
+/** Address of the schema for callers who may not ask for it by GraphQL, since only trusted documents run. */
 const SDL = `${GATEWAY}schema.graphql`;
 
 interface Told {
@@ -9,8 +9,8 @@ interface Told {
 }
 
 /**
- * What an introspection answers, from the SDL where the gateway doesn't answer it, with what routers alone ask for behind
- * the fields that people look for.
+ * Answer of an introspection, from the SDL if the gateway doesn't answer it, with fields for routers alone
+ * behind the fields that people look for.
  */
 export async function loadSchema(introspect: () => Promise<Told>): Promise<Told> {
   const answer = await introspect();

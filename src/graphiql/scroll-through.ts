@@ -1,7 +1,7 @@
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect } from 'react';
 
-/** Has the page scroll on where an editor is at its end: small screens show nothing beside it to scroll by. */
+/** Has the page scroll on once an editor is at its end: small screens show nothing beside it to scroll by. */
 export function useScrollThrough(): void {
   const editor = useGraphiQL((state) => state.queryEditor);
   const variables = useGraphiQL((state) => state.variableEditor);

@@ -11,7 +11,7 @@ type Headers = Readonly<Record<string, string>>;
 const WHOLE = 'application/graphql-response+json, application/json;q=0.9';
 const IN_PARTS = `multipart/mixed;deferSpec=20220824, ${WHOLE}`;
 
-/** Asks the gateway. Where it can't be reached or gives no JSON, the answer is an error that says so. */
+/** Asks the gateway. If it can't be reached or gives no JSON, the answer is an error that says so. */
 export async function send(
   operation: Operation,
   headers: Headers = {},
@@ -24,7 +24,10 @@ export async function send(
   return answer;
 }
 
-/** The same, with what has come of the answer so far each time more of it has: once, where the operation defers nothing. */
+/**
+ * The same, as a series of the answer so far each time more of it has come: once, if the operation defers
+ * nothing.
+ */
 export async function* sendInParts(
   operation: Operation,
   headers: Headers,
@@ -45,7 +48,7 @@ export async function* sendInParts(
   }
 }
 
-/** The key of the key field; null where the headers have another. */
+/** The key of the key field; null if the headers have another. */
 const keyOf = (headers: Headers) => ('authorization' in headers ? null : apiKey.get());
 
 /** An operation that was sent before the page could show its answer: by its text and its key. */
@@ -65,7 +68,7 @@ export async function sendAhead(query: string): Promise<Answer> {
   return (await read(await response)).answer;
 }
 
-/** Returns, once, the response to an operation that is on its way already; undefined where there is none. */
+/** Returns, once, the response to an operation that is on its way already; undefined if there is none. */
 function sentAhead(
   { query, variables = {} }: Operation,
   headers: Headers,
@@ -77,7 +80,7 @@ function sentAhead(
   return response;
 }
 
-/** Null where nothing answers. */
+/** Null if nothing answers. */
 async function responseTo(
   { query, variables, operationName }: Operation,
   accept: string,
@@ -130,7 +133,7 @@ function notReached(): Answer {
   );
 }
 
-/** What stands in place of an answer where there is none that can be read. */
+/** Stands in for an answer that is missing or can't be read. */
 function noAnswer(code: string, message: string): Answer {
   return { errors: [{ message, extensions: { code } }] };
 }

@@ -4,11 +4,11 @@ import { offerLive } from './live-status.ts';
 import { type SourceNames, setSourceNames } from './source-names.ts';
 import { setPublicDocuments, setTrusted, type TrustedDocument } from './trusted.ts';
 
-/** What the server tells the page about itself. */
+/** Facts that the server tells the page about itself. */
 export interface Settings {
-  /** Demo keys of the embedded sandbox by name; null where the figures are real. */
+  /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
-  /** The only operations that may run; null where any may. */
+  /** The only operations that may run; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
 }
 
@@ -16,7 +16,7 @@ export const ENDPOINT = `${GATEWAY}graphql`;
 
 let loaded: Promise<Settings> | undefined;
 
-/** Loads what the server tells, once a page. */
+/** Loads the server's facts, once a page. */
 export function loadSettings(): Promise<Settings> {
   loaded ??= toldSettings();
   return loaded;
@@ -51,7 +51,10 @@ async function load(name: string): Promise<unknown> {
   return response.json();
 }
 
-/** Begins with a key, where nobody has given one: with one that the lessons don't spend. That of the free plan has five calls a minute. */
+/**
+ * Begins with a key, if nobody has given one: with one that the lessons don't spend. The key of the free plan
+ * has five calls a minute.
+ */
 export function beginWithKey({ demoKeys }: Settings): void {
   const key = demoKeys?.team ?? Object.values(demoKeys ?? {})[0];
   if (apiKey.get() === '' && key !== undefined) keepKey(key, false);

@@ -7,7 +7,7 @@ export function setSourceNames(all: SourceNames): void {
   names = all;
 }
 
-/** Returns what is known of a source; null where that is its key alone. */
+/** Returns the name and page of a source; null if only its key is known. */
 export function namedSource(key: string): SourceNames[string] | null {
   return Object.hasOwn(names, key) ? (names[key] ?? null) : null;
 }

@@ -12,10 +12,10 @@ import { useAsk } from './tools.ts';
 import { variablesIn } from './variables.ts';
 import { side } from './view.ts';
 
-/** How long an operation stays as it is before it is priced. */
+/** Time for which an operation stays as it is before it is priced. */
 const SETTLED_MS = 600;
 
-/** What this is, what one may ask, and what it will cost, before the first operation of a tab is run. */
+/** An introduction with questions to ask and their price, before the first operation of a tab is run. */
 export function StartPane({ settings: { demoKeys, trusted } }: { readonly settings: Settings }) {
   const { run, setVisiblePlugin } = useGraphiQLActions();
   const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
@@ -92,7 +92,7 @@ function Questions() {
   );
 }
 
-/** Stands in place of all that, where a link brought the operation: people who follow one come for its answer. */
+/** Stands in place of all that if a link brought the operation: people who follow one come for its answer. */
 function Followed() {
   const { run } = useGraphiQLActions();
   return (
@@ -118,7 +118,7 @@ function PaneLink({ title, word = title }: { readonly title: string; readonly wo
   );
 }
 
-/** What the operation in the editor would cost, which costs nothing to ask. */
+/** Price of the operation in the editor, which costs nothing to ask. */
 function Price() {
   const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
   const variables = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.variables ?? '');

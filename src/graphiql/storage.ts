@@ -4,7 +4,7 @@ import { forGood } from './origin-storage.ts';
 
 const PREFIX = 'graphiql:';
 
-/** Where GraphiQL keeps its tabs and settings. Whoever has it cleared means the key, too. */
+/** Storage of GraphiQL's tabs and settings. To clear it clears the key, too. */
 export const storage = {
   getItem(name: string) {
     const text = forGood.getItem(name);
@@ -24,7 +24,7 @@ export const storage = {
   },
 };
 
-/** GraphiQL takes for granted that these are as it wrote them, and shows nothing at all where they aren't. */
+/** True if an item is as GraphiQL wrote it: of damaged ones it shows nothing at all. */
 function isReadable(name: string, text: string): boolean {
   if (!['tabState', 'queries', 'favorites'].includes(name)) return true;
   try {

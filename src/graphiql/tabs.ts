@@ -1,7 +1,7 @@
 /** The operations that a newcomer finds in the tabs, one lesson each. */
 export const LESSONS: readonly {
   readonly name: string;
-  /** What it teaches. */
+  /** Its subject. */
   readonly about: string;
   readonly query: string;
 }[] = [

@@ -63,7 +63,7 @@ export function useEdit(): (edit: (query: string, variables: string) => Written 
   );
 }
 
-/** Where there is no room for a pane beside the operation, leaves the pane for it. */
+/** Leaves the pane for the operation on a page without room for both. */
 export function useMakeRoom(): () => void {
   const { setVisiblePlugin } = useGraphiQLActions();
   return useCallback(() => {

@@ -1,6 +1,6 @@
-/** An operation that may run where no others may. */
+/** An operation that may run if no others may. */
 export interface TrustedDocument {
-  /** What it is named by when it is sent. */
+  /** The name by which it is sent. */
   readonly id: string;
   readonly text: string;
 }
@@ -15,7 +15,7 @@ export function setTrusted(all: readonly TrustedDocument[]): void {
   documents = all;
 }
 
-/** The name of what an editor holds, where it is one of the only operations that may run. */
+/** Identifier of the operation in an editor, if it is one of the only ones that may run. */
 export function trustedIdOf(text: string): string | null {
   if (documents.length === 0) return null;
   return documents.find((document) => plain(document.text) === plain(text))?.id ?? null;
@@ -34,13 +34,13 @@ export function setPublicDocuments(all: readonly PublicDocument[]): void {
   published = all;
 }
 
-/** The public document of what an editor holds, however that is laid out: it is asked for by its name. */
+/** The public document of the text in an editor, in any layout: it is asked for by its name. */
 export function publicDocumentOf(text: string): PublicDocument | null {
   const bare = (laidOut: string) => laidOut.replaceAll(/\s+/g, ' ').trim();
   return published.find((document) => bare(document.text) === bare(text)) ?? null;
 }
 
-/** What people know a document by: the names of its operations. */
+/** Name of a document for people: the names of its operations. */
 export function trustedNameOf({ id, text }: TrustedDocument): string {
   const names = Array.from(text.matchAll(/\b(?:query|mutation|subscription)\s+(\w+)/g), ([, name]) => name);
   return names.length === 0 ? id : names.join(', ');

@@ -1,7 +1,7 @@
 /** Time that work goes on before others have their turn, in milliseconds. */
 const TURN_MS = 20;
 
-/** The next turn of the page, after what waits for it. */
+/** The next turn of the page, after all that waits for it. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -13,7 +13,10 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** Goes through steps until a turn is over. @returns what they come to; undefined where there are more */
+/**
+ * Goes through steps until a turn is over.
+ * @returns their result; undefined if there are more
+ */
 export function inOneTurn<T extends object>(steps: Iterator<void, T>): T | undefined {
   const end = performance.now() + TURN_MS;
   do {

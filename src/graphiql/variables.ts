@@ -1,4 +1,4 @@
-/** The variables as an editor holds them; null where they are no object. */
+/** The variables as an editor holds them; null if they are no object. */
 export function variablesIn(text: string): Record<string, unknown> | null {
   if (text.trim() === '') return {};
   try {

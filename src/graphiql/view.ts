@@ -2,15 +2,18 @@ import { useSyncExternalStore } from 'react';
 import { kept } from './kept.ts';
 import { createStore } from './store.ts';
 
-/** What the right side shows of an operation; `query` is the operation itself, where there is no room for two sides. */
+/**
+ * A view of an operation at the right; `query` is the operation itself, for a page without room for two
+ * sides.
+ */
 export type Side = 'query' | 'answer' | 'picture' | 'cost' | 'errors';
 
 export const side = createStore<Side>(kept.read('side') ?? 'answer');
 
-/** Whether the right side has the whole page. */
+/** True if the right side has the whole page. */
 export const isWide = createStore(kept.read('wide') === true);
 
-/** True once somebody has said which side to show: until then, it is the picture where there is one. */
+/** True once somebody has said which side to show: until then, it is the picture if there is one. */
 export const isSideChosen = createStore(kept.read('chosen') === true);
 
 isSideChosen.subscribe(() => kept.write('chosen', isSideChosen.get()));

@@ -8,7 +8,7 @@ import { outlines } from './outlines.ts';
 
 const ROOT = fileURLToPath(new URL('./', import.meta.url));
 
-/** Where the server finds the built pages. */
+/** Folder in which the server finds the built pages. */
 export const OUT = join(ROOT, '../../dist/graphiql');
 
 /** The outlines of the 54 countries alone, as `virtual:africa`: the world in the same detail is several times larger. */
@@ -48,8 +48,9 @@ function inOrder(): Plugin {
 }
 
 /**
- * Serves the first screen with the page, and has the page ask at once for what answers its questions and draws: its own script
- * would ask for them after it has come and run, a round trip later. Sheets come after the first screen, which waits for none.
+ * Serves the first screen with the page, and has the page ask at once for the scripts that answer its
+ * questions and draw: its own script would ask for them after it has come and run, a round trip later. Sheets
+ * come after the first screen, which waits for none.
  */
 function opening(): Plugin {
   const style = readFileSync(join(ROOT, 'opening/opening.css'), 'utf8')
@@ -70,7 +71,7 @@ function opening(): Plugin {
         const chunks = ['opening/first-picture.ts', 'main.tsx', 'chart/chart-pane.tsx'].map(chunkOf);
         const files = new Set(chunks.flatMap(({ imports, fileName }) => [...imports, fileName]));
         const picture = chunkOf('opening/first-picture.ts');
-        // What a picture doesn't need leaves it the line.
+        // Leaves the line to files that a picture needs.
         const isForPicture = (file: string) => [picture.fileName, ...picture.imports].includes(file);
         const isNeeded = (fileName: string) => files.has(fileName);
         const sheets = Object.values(bundle).flatMap((one) =>
@@ -131,7 +132,7 @@ export default defineConfig({
     outDir: OUT,
     emptyOutDir: true,
     target: 'es2022',
-    // What is loaded later is large by nature.
+    // Allows large chunks: those that load later are large by nature.
     chunkSizeWarningLimit: 6_000,
     assetsInlineLimit: 0,
   },

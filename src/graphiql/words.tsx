@@ -9,7 +9,7 @@ export function Words({ text }: { readonly text: string }) {
   );
 }
 
-/** A time of the gateway as clocks show it where the reader is, as far as the styles have of it. */
+/** A time of the gateway as clocks show it in the reader's zone, as far as the styles have of it. */
 export function localTime(time: string, styles?: Intl.DateTimeFormatOptions): string {
   const read = timeIn(time);
   return read === null ? time : new Date(read.firstMs).toLocaleString(undefined, styles);

@@ -6,7 +6,7 @@ import { type GatewayResponse, type Handle, isModern, UNPROVEN } from './message
 import { onceOver } from './run.ts';
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
-export type AdmissionRefusal = 'full' | 'late';
+type AdmissionRefusal = 'full' | 'late';
 
 /** Operations of one flow. */
 interface Lane {
@@ -77,10 +77,10 @@ export class Admission {
     refused: { full: 0, late: 0 },
   };
   readonly #maxOperations: number;
-  /** Returns the share of the process's memory that is taken. */
   readonly #takenMemory: () => number;
   /** The clock, in milliseconds from any start, and the share of the heap that is taken. */
   readonly #machine: typeof MACHINE;
+  readonly #overloaded: ReturnType<typeof createOverloaded>;
   /** Lanes that have operations under way or waiting. */
   readonly #lanes = new Set<Lane>();
   readonly #ofUnproven: Lane;
@@ -96,7 +96,30 @@ export class Admission {
     this.#maxOperations = maxOperations;
     this.#takenMemory = takenMemory;
     this.#machine = machine;
+    this.#overloaded = createOverloaded(maxOperations);
     this.#ofUnproven = this.#open(UNPROVEN);
+  }
+
+  /** Opens the stage that lets operations on once they may begin. */
+  admitting(next: Handle): Handle {
+    return async (incoming) => {
+      const { request, caller, delivery } = incoming;
+      const refusal = await this.enter(caller, request);
+      if (refusal !== null) return this.#overloaded(request.headers.accept, request.requestId);
+      try {
+        return await next(incoming);
+      } finally {
+        if (delivery === null) this.leave(caller);
+        else onceOver(delivery, () => this.leave(caller));
+      }
+    };
+  }
+
+  /** Returns the refusal of an operation unseen, if another one of the caller's flow would be refused; else null. */
+  refusalUnread(caller: Caller, accepts: string | undefined, requestId?: string): GatewayResponse | null {
+    if (!this.isFull(caller)) return null;
+    this.load.refused.full += 1;
+    return this.#overloaded(accepts, requestId);
   }
 
   /** Returns null once the operation may begin: from then on it is under way until it leaves. */
@@ -109,7 +132,7 @@ export class Admission {
       return null;
     }
     if (!this.isFull(caller)) return this.#wait(lane, request.signal, nowMs);
-    this.turnAway();
+    this.load.refused.full += 1;
     return 'full';
   }
 
@@ -123,11 +146,6 @@ export class Admission {
     if (this.load.waiting >= this.#maxOperations) return true;
     const lane = this.#laneOf(caller);
     return lane.queue.length >= mostWaiting(lane, this.#machine.now());
-  }
-
-  /** Counts an operation that was refused unseen. */
-  turnAway(): void {
-    this.load.refused.full += 1;
   }
 
   leave(caller: Caller): void {
@@ -289,7 +307,6 @@ function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): 
   return Math.min(most, Math.max(FEW, Math.floor(Math.max(begun.before, begun.now) / 2)));
 }
 
-/** Tells if the first operation in the queue has waited for too long. */
 function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
   const [first] = queue;
   if (first === undefined) return false;
@@ -305,9 +322,7 @@ const RETRY_AFTER_SECONDS = [1, 2, 3] as const;
 const REQUEST_ID = '<request>';
 
 /** Makes the answers to operations that are refused unseen, once: refusing has to cost next to nothing. */
-export function createOverloaded(
-  maxOperations: number,
-): (accepts: string, requestId?: string) => GatewayResponse {
+function createOverloaded(maxOperations: number) {
   const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
   const answersIn = (type: string) =>
     RETRY_AFTER_SECONDS.map((retryAfterSeconds) => {
@@ -323,32 +338,10 @@ export function createOverloaded(
     });
   const answers = { modern: answersIn('graphql-response+json'), plain: answersIn('json') };
   let count = 0;
-  return (accepts, requestId = 'none') => {
+  return (accepts = '', requestId = 'none'): GatewayResponse => {
     count += 1;
     const kind = isModern(accepts) ? 'modern' : 'plain';
     const answer = answers[kind][count % RETRY_AFTER_SECONDS.length];
     return { status: 503, headers: new Map(answer?.headers), body: answer?.parts.join(requestId) ?? '' };
-  };
-}
-
-/**
- * Lets operations on once they may begin.
- * @param overloaded answers the others
- */
-export function admitted(
-  next: Handle,
-  admission: Admission,
-  overloaded: ReturnType<typeof createOverloaded>,
-): Handle {
-  return async (incoming) => {
-    const { request, caller, delivery } = incoming;
-    const refusal = await admission.enter(caller, request);
-    if (refusal !== null) return overloaded(request.headers.accept ?? '', request.requestId);
-    try {
-      return await next(incoming);
-    } finally {
-      if (delivery === null) admission.leave(caller);
-      else onceOver(delivery, () => admission.leave(caller));
-    }
   };
 }

@@ -21,32 +21,24 @@ import {
 import { yieldToEventLoop } from '../async/turns.ts';
 import type { Config } from '../config.ts';
 import { errorBody, excerpt, Failure, type FailureCode } from '../errors.ts';
-import { TOO_DEEP } from '../exact-json.ts';
 import { conditionsOf } from '../execution/plan.ts';
-import { formatError } from '../graph/errors.ts';
+import { errorOf, formatError } from '../graph/errors.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { AnswersTable } from './answers.ts';
 import {
-  type Explanation,
   limitRules,
   listRefusal,
   type PlannedOperation,
   type PreparedOperations,
   readsSchemaAlone,
-  unknownOnError,
-  unlisted,
   type ValidOperation,
 } from './documents.ts';
 import {
-  bringsUnlisted,
   entityTag,
-  errorBehaviorIn,
   forApollo,
   type GatewayRequest,
   type GatewayResponse,
-  hasText,
   type Incoming,
-  isDeepRequest,
   isExplained,
   isModern,
   METHODS,
@@ -113,9 +105,6 @@ interface ApolloContext {
 /** The type of the body of a QUERY (RFC 10008). */
 export const ACCEPT_QUERY = ['accept-query', 'application/json'] as const;
 
-const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
-
-/** Words the refusal of a subscription, and names the way to subscribe. */
 function subscribedByPost({ subscriptions }: Config): GraphQLError {
   const message = subscriptions
     ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
@@ -127,33 +116,26 @@ function subscribedByPost({ subscriptions }: Config): GraphQLError {
  * Opens the last stage. It opens the run of each operation, and closes it once all of the answer is there. Operations that
  * were found valid before run by their plans; Apollo Server reads, validates and answers the rest.
  */
-export async function openRunning(
-  openRun: OpenRun,
-  parts: RunMeans,
-): Promise<{ run(incoming: Incoming): Promise<RanOperation>; stop(): Promise<void> }> {
+export async function openRunning(openRun: OpenRun, parts: RunMeans) {
   const { persisted, answers, plainRequests, execution } = parts;
   const apollo = await openServer(parts);
 
   async function byApollo({ request, plain }: Incoming, run: OperationRun): Promise<GatewayResponse> {
     if (!METHODS.has(request.method)) return wrongMethod(request, run, parts);
-    if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
-    if (bringsUnlisted(request, persisted))
-      return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
-    const onError = errorBehaviorIn(request);
-    if (onError === undefined) return refused(unknownOnError(), 400, run, parts);
-    run.onError = onError;
-    const { method, headers: given, search, body: content } = forApollo(request);
-    const passed: ApolloContext['passed'] = {
-      run,
-      isExplained: isExplained(request),
-      planned: null,
-    };
+    const asked = forApollo(request, persisted);
+    if (asked.refusal !== undefined) {
+      const isUnlisted = asked.refusal.code === 'DOCUMENT_NOT_ALLOWED';
+      return refused(asked.refusal, !isUnlisted ? 400 : isModern(run.accepts) ? 403 : 200, run, parts);
+    }
+    run.onError = asked.onError;
+    const { headers: given, ...others } = asked.request;
+    const passed: ApolloContext['passed'] = { run, isExplained: isExplained(request), planned: null };
     const {
       status = 200,
       headers,
       body,
     } = await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method, headers: new HeaderMap(Object.entries(given)), search, body: content },
+      httpGraphQLRequest: { ...others, headers: new HeaderMap(Object.entries(given)) },
       context: async () => ({ passed }),
     });
     // An answer that the client can't take is not sent, though it may have been made.
@@ -178,13 +160,13 @@ export async function openRunning(
       if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
         answers.keep(plain, written, run);
     }
-    return tagged(request, !hasText(request), response, run.errors, () =>
+    return tagged(request, asked.isNamed, response, run.errors, () =>
       entityTag(written?.data ?? ['null'], run.onError),
     );
   }
 
   return {
-    async run(incoming) {
+    async run(incoming: Incoming): Promise<RanOperation> {
       const { request, caller, plain, trace, delivery } = incoming;
       const run = openRun(request, caller, trace, delivery);
       try {
@@ -276,7 +258,7 @@ function runningPlugin(parts: RunMeans): ApolloServerPlugin<ApolloContext> {
   return {
     async requestDidStart({ contextValue: { passed } }) {
       const { run } = passed;
-      let explained: Explanation | null = null;
+      let explained: Awaited<ReturnType<Execution['explain']>> | null = null;
       return {
         async didResolveOperation({ source = '', document, operation, request }) {
           // There is none if the request names an operation that isn't in its document, although the types say
@@ -350,7 +332,8 @@ function variablesFor(
   if (coerced === undefined) return null;
   const nullCondition = mayReadSchema(text) ? nullConditionIn(document, coerced) : null;
   if (nullCondition !== null) throw nullCondition;
-  if (!mayAccept(accepts)) throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
+  if (!mayAccept(accepts))
+    throw new GraphQLError('The client takes no answer of ours.', { extensions: { code: 'BAD_REQUEST' } });
   return coerced;
 }
 
@@ -376,10 +359,7 @@ function nullConditionIn(
   const name = conditionsOf(document).find((condition) => variables[condition] === null);
   if (name === undefined) return null;
   const message = `Variable "$${name}" stands in a condition (@skip, @include), and may not be null.`;
-  return new GraphQLError(message, {
-    originalError: new Failure('BAD_USER_INPUT', message),
-    extensions: { http: { status: 400 } },
-  });
+  return errorOf(new Failure('BAD_USER_INPUT', message), 400);
 }
 
 /** Bounds the words of Apollo's answer, and adds the bill of a request that was refused before it ran. */
@@ -394,7 +374,6 @@ function worded(body: string, { errors, bill, requestId }: OperationRun): string
   });
 }
 
-/** Refuses a request without looking into it. */
 function refused(
   { message, code }: { readonly message: string; readonly code: FailureCode | 'BAD_REQUEST' },
   status: number,
@@ -412,7 +391,6 @@ function refused(
   };
 }
 
-/** Refuses a request by a method that brings no operation, and names those that do. */
 function wrongMethod(
   { method }: GatewayRequest,
   run: OperationRun,

@@ -7,7 +7,6 @@ import {
   type DocumentNode,
   type FragmentDefinitionNode,
   GraphQLError,
-  type GraphQLFormattedError,
   type GraphQLSchema,
   getNullableType,
   getVariableValues,
@@ -19,9 +18,11 @@ import {
   type ValidationContext,
   type ValidationRule,
 } from 'graphql';
+import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { ERROR_BEHAVIORS } from '../execution/columns.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
+import { errorOf } from '../graph/errors.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
 import { boundOf, DOCUMENTED } from '../price/bound.ts';
@@ -33,7 +34,6 @@ export interface PersistedTexts {
   get(name: string, isProven?: boolean): string | undefined;
   /** Keeps a text, if clients may add any. */
   set(name: string, text: string): void;
-  /** Tells if an operation may run. */
   allows(text: string): boolean;
   /** Tells if an operation is among the trusted documents, though others may run too. */
   lists(text: string): boolean;
@@ -206,13 +206,7 @@ function sumOfSelections(
   return ofSet;
 }
 
-/** An operation that was found valid, so that it can run without another parse and validation. */
-interface Prepared {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  /** Plans the operation for some variables; null if they don't fit. */
-  with(variables: Readonly<Record<string, unknown>>): PlannedOperation | null;
-}
+type Prepared = ReturnType<typeof prepareOperation>;
 
 /** An operation and its variables, coerced. */
 export interface PlannedOperation {
@@ -250,7 +244,6 @@ export class PreparedOperations implements Shrinkable {
     this.#unproven = createTable('unproven', maxBytes * UNPROVEN_SHARE);
   }
 
-  /** Finds an operation that was found valid before. */
   find(asked: AskedText, isProven: boolean): Prepared | undefined {
     const name = nameOf(asked);
     const known = this.#proven.ready.get(name);
@@ -303,12 +296,13 @@ interface PlannedFor {
   bounded: { readonly sizes: typeof DOCUMENTED; readonly bound: PlannedOperation['bound'] } | null;
 }
 
+/** Makes ready an operation that was found valid, so that it can run without another parse and validation. */
 function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   learned: Learned | null,
-): Prepared {
+) {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
   const plans = new Map<string, PlannedFor>();
@@ -335,10 +329,11 @@ function prepareOperation(
     return bound;
   }
 
-  const prepared: Prepared = {
+  const prepared = {
     document,
     operation,
-    with(given) {
+    /** Plans the operation for some variables; null if they don't fit. */
+    with(given: PlannedOperation['variables']): PlannedOperation | null {
       const variables =
         definitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, definitions, given).coerced;
       if (variables === undefined) return null;
@@ -380,12 +375,6 @@ export interface ValidOperation extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** The plan of an operation, in place of its answer. */
-export interface Explanation {
-  readonly errors: readonly GraphQLFormattedError[];
-  readonly extensions: Record<string, unknown>;
-}
-
 const isDeferral = ({ name }: DirectiveNode) => name.value === 'defer' || name.value === 'stream';
 
 /** Checks labels. They tell parts of an answer apart: each is a text of its own, known before anything runs. */
@@ -421,19 +410,6 @@ const streamOfListRule: ValidationRule = (context) => ({
   },
 });
 
-/** Rules for `@defer` and `@stream`, by the draft of the specification. */
-const deferralRules: readonly ValidationRule[] = [deferralLabelRule, streamOfListRule];
-
-interface OperationLimits {
-  readonly maxDepth: number;
-  readonly maxAliases: number;
-  readonly maxRootFields: number;
-  /** Tokens of a document, and selections of an operation once its fragments are written out. */
-  readonly maxTokens: number;
-  /** Items of one list, in the text or in a variable. */
-  readonly maxListItems: number;
-}
-
 /**
  * Validation rules for limits that an operation's text alone can break: such an operation never runs. One more rule has
  * it that there are queries only: without it, the executor would find that out, as if it were a fault of ours.
@@ -444,7 +420,7 @@ export function limitRules({
   maxRootFields,
   maxTokens,
   maxListItems,
-}: OperationLimits): ValidationRule[] {
+}: Config): ValidationRule[] {
   return [
     // With no `allowList` the rule would overlook aliases of `__typename`.
     armored(
@@ -465,7 +441,9 @@ export function limitRules({
     maxSelectionsRule(maxTokens),
     maxListItemsRule(maxListItems),
     knownOperationRule,
-    ...deferralRules,
+    // By the draft of the specification.
+    deferralLabelRule,
+    streamOfListRule,
   ];
 }
 
@@ -540,15 +518,11 @@ export function listRefusal(
     const length = longestList(given[name]);
     if (length <= limit) continue;
     const message = tooLong(`Variable "$${name}"`, length, limit);
-    return new GraphQLError(message, {
-      originalError: new Failure('BAD_USER_INPUT', message, { limit }),
-      extensions: { http: { status: 400 } },
-    });
+    return errorOf(new Failure('BAD_USER_INPUT', message, { limit }), 400);
   }
   return null;
 }
 
-/** Items of the longest list in a value. */
 function longestList(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let longest = Array.isArray(value) ? value.length : 0;
@@ -585,7 +559,5 @@ function countFields(set: SelectionSetNode, context: ValidationContext, seen = n
 function tooExpensive(is: string, planned: number, limit: number, setting?: string): GraphQLError {
   const named = setting === undefined ? '' : ` (${setting})`;
   const message = `The operation ${is}; this gateway takes ${limit}${named}.`;
-  return new GraphQLError(message, {
-    originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit }),
-  });
+  return errorOf(new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit }));
 }

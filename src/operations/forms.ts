@@ -1,7 +1,6 @@
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { PrefixedNames } from '../wings/federation/subgraph.ts';
-import type { PersistedTexts } from './documents.ts';
 import {
   acceptingInstead,
   type CallerOf,
@@ -36,7 +35,8 @@ export async function received(
   const { callerOf, plainRequests, names, ledger } = service;
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
-    const delivery = deliveryOf(request);
+    // Null if the answer comes whole.
+    const delivery = request instanceof DeferringRequest ? request.delivery : null;
     const caller = callerOf(request.headers, request.exchanged);
     const plain = plainRequests.read(request, caller);
     const told = (response: GatewayResponse) =>
@@ -56,23 +56,19 @@ export async function received(
     const { accept } = headers;
     if (Array.isArray(body))
       return METHODS.get(method)?.hasBody ? answerBatch(request, body) : answerNamed(request);
-    if (accept !== undefined && MULTIPART.test(accept) && mayDefer(request, persisted))
+    const mayDefer = () => DEFERRAL.test(textIn(request, persisted)?.text ?? '');
+    if (accept !== undefined && MULTIPART.test(accept) && mayDefer())
       return answerInParts(request, accept, answerNamed);
     return answerNamed(request);
   }
 
-  async function answerBatch(
-    request: GatewayRequest,
-    operations: readonly unknown[],
-  ): Promise<GatewayResponse> {
-    const { answerAll } = await import('../wings/batches.ts');
-    return answerAll(request, operations, answerNamed, config);
-  }
+  const answerBatch = async (request: GatewayRequest, operations: readonly unknown[]) =>
+    (await import('../wings/batches.ts')).answerAll(request, operations, answerNamed, config);
 
-  async function answerWithTable(request: GatewayRequest): Promise<GatewayResponse> {
+  const answerWithTable = async (request: GatewayRequest) => {
     const { tabled } = await import('../wings/tables/tabled.ts');
     return tabled(request, answer, stage, callerOf(request.headers, request.exchanged));
-  }
+  };
 
   return (request) => {
     const { accept } = request.headers;
@@ -91,10 +87,7 @@ function withLimits(response: GatewayResponse, known: ReturnType<Ledger['limits'
 }
 
 const MULTIPART = /multipart\/mixed/i;
-
-function mayDefer(request: GatewayRequest, persisted: PersistedTexts): boolean {
-  return /@\s*(defer|stream)\b/.test(textIn(request, persisted)?.text ?? '');
-}
+const DEFERRAL = /@\s*(defer|stream)\b/;
 
 /**
  * Answers in parts, as `multipart/mixed`, a client that accepts that and defers something (`@defer`, `@stream`). The
@@ -118,11 +111,6 @@ async function answerInParts(
   headers.set('x-accel-buffering', 'no');
   headers.delete('etag');
   return { status: 200, headers, body: delivery.body() };
-}
-
-/** Returns the delivery of a request whose answer may come in parts; null if it comes whole. */
-function deliveryOf(request: GatewayRequest): Delivery | null {
-  return request instanceof DeferringRequest ? request.delivery : null;
 }
 
 class DeferringRequest extends ChangedRequest {

@@ -13,25 +13,25 @@ import {
 import { LRUCache } from 'lru-cache';
 import { Flow, type PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
-import { isDeep, MAX_NESTING } from '../exact-json.ts';
+import { isDeep, MAX_NESTING, TOO_DEEP } from '../exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
-import type { Bill, Caller, Purse, Trace } from '../service/call.ts';
+import type { Caller, Purse, Trace } from '../service/call.ts';
 import type { Tenants } from '../tenants/tenant.ts';
-import type { Warning } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
-import { type AskedText, bareHash, NO_VARIABLES, type PersistedTexts } from './documents.ts';
-
-/** The request headers that name the caller and the kind of answer. */
-export interface CallerHeaders {
-  readonly authorization?: string | null | undefined;
-  readonly accept?: string | undefined;
-}
+import {
+  type AskedText,
+  bareHash,
+  NO_VARIABLES,
+  type PersistedTexts,
+  unknownOnError,
+  unlisted,
+} from './documents.ts';
 
 /** The flow of all callers whose keys the service has not accepted lately: they count as one. */
 export const UNPROVEN = new Flow();
 
 /** The key of the service that a request is made with, which may stand behind another, and a budget of its own. */
-export interface Exchanged {
+interface Exchanged {
   /** Takes the place of the `Authorization` header, if there is one. */
   readonly authorization: string | null;
   readonly purse: Purse;
@@ -39,16 +39,19 @@ export interface Exchanged {
 }
 
 /** Tells who asks, and by which key of the service. */
-export type CallerOf = (headers: CallerHeaders, exchanged?: Exchanged) => Caller;
+export type CallerOf = ReturnType<typeof createCallers>;
 
 /**
  * Opens the place where a key becomes a caller. Each request has a caller of its own, with a number that rises from
  * request to request.
  * @param isIssued tells if a header holds a key that is none of the service's: unless it is exchanged, it is no key
  */
-export function createCallers(tenants: Tenants, isIssued = (_: string) => false): CallerOf {
+export function createCallers(tenants: Tenants, isIssued = (_: string) => false) {
   let since = 0;
-  return ({ authorization: given = null }, exchanged) => {
+  return (
+    { authorization: given = null }: { readonly authorization?: string | null | undefined },
+    exchanged?: Exchanged,
+  ): Caller => {
     const own = given !== null && isIssued(given) ? null : given;
     const authorization = exchanged?.authorization ?? own;
     const tenant = tenants.of(authorization);
@@ -99,14 +102,7 @@ export class ChangedRequest implements GatewayRequest {
 
   constructor(
     whole: GatewayRequest,
-    changes: {
-      readonly method?: string;
-      readonly headers?: GatewayRequest['headers'];
-      readonly search?: string;
-      readonly body?: unknown;
-      readonly isBatched?: boolean;
-      readonly exchanged?: Exchanged;
-    },
+    changes: Partial<Omit<GatewayRequest, 'requestId' | 'signal' | 'address'>>,
     signalled: { readonly signal: AbortSignal } = whole,
   ) {
     this.method = changes.method ?? whole.method;
@@ -133,21 +129,16 @@ export function acceptingInstead(
   return { ...others, accept };
 }
 
-interface Method {
-  /** True if the body brings the operation, or an array of several: else it stands in the address. */
-  readonly hasBody: boolean;
-  /** True if a client only looks by it: what it brings back may be held, and looked at again. */
-  readonly isSafe: boolean;
-}
-
-/** The methods that bring operations. */
-export const METHODS: ReadonlyMap<string, Method> = new Map([
+/**
+ * The methods that bring operations: in a body, one or an array of several, or else in the address. By a safe one a client
+ * only looks: what it brings back may be held, and looked at again.
+ */
+export const METHODS: ReadonlyMap<string, { readonly hasBody: boolean; readonly isSafe: boolean }> = new Map([
   ['GET', { hasBody: false, isSafe: true }],
   ['POST', { hasBody: true, isSafe: false }],
   ['QUERY', { hasBody: true, isSafe: true }],
 ]);
 
-/** The operation that a request asks for. */
 interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly onError: ErrorBehavior;
@@ -156,10 +147,7 @@ interface OperationParams extends AskedText {
 }
 
 /** Reads `onError` of a request; undefined if nobody knows its value. */
-export function errorBehaviorIn({
-  body,
-  search,
-}: Pick<GatewayRequest, 'body' | 'search'>): ErrorBehavior | undefined {
+function errorBehaviorIn({ body, search }: GatewayRequest): ErrorBehavior | undefined {
   if (isObject(body)) return errorBehaviorOf(body.onError);
   const [given, ...others] = search === '' ? [] : new URLSearchParams(search).getAll('onError');
   return others.length === 0 ? errorBehaviorOf(given) : undefined;
@@ -211,38 +199,34 @@ function paramsIn(
 }
 
 /**
- * Translates the request for Apollo Server. An operation that is named by an identifier, and one that may not run,
- * become operations that are named by a hash. Of the latter Apollo then says that there is none. It doesn't know QUERY,
- * whose body is that of a POST.
+ * Translates a request for Apollo Server, or refuses it. An operation that is named by an identifier becomes one that is
+ * named by a hash. Apollo doesn't know QUERY, whose body is that of a POST.
  */
-export function forApollo(given: GatewayRequest) {
+export function forApollo(given: GatewayRequest, { allows }: PersistedTexts) {
   const { method, headers, search, body } = given;
-  const name = nameInstead(givenIn(given));
+  const params = givenIn(given);
+  const { query } = params;
+  if (isDeepRequest(body, params)) return { refusal: { code: 'BAD_REQUEST', message: TOO_DEEP } } as const;
+  const hasText = typeof query === 'string' && query !== '';
+  if (hasText && !allows(query)) return { refusal: unlisted() };
+  const onError = errorBehaviorIn(given);
+  if (onError === undefined) return { refusal: unknownOnError() };
   const request = { method: method === 'QUERY' ? 'POST' : method, headers, search, body };
-  if (name === null) return request;
+  const id = hasText ? null : documentIdOf(params);
+  return { onError, isNamed: !query, request: id === null ? request : { ...request, ...namedBy(id, given) } };
+}
+
+/** Returns the address and the body of a request with the hash of its operation in place of other names. */
+function namedBy(sha256Hash: string, { search, body }: GatewayRequest) {
+  const extensions = { persistedQuery: { version: 1, sha256Hash } };
   if (isObject(body)) {
     const { query: _, documentId: __, doc_id: ___, id: ____, ...others } = body;
-    return { ...request, body: { ...others, extensions: { persistedQuery: persistedBy(name) } } };
+    return { search, body: { ...others, extensions } };
   }
   const params = new URLSearchParams(search);
-  params.delete('query');
-  for (const id of DOCUMENT_IDS) params.delete(id);
-  params.set('extensions', JSON.stringify({ persistedQuery: persistedBy(name) }));
-  return { ...request, search: `?${params}` };
-}
-
-const persistedBy = (sha256Hash: string) => ({ version: 1, sha256Hash });
-
-/** Tells if a request brings the text of an operation that may not run. */
-export function bringsUnlisted(request: GatewayRequest, { allows }: PersistedTexts): boolean {
-  const { query } = givenIn(request);
-  return typeof query === 'string' && query !== '' && !allows(query);
-}
-
-/** Returns the name to call an operation by instead; null if the request is fine as it is. */
-function nameInstead(params: Readonly<Record<string, unknown>>): string | null {
-  const { query } = params;
-  return typeof query === 'string' && query !== '' ? null : documentIdOf(params);
+  for (const name of ['query', ...DOCUMENT_IDS]) params.delete(name);
+  params.set('extensions', JSON.stringify(extensions));
+  return { search: `?${params}`, body };
 }
 
 /** The parameters of a request, by its body or its address: texts in the latter, of which the first of several counts. */
@@ -254,11 +238,6 @@ function givenIn({ body, search }: GatewayRequest): Readonly<Record<string, unkn
 function documentIdOf(params: Readonly<Record<string, unknown>>): string | null {
   const id = DOCUMENT_IDS.map((name) => params[name]).find((value) => typeof value === 'string');
   return typeof id === 'string' ? bareHash(id) : null;
-}
-
-/** Tells if a request has the text of an operation, and doesn't only name it. */
-export function hasText(request: GatewayRequest): boolean {
-  return Boolean(givenIn(request).query);
 }
 
 /** Returns the operation that a request asks for, by its text or by a name that is known; null if it is neither. */
@@ -333,19 +312,16 @@ function hashIn(params: Readonly<Record<string, unknown>>): string | null {
 }
 
 /** Tells if the text of the operation, or any value that comes with it, nests deeper than the limit. */
-export function isDeepRequest(request: GatewayRequest): boolean {
-  const { query, variables, extensions } = givenIn(request);
+function isDeepRequest(body: unknown, { query, variables, extensions }: ReturnType<typeof givenIn>): boolean {
   if (isDeepOperation(query)) return true;
-  return isObject(request.body)
-    ? isDeep(request.body)
-    : [variables, extensions].some((text) => isDeep(jsonIn(text)));
+  return isObject(body) ? isDeep(body) : [variables, extensions].some((text) => isDeep(jsonIn(text)));
 }
 
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Tells if the text of an operation nests deeper than the limit. */
-function isDeepOperation(text: unknown): boolean {
+/** Tells if the text of an operation nests deeper than the limit: a parser would run out of stack. */
+export function isDeepOperation(text: unknown): boolean {
   if (typeof text !== 'string' || (text.match(/[{[(]/g)?.length ?? 0) <= MAX_NESTING) return false;
   const lexer = new Lexer(new Source(text));
   let levels = 0;
@@ -388,7 +364,6 @@ export interface PlainRequest {
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
 
-/** Reads requests that nobody needs to interpret. */
 export class PlainRequests {
   readonly #persisted: PersistedTexts;
   /** Types of content by `Accept` headers. */
@@ -415,7 +390,6 @@ export class PlainRequests {
   }
 }
 
-/** Answers requests. */
 export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
 
 /** A request, its caller, and the operation that it asks for if that is plain. */
@@ -437,7 +411,6 @@ export interface Incoming {
  */
 export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
 
-/** Errors that one answer lists. */
 const MAX_ERRORS = 1_000;
 
 /**
@@ -524,15 +497,6 @@ export function entityTag(data: TextPieces | Buffer, onError: ErrorBehavior = 'P
   return `W/"${hash.digest('base64url').slice(0, 27)}"`;
 }
 
-/** The facts that an answer states about itself. */
-interface Extensions {
-  readonly upstream: Bill;
-  /** Undefined, and not in the answer, if there are none. */
-  readonly warnings: readonly Warning[] | undefined;
-  /** The trace of its fields, as Apollo's routers name it; undefined if nobody asked for it. */
-  readonly ftv1: string | undefined;
-}
-
 /** Characters of data beyond which a body is put together as bytes: to join long texts takes longer than to encode them. */
 const LONG_DATA = 16_384;
 
@@ -540,7 +504,7 @@ const LONG_DATA = 16_384;
 export function writeBody(
   data: TextPieces,
   errors: readonly GraphQLFormattedError[],
-  extensions: Extensions,
+  extensions: object,
 ): string | Buffer {
   const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
   const start = `{${told}"data":`;
@@ -597,7 +561,6 @@ export function statusOf<Status extends number | undefined>(
     operation,
     hadOperation,
   }: {
-    /** The `Accept` header. */
     readonly accepts: string;
     readonly errors: readonly GraphQLFormattedError[];
     readonly data: () => unknown;

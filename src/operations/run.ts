@@ -1,9 +1,4 @@
-import {
-  GraphQLError,
-  type GraphQLFormattedError,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import type { GraphQLError, GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { byteLengthOf, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
@@ -11,7 +6,7 @@ import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { GraphContext } from '../graph/context.ts';
-import { formatError } from '../graph/errors.ts';
+import { errorOf, formatError } from '../graph/errors.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { timeIn } from '../periods.ts';
@@ -33,9 +28,9 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
-import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import type { Pricing } from '../wings/pricing/pricing.ts';
-import type { Explanation, PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
+import type { openFieldTraces } from "../wings/federation/field-traces.ts";
+import type { createPricing } from "../wings/pricing/pricing.ts";
+import type { PersistedTexts, PlannedOperation, ValidOperation } from "./documents.ts";
 import type { GatewayRequest, Handle } from './messages.ts';
 import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
 
@@ -48,7 +43,7 @@ export interface OperationsParts {
   /** Sizes and limits that the service has shown: operations are bounded by them. */
   readonly learned: Learned;
   /** Traces of fields for routers that ask for them; null if they are off. */
-  readonly fieldTraces: FieldTraces | null;
+  readonly fieldTraces: Awaited<ReturnType<typeof openFieldTraces>> | null;
   /** The wall clock, in milliseconds since the epoch. */
   readonly now: () => number;
   /** The same without steps back, to tell how old things are. */
@@ -78,7 +73,6 @@ interface OperationOutcome {
 /** One operation that is over, as logs and metrics hear of it. */
 export interface OperationEvent extends OperationOutcome {
   readonly durationMs: number;
-  /** Identifier of its request; undefined if that has none. */
   readonly requestId?: string | undefined;
 }
 
@@ -93,12 +87,10 @@ export interface OperationRun {
   /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   /** The trace of its fields for a router; null if none asks for it. */
-  readonly fieldTrace: FieldTrace | null;
+  readonly fieldTrace: ReturnType<NonNullable<OperationsParts['fieldTraces']>['begin']>;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
-  /** The `Accept` header. */
   readonly accepts: string;
-  /** The delivery of an answer that may come in parts; null if it comes whole. */
   readonly delivery: Delivery | null;
   /** Generation of the entries that were held for the key when the request came. */
   readonly generation: number;
@@ -116,12 +108,7 @@ export interface OperationRun {
   isLasting: boolean;
 }
 
-export type OpenRun = (
-  request: GatewayRequest,
-  caller: Caller,
-  trace?: Trace,
-  delivery?: Delivery | null,
-) => OperationRun;
+export type OpenRun = ReturnType<typeof createOpenRun>;
 
 /** The answer to an operation that ran by its plan. */
 export interface WrittenAnswer {
@@ -132,7 +119,7 @@ export interface WrittenAnswer {
   readonly extensions: ReturnType<typeof extensionsOf>;
 }
 
-/** Returns the `extensions` of the answer to an operation. */
+/** Returns the `extensions` of the answer to an operation; those that are undefined are not told. */
 export function extensionsOf({ bill, context: { warnings }, fieldTrace }: OperationRun) {
   return { upstream: shown(bill), warnings: warnings.told(), ftv1: fieldTrace?.written };
 }
@@ -168,7 +155,6 @@ interface AnswerFacts {
   readonly nowMs: number;
   /** Seconds for which all of the answer is known to hold; null if that isn't known, or the answer isn't whole. */
   readonly maxAgeSeconds: number | null;
-  /** See {@link timingOf}. */
   readonly timing: string;
 }
 
@@ -308,11 +294,15 @@ export function createOpenRun(
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   },
-): OpenRun {
-  const { ask, tickersLearned, hasPlenty, heldNames, observations, gate, quota } = service;
-  const held = { ask, tickersLearned, learned, hasPlenty, heldNames };
+) {
+  const { observations, gate, quota, ...lists } = service;
   const citing = citingOf(config);
-  return (request, caller, trace, delivery = null) => {
+  return (
+    request: GatewayRequest,
+    caller: Caller,
+    trace?: Trace,
+    delivery: Delivery | null = null,
+  ): OperationRun => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
@@ -345,7 +335,7 @@ export function createOpenRun(
       context: {
         caller,
         bill,
-        loaders: createLoaders({ ...held, sending, figures, batchGate, effort }),
+        loaders: createLoaders({ ...lists, learned, sending, figures, batchGate, effort }),
         batchGate,
         effort,
         warnings: createWarnings(),
@@ -391,22 +381,20 @@ function citingOf({
   return { sourceNames, serviceUrl: isPublic ? `${url.origin}${url.pathname.replace(/\/+$/, '')}` : null };
 }
 
-/** The response to an operation, and its run. */
 export interface RanOperation {
   readonly response: GatewayResponse;
   readonly run: OperationRun;
 }
 
-/** Data of an answer that has none. */
 const NULL: TextPieces = ['null'];
 
 /** Prices and runs operations by their plans. */
 export class Execution {
   readonly #parts: OperationsParts;
-  readonly #openPricing: () => Promise<Pricing>;
+  readonly #openPricing: () => Promise<ReturnType<typeof createPricing>>;
 
   /** @param openPricing loads what prices operations: most are never priced */
-  constructor(parts: OperationsParts, openPricing: () => Promise<Pricing>) {
+  constructor(parts: OperationsParts, openPricing: () => Promise<ReturnType<typeof createPricing>>) {
     this.#parts = parts;
     this.#openPricing = openPricing;
   }
@@ -423,7 +411,7 @@ export class Execution {
     const priced = { document, operation, variables, caller, plan };
     const pricing = await this.#openPricing();
     const refusal = await pricing.refusalOf(priced);
-    return refusal && refused(refusal);
+    return refusal && errorOf(refusal, 400);
   }
 
   /**
@@ -434,11 +422,11 @@ export class Execution {
     { document, operation }: ValidOperation,
     variables: PlannedOperation['variables'],
     { context: { caller, warnings } }: OperationRun,
-  ): Promise<Explanation> {
+  ) {
     const plan = planOperation(this.#parts.schema, document, operation, variables);
     const pricing = await this.#openPricing();
     const explained = await pricing.explain({ document, operation, variables, caller, plan }, warnings);
-    if (explained instanceof Failure) throw refused(explained);
+    if (explained instanceof Failure) throw errorOf(explained, 400);
     return explained;
   }
 
@@ -467,7 +455,6 @@ export class Execution {
     return run.written;
   }
 
-  /** Reports that an operation is over. */
   finish(
     run: OperationRun,
     operation: OperationDefinitionNode | null,
@@ -530,7 +517,6 @@ export class Execution {
   }
 }
 
-/** Runs an operation by its plan. */
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
   { context, participant, payer, fieldTrace, onError }: OperationRun,
@@ -554,20 +540,8 @@ async function runBounded(
     });
   } catch (fault) {
     if (effort.refusal === null || fault !== effort.refusal) throw fault;
-    return { data: NULL, errors: [wholeRefused(effort.refusal)] };
+    return { data: NULL, errors: [errorOf(effort.refusal)] };
   }
-}
-
-/** Makes the only error of an operation that comes to more than it may. */
-function wholeRefused(refusal: Failure): GraphQLError {
-  return new GraphQLError(refusal.message, { originalError: refusal });
-}
-
-function refused(failure: Failure): GraphQLError {
-  return new GraphQLError(failure.message, {
-    originalError: failure,
-    extensions: { http: { status: 400 } },
-  });
 }
 
 function isLonger(text: TextPieces, maxBytes: number): boolean {
@@ -577,6 +551,5 @@ function isLonger(text: TextPieces, maxBytes: number): boolean {
 
 function answerTooLong(limit: number): GraphQLError {
   const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
-  const failure = new Failure('OPERATION_TOO_EXPENSIVE', message, { limit });
-  return wholeRefused(failure);
+  return errorOf(new Failure('OPERATION_TOO_EXPENSIVE', message, { limit }));
 }

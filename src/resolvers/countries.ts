@@ -6,19 +6,14 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext } from '../graph/context.ts';
-import type {
-  CountryObservationArgs,
-  CountryResolvers,
-  QueryCountriesArgs,
-  Resolvers,
-} from '../graph/generated.ts';
+import type { CountryObservationArgs, QueryCountriesArgs, Resolvers } from '../graph/generated.ts';
 import { marksAskedAhead } from '../graph/schema.ts';
 import {
   asksForFigures,
+  fieldsBelow,
   leadsToFigures,
   perSelection,
   type RowsField,
@@ -59,7 +54,6 @@ const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 const LIST_FIELDS = ['name', 'iso3', 'officialName', 'capital', 'region', 'subregion', 'record'] as const;
 const FROM_LIST: ReadonlySet<string> = new Set(LIST_FIELDS);
 
-/** Findings on the selection on a country. */
 interface Selected {
   /** True if the code is enough for some of it, which then need not fail with the list. */
   readonly isMoreThanCode: boolean;
@@ -182,23 +176,6 @@ const fromList = recordFields<CountryRecord, CountryRef>(({ code }, { loaders })
   loaders.country.load(code),
 );
 
-const Country = {
-  id: ({ code }) => encodeId('Country', code),
-  ...plainFields('Country', 'code'),
-  ...fromList(LIST_FIELDS),
-  profile: (country, _, { loaders }) => loaders.load(countryProfile, country),
-  signals: (country, _, { loaders }) => loaders.load(countrySignals, country),
-  offices: (country, _, context, info) =>
-    warnedOnceLoaded(context, info, context.loaders.load(governmentStructure, country)),
-  tickers: ({ code }, _, context, info) =>
-    warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
-  observations: ({ code }, { metricKeys, ...filter }, context, info) =>
-    observationList({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
-  observationsConnection: ({ code }, { metricKeys, ...filter }, context, info) =>
-    observationPage({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
-} satisfies CountryResolvers;
-
-/** The latest national figure of each country. */
 const observation: BatchResolver<
   CountryRef,
   CountryObservationArgs,
@@ -247,7 +224,21 @@ export const resolvers = {
         expected.includes(code) ? [code] : [],
       ),
   },
-  Country,
+  Country: {
+    id: ({ code }) => encodeId('Country', code),
+    ...plainFields('Country', 'code'),
+    ...fromList(LIST_FIELDS),
+    profile: (country, _, { loaders }) => loaders.load(countryProfile, country),
+    signals: (country, _, { loaders }) => loaders.load(countrySignals, country),
+    offices: (country, _, context, info) =>
+      warnedOnceLoaded(context, info, context.loaders.load(governmentStructure, country)),
+    tickers: ({ code }, _, context, info) =>
+      warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
+    observations: ({ code }, { metricKeys, ...filter }, context, info) =>
+      observationList({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
+    observationsConnection: ({ code }, { metricKeys, ...filter }, context, info) =>
+      observationPage({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
+  },
   CountryProfile: {
     ...plainFields('CountryProfile', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),
@@ -312,7 +303,6 @@ const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, k
  * in place of two.
  */
 
-/** `Country.observation` in a selection on countries. */
 interface LatestField {
   readonly definition: GraphQLField<unknown, unknown>;
   readonly nodes: RowsField['fieldNodes'];
@@ -320,7 +310,6 @@ interface LatestField {
   wanted?: WantedLatest;
 }
 
-/** The figures that a field asks for of each country. */
 interface WantedLatest {
   readonly metricKey: string;
   readonly maxAgeMs: number;
@@ -362,12 +351,10 @@ async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknow
 
 /** The latest figures that are selected of countries; none if something else below them leads to figures. */
 const latestFieldsIn = perSelection((info: GraphQLResolveInfo): readonly LatestField[] => {
-  const { schema, fragments, variableValues, fieldNodes } = info;
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) return [];
-  const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const found: LatestField[] = [];
-  for (const nodes of selected.values()) {
+  for (const nodes of fieldsBelow(info, type)) {
     const definition = type.getFields()[nodes[0]?.name.value ?? ''];
     if (definition === undefined) continue;
     const named = getNamedType(definition.type);

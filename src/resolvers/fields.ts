@@ -12,22 +12,19 @@ import { createObjectMemo } from '../store/lru.ts';
 export function plainFields<
   Type extends keyof ResolversParentTypes,
   Name extends keyof ResolversParentTypes[Type] & string,
->(_type: Type, ...names: readonly Name[]): PlainFields<ResolversParentTypes[Type], Name> {
+>(
+  _type: Type,
+  ...names: readonly Name[]
+): { readonly [Field in Name]: (source: ResolversParentTypes[Type]) => ResolversParentTypes[Type][Field] } {
   // The entries of an object made of a list have no type of their own.
   return Object.fromEntries(names.map((name) => [name, defaultFieldResolver])) as never;
 }
-
-type PlainFields<Source, Name extends keyof Source> = {
-  readonly [Field in Name]: (source: Source) => Source[Field];
-};
-
-type Load<Source, Rec> = (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>;
 
 /** Makes resolvers for fields that are loaded unless known. Without a record, `record` fails; others are null. */
 export function recordFields<
   Rec extends { readonly record: unknown },
   Source extends { readonly known?: Partial<Rec> },
->(load: Load<Source, Rec>) {
+>(load: (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>) {
   const loading = createObjectMemo<{ readonly field: string; readonly record: PromiseOrValue<Rec | null> }>(
     'loading',
   );
@@ -55,15 +52,9 @@ export function recordFields<
       });
     };
 
-  return <Field extends keyof Rec & string>(fields: readonly Field[]): RecordFields<Source, Rec, Field> =>
+  return <Name extends keyof Rec & string>(
+    fields: readonly Name[],
+  ): { readonly [Field in Name]: ReturnType<typeof fromRecord<Field>> } =>
     // As above.
     Object.fromEntries(fields.map((field) => [field, fromRecord(field)])) as never;
 }
-
-type RecordFields<Source, Rec, Name extends keyof Rec> = {
-  readonly [Field in Name]: (
-    source: Source,
-    args: unknown,
-    context: GraphContext,
-  ) => PromiseOrValue<Rec[Field] | null>;
-};

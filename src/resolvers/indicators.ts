@@ -1,16 +1,9 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
-import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
-import type {
-  IndicatorObservationArgs,
-  IndicatorResolvers,
-  QueryIndicatorsArgs,
-  Resolvers,
-  SourceResolvers,
-} from '../graph/generated.ts';
-import { costOf, type RowsField, selectedFields } from '../graph/selection.ts';
+import type { IndicatorObservationArgs, QueryIndicatorsArgs, Resolvers } from '../graph/generated.ts';
+import { costOf, fieldsBelow, type RowsField, selectedFields } from '../graph/selection.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import { plainFields, recordFields } from './fields.ts';
@@ -46,7 +39,6 @@ const listing = createListing(
   ({ key }) => [key],
 );
 
-/** Indicators of the catalogue that pass the filters. */
 function loadIndicators(
   { category, hasData, keys, search, source }: QueryIndicatorsArgs,
   context: GraphContext,
@@ -121,12 +113,11 @@ export function indicatorByKey(
 
 /** True if the selection brings a figure, or an error that says nothing of the key. The fields below find it. */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
-  const { schema, fragments, variableValues, fieldNodes } = info;
+  const { schema, fragments, variableValues } = info;
   const type = indicatorIn(info);
-  const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const { naive } = context.bill;
   const loads: PromiseOrValue<readonly unknown[]>[] = [];
-  for (const nodes of selected.values()) {
+  for (const nodes of fieldsBelow(info, type)) {
     const [node] = nodes;
     const field = node === undefined ? undefined : type.getFields()[node.name.value];
     if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
@@ -199,44 +190,6 @@ function nameFromStatus(field: 'name' | 'url') {
     );
 }
 
-const Indicator = {
-  id: ({ key }) => encodeId('Indicator', key),
-  ...plainFields('Indicator', 'key'),
-  ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
-  sources({ key, known }, _, context, info) {
-    const keys =
-      known?.sources === undefined
-        ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
-        : known.sources;
-    return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
-  },
-  async observation({ key }, { countryCode, maxAge }, context, info) {
-    const { path } = info;
-    const maxAgeMs = maxAgeMsOf(maxAge);
-    const derived = derivedOf(info);
-    const found = knownNames('countries', context, () => path, [countryCode]);
-    const codes = found instanceof Promise ? await found : found;
-    const figures = latestFigures(derived, codes, key, maxAgeMs, context);
-    const [national] = await warnedFigures(context, () => path, figures, true);
-    if (national instanceof Error) throw national;
-    return national ?? null;
-  },
-  observations: ({ key }, { countryCodes, ...filter }, context, info) =>
-    observationList({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
-  observationsConnection: ({ key }, { countryCodes, ...filter }, context, info) =>
-    observationPage({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
-} satisfies IndicatorResolvers;
-
-const Source = {
-  id: ({ key }) => encodeId('Source', key),
-  ...plainFields('Source', 'key'),
-  ...fromStatus(['record']),
-  name: nameFromStatus('name'),
-  url: nameFromStatus('url'),
-  lastSuccessfulRefresh: timeFromStatus('lastSuccessfulRefresh'),
-  nextRun: timeFromStatus('nextRun'),
-} satisfies SourceResolvers;
-
 export const resolvers = {
   Query: {
     indicators: (_, args, context, info) =>
@@ -257,8 +210,42 @@ export const resolvers = {
       mapValue(warnedOnceLoaded(context, info, context.loaders.sources()), (list) => list.map(sourceOf)),
     source: (_, { key }, context) => sourceByKey(key, context),
   },
-  Indicator,
-  Source,
+  Indicator: {
+    id: ({ key }) => encodeId('Indicator', key),
+    ...plainFields('Indicator', 'key'),
+    ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
+    sources({ key, known }, _, context, info) {
+      const keys =
+        known?.sources === undefined
+          ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
+          : known.sources;
+      return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
+    },
+    async observation({ key }, { countryCode, maxAge }, context, info) {
+      const { path } = info;
+      const maxAgeMs = maxAgeMsOf(maxAge);
+      const derived = derivedOf(info);
+      const found = knownNames('countries', context, () => path, [countryCode]);
+      const codes = found instanceof Promise ? await found : found;
+      const figures = latestFigures(derived, codes, key, maxAgeMs, context);
+      const [national] = await warnedFigures(context, () => path, figures, true);
+      if (national instanceof Error) throw national;
+      return national ?? null;
+    },
+    observations: ({ key }, { countryCodes, ...filter }, context, info) =>
+      observationList({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+    observationsConnection: ({ key }, { countryCodes, ...filter }, context, info) =>
+      observationPage({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+  },
+  Source: {
+    id: ({ key }) => encodeId('Source', key),
+    ...plainFields('Source', 'key'),
+    ...fromStatus(['record']),
+    name: nameFromStatus('name'),
+    url: nameFromStatus('url'),
+    lastSuccessfulRefresh: timeFromStatus('lastSuccessfulRefresh'),
+    nextRun: timeFromStatus('nextRun'),
+  },
 } satisfies Resolvers;
 
 const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });

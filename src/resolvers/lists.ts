@@ -6,9 +6,8 @@ import type { OrderDirection } from '../graph/generated.ts';
 import type { Naming, Order } from '../wings/resolvers/lists.ts';
 
 /** The meaning of a global identifier: a type of the graph and the key of one of its objects. */
-export interface GlobalId {
+interface GlobalId {
   readonly type: 'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker';
-  /** Parts of the key, as many as the type has. */
   readonly key: readonly string[];
 }
 
@@ -79,8 +78,7 @@ export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, collator.compare);
 }
 
-/** Arguments of a connection. */
-export interface PagingArgs<Field extends string> {
+interface PagingArgs<Field extends string> {
   readonly orderBy?: OrderBy<Field>;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -171,7 +169,6 @@ export function createListing<Row, Field extends string>(
 /** Marks an identifier as a cursor: `node` takes none. */
 const CURSOR = 'Cursor';
 
-/** The cursor of a row with this identifier. */
 function cursorOf(id: string): string {
   const { type, key } = decodeId(id);
   return Buffer.from(JSON.stringify([CURSOR, type, ...key])).toString('base64url');

@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
@@ -6,12 +7,13 @@ import { CountryCode, marksAskedAhead, type Representation } from '../graph/sche
 import { gatesBatch } from '../graph/selection.ts';
 import { countryByCode, countryByIso3 } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
-import { decodeId, type GlobalId } from './lists.ts';
+import { decodeId } from './lists.ts';
 import { observationOf } from './observations.ts';
 import { officeById, tickerBySymbol } from './reference.ts';
 import { checkMetricKey, warnedOfPeriods } from './warned.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
+type Decoded = ReturnType<typeof decodeId>;
 
 /**
  * The object of a global identifier.
@@ -21,7 +23,7 @@ async function nodeById(
   id: string,
   context: GraphContext,
   info: GraphQLResolveInfo,
-): Promise<(AnyNode & { __typename: GlobalId['type'] }) | null> {
+): Promise<(AnyNode & { __typename: Decoded['type'] }) | null> {
   const decoded = decodeId(id);
   // An observation waits for the batch; any other object that is still loading may have figures below it.
   const isGating = decoded.type !== 'Observation' && gatesBatch(info);
@@ -33,7 +35,7 @@ async function nodeById(
 
 async function find(
   id: string,
-  { type, key }: GlobalId,
+  { type, key }: Decoded,
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): Promise<AnyNode | null> {
@@ -77,15 +79,13 @@ export const resolvers = {
 } satisfies Resolvers;
 
 /** Finds an entity by the key fields of a router's representation. */
-function reference<Entity extends object>(
-  find: (
-    representation: Representation,
-    context: GraphContext,
-    info: GraphQLResolveInfo,
-  ) => Entity | null | Promise<Entity | null>,
-) {
-  return { __resolveReference: find };
-}
+type Find = (
+  representation: Representation,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+) => PromiseOrValue<object | null>;
+
+const reference = (find: Find) => ({ __resolveReference: find });
 
 /** @throws Failure BAD_USER_INPUT if the representation lacks the key */
 function keyIn(representation: Representation, field: string): string {
@@ -121,7 +121,7 @@ function codeIn(representation: Representation): string {
  * @throws Failure BAD_USER_INPUT if it is of another one
  */
 function byId(
-  type: GlobalId['type'] | null,
+  type: Decoded['type'] | null,
   representation: Representation,
   context: GraphContext,
   info: GraphQLResolveInfo,
@@ -133,12 +133,8 @@ function byId(
 }
 
 /** Finds an entity by the key in the representation: its own key if that is there, else its identifier. */
-function keyed<Entity extends object>(
-  type: GlobalId['type'],
-  key: string,
-  find: Parameters<typeof reference<Entity>>[0],
-) {
-  return reference<object>((ref, context, info) =>
+function keyed(type: Decoded['type'], key: string, find: Find) {
+  return reference((ref, context, info) =>
     ref[key] === undefined && ref.id !== undefined
       ? byId(type, ref, context, info)
       : find(ref, context, info),

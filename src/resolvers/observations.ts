@@ -10,9 +10,9 @@ import { loadedOnce, mapValue, type PromiseOrValue, promiseTry } from '../async/
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
-import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
+import type { ObservationScope, Resolvers } from '../graph/generated.ts';
 import {
-  nodesBelow,
+  fieldsBelow,
   type RowsField,
   rowTypeOf,
   type SelectionScope,
@@ -57,7 +57,6 @@ interface DerivedArguments {
   readonly among?: readonly string[] | null;
 }
 
-/** The figures that others are derived of. */
 interface FiguresAsked {
   readonly mode: Mode;
   readonly countryCodes: readonly string[];
@@ -85,15 +84,17 @@ export function derivedOf(field: RowsField): readonly DerivedField[] {
   const names = selectedFields(scope, type.name);
   if (!DERIVED.some((name) => names.has(name))) return NONE;
   const fields = type.getFields();
-  return nodesBelow(scope, type).flatMap((node) => {
-    const definition = fields[node.name.value];
-    if (definition === undefined || !DERIVED.some((name) => name === definition.name)) return [];
-    const args = argumentsOf(definition, node, scope);
-    if (args === null) return [];
-    checkSince(args.since);
-    if (args.metricKey !== undefined) checkMetricKey(args.metricKey);
-    return [{ ...args, name: definition.name }];
-  });
+  return fieldsBelow(scope, type)
+    .flat()
+    .flatMap((node) => {
+      const definition = fields[node.name.value];
+      if (definition === undefined || !DERIVED.some((name) => name === definition.name)) return [];
+      const args = argumentsOf(definition, node, scope);
+      if (args === null) return [];
+      checkSince(args.since);
+      if (args.metricKey !== undefined) checkMetricKey(args.metricKey);
+      return [{ ...args, name: definition.name }];
+    });
 }
 
 function argumentsOf(
@@ -319,7 +320,6 @@ export function observationRows(
   return warnedFigures(context, path, rows, latest === true);
 }
 
-/** Rows of the wanted years and scope. */
 function chosen(
   rows: readonly ObservationRecord[],
   { fromYear, toYear, scope }: ObservationFilter,
@@ -351,50 +351,10 @@ function unique(names: readonly string[]): readonly string[] {
 
 const citations = loadedOnce(() => import('../wings/citations.ts'));
 
-const Observation = {
-  ...plainFields(
-    'Observation',
-    'year',
-    'period',
-    'asOfPeriod',
-    'locationName',
-    'value',
-    'unit',
-    'valueStatus',
-    'isModelled',
-    'estimateLow',
-    'estimateHigh',
-    'datasetVersion',
-    'retrievedAt',
-    'record',
-  ),
-  citation(row, { style }, context) {
-    const { citing } = context;
-    const { countryCode, countryName, metricKey, metricName, locationName, period, source } = row;
-    const place = [locationName, countryName ?? countryCode].filter((part) => part !== null);
-    const names = new URLSearchParams({ country_code: countryCode, metric_key: metricKey });
-    const cited = {
-      source,
-      named: citing?.sourceNames.get(source) ?? null,
-      title: [metricName ?? metricKey, ...place].join(', '),
-      period,
-      release: row.datasetVersion,
-      retrievedAt: row.retrievedAt,
-      dataUrl: citing?.serviceUrl == null ? null : `${citing.serviceUrl}/v1/data?${names}`,
-    };
-    return citations(context, ({ citationOf }) => citationOf(cited, style));
-  },
-  freshness(row, _, { loaders }) {
-    const reason = loaders.observations.staleness(row);
-    return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
-  },
-} satisfies ObservationResolvers;
-
 type DerivedFields = typeof import('../wings/resolvers/derived.ts').derived;
 
 const derivedFields = loadedOnce(async () => (await import('../wings/resolvers/derived.ts')).derived);
 
-/** Resolves a field that is derived of figures. */
 function derived<Name extends keyof DerivedFields>(name: Name): DerivedFields[Name] {
   // Their arguments go with their names.
   return ((figures: never, args: never, context: GraphContext, info: never) =>
@@ -497,7 +457,44 @@ export const resolvers = {
     observations: (_, args, context, info) => observationList(args, context, info),
     observationsConnection: (_, args, context, info) => observationPage(args, context, info),
   },
-  Observation,
+  Observation: {
+    ...plainFields(
+      'Observation',
+      'year',
+      'period',
+      'asOfPeriod',
+      'locationName',
+      'value',
+      'unit',
+      'valueStatus',
+      'isModelled',
+      'estimateLow',
+      'estimateHigh',
+      'datasetVersion',
+      'retrievedAt',
+      'record',
+    ),
+    citation(row, { style }, context) {
+      const { citing } = context;
+      const { countryCode, countryName, metricKey, metricName, locationName, period, source } = row;
+      const place = [locationName, countryName ?? countryCode].filter((part) => part !== null);
+      const names = new URLSearchParams({ country_code: countryCode, metric_key: metricKey });
+      const cited = {
+        source,
+        named: citing?.sourceNames.get(source) ?? null,
+        title: [metricName ?? metricKey, ...place].join(', '),
+        period,
+        release: row.datasetVersion,
+        retrievedAt: row.retrievedAt,
+        dataUrl: citing?.serviceUrl == null ? null : `${citing.serviceUrl}/v1/data?${names}`,
+      };
+      return citations(context, ({ citationOf }) => citationOf(cited, style));
+    },
+    freshness(row, _, { loaders }) {
+      const reason = loaders.observations.staleness(row);
+      return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
+    },
+  },
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
   Ratio: plainFields('Ratio', 'value', 'unit', 'year', 'operands'),
   Rank: plainFields('Rank', 'position', 'of', 'year'),

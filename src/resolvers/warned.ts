@@ -265,45 +265,34 @@ export function warnOfSeveral(
 export function knownNames(
   dimension: Dimension,
   context: GraphContext,
-  path: () => GraphQLResolveInfo['path'],
+  path: () => Path,
   names: readonly string[],
 ): PromiseOrValue<readonly string[]> {
   const { loaders, batchGate } = context;
   const listed = loaders.listed[dimension];
   if (names.every((name) => listed.has(name))) return names;
   const found = loaders.heldNames(dimension);
-  if (found === null) return asked(dimension, context, path, names);
-  // Once it is there, it is the turn of other objects.
+  // Once they are there, it is the turn of other objects.
   const where = found instanceof Promise ? path() : undefined;
+  const here = () => where ?? path();
+  /** The service is asked for names that no list tells of, and a warning names the keys that it has nothing of. */
+  const asked = (untold: readonly string[]) => {
+    if (dimension === 'metrics') doubtKeys(context, untold, here);
+    return untold;
+  };
+  if (found === null) return asked(names);
   const known = mapValue(found, (held) => {
-    if (held === null) return asked(dimension, context, () => where ?? path(), names);
+    if (held === null) return asked(names);
     const missing = names.filter((name) => !held.has(name));
     // A service that tells cases apart may know no such key, though one like it is listed.
-    const isSpelt = (name: string) => held.names.includes(name);
-    asked(
-      dimension,
-      context,
-      () => where ?? path(),
-      names.filter((name) => held.has(name) && !isSpelt(name)),
-    );
+    asked(names.filter((name) => held.has(name) && !held.names.includes(name)));
     if (missing.length === 0) return names;
     loaders.servedBy(held);
-    if (dimension === 'countries') warnOfCountries(context, where ?? path(), missing);
-    else warnOfKeys(context, where ?? path(), missing, held.names);
+    if (dimension === 'countries') warnOfCountries(context, here(), missing);
+    else warnOfKeys(context, here(), missing, held.names);
     const absent = new Set(missing);
     return names.filter((name) => !absent.has(name));
   });
   // Figures of them are asked for next.
   return known instanceof Promise ? batchGate.closeDuring(known) : known;
-}
-
-/** Names that no list tells of: the service is asked, and a warning names the keys that it has nothing of. */
-function asked(
-  dimension: Dimension,
-  context: GraphContext,
-  path: () => GraphQLResolveInfo['path'],
-  names: readonly string[],
-): readonly string[] {
-  if (dimension === 'metrics') doubtKeys(context, names, path);
-  return names;
 }

@@ -1,4 +1,4 @@
-/** What a plan allows; the quota and the limit are shared by all keys of an account. */
+/** Limits of a plan; the quota and the limit are shared by all keys of an account. */
 export interface PlanLimits {
   requestsPerMinute: number;
   /** A calendar month, UTC. */
@@ -42,7 +42,7 @@ export interface Refusal {
 const monthOf = (now: number) => new Date(now).toISOString().slice(0, 7);
 const minuteOf = (now: number) => Math.floor(now / 60_000);
 
-/** Who may ask, and how often. Windows are fixed: the minute and the calendar month, both UTC. */
+/** Accepted keys, and their counters. Windows are fixed: the minute and the calendar month, both UTC. */
 export class Access {
   readonly #plans: Readonly<Record<string, PlanLimits>>;
   readonly #now: () => number;
@@ -54,7 +54,7 @@ export class Access {
     this.reset();
   }
 
-  /** Puts all counters back to where they stood at the start; the spent key is spent again, in this month. */
+  /** Puts all counters back to their start; the spent key is spent again, in this month. */
   reset(): void {
     const account = (plan: string, inMonth = 0): Account => {
       if (!this.#plans[plan]) throw new Error(`no such plan: ${plan}`);
@@ -85,7 +85,7 @@ export class Access {
     return { minute: account?.inMinute ?? 0, month: account?.inMonth ?? 0 };
   }
 
-  /** Counts a request, or says why it isn't let in. What is refused isn't counted. */
+  /** Counts a request, or says why it isn't let in. A refused one isn't counted. */
   admit(authorization: string | undefined): Refusal | null {
     const account = this.#current(tokenOf(authorization));
     if (!account) return { status: 401, detail: 'Not authenticated' };

@@ -1,4 +1,4 @@
-/** What goes wrong. */
+/** Kinds of faults. */
 export type FaultKind =
   /** The answer comes, `ms` later. */
   | { kind: 'latency'; ms: number }
@@ -18,23 +18,23 @@ export type FaultKind =
   | { kind: 'cut' };
 
 export type Fault = FaultKind & {
-  /** Template of the one route that has it, such as `/v1/data`; every route where it is left out. */
+  /** Template of the one route that has it, such as `/v1/data`; every route if it is left out. */
   route?: string;
-  /** How many requests meet it before it goes away; without end where it is left out. */
+  /** Number of requests that meet it before it goes away; without end if it is left out. */
   times?: number;
   /** Only requests with such a query meet it. */
   when?: (query: Readonly<Record<string, string>>) => boolean;
 };
 
 /**
- * The faults switched on. A request meets the first one set that concerns it, so that faults with `times` follow
- * each other; `latency` delays it and lets the next one through. Only requests that were let in and counted meet
- * faults: the service bills what it fails to answer.
+ * The faults switched on. A request meets the first one set that concerns it, so that faults with `times`
+ * follow each other; `latency` delays it and lets the next one through. Only requests that were let in and
+ * counted meet faults: the service bills requests that it fails to answer.
  */
 export class Faults {
   #set: { fault: Fault; left: number }[] = [];
 
-  /** Switches a fault on, and returns what switches it off. */
+  /** Switches a fault on, and returns the function that switches it off. */
   set(fault: Fault): () => void {
     const entry = { fault, left: fault.times ?? Number.POSITIVE_INFINITY };
     this.#set.push(entry);

@@ -17,7 +17,7 @@ export class Refused extends Error {
   }
 }
 
-/** How parameters that the specification doesn't name are met: used, passed over, or refused with a 422. */
+/** Treatment of parameters that the specification doesn't name: used, passed over, or refused with a 422. */
 export type Extras = 'honour' | 'ignore' | 'refuse';
 
 /** The parameters of one request. Readers throw {@link Refused} with a 422 for a value they can't read. */
@@ -53,7 +53,7 @@ export class Query {
     return this.#values[name];
   }
 
-  /** The words of both parameters, lower case, each once; null where neither is given or both are empty. */
+  /** The words of both parameters, lower case, each once; null if neither is given or both are empty. */
   list(many: string, one: string): string[] | null {
     const words = `${this.#values[many] ?? ''},${this.#values[one] ?? ''}`
       .split(',')

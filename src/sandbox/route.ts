@@ -1,7 +1,7 @@
 import { type Country, countryByCode } from './catalogue/countries.ts';
 import { type Extras, type Query, Refused } from './query.ts';
 
-/** What the specification leaves open, decided. */
+/** Decisions about points that the specification leaves open. */
 export interface Habits {
   readonly extras: Extras;
   readonly unknown: 'empty' | 'refuse';
@@ -12,7 +12,7 @@ export interface Habits {
   readonly runs: ReadonlyMap<string, string>;
 }
 
-/** An answer before it is wrapped; `meta` where the route has one. */
+/** An answer before it is wrapped; `meta` if the route has one. */
 export interface Answer {
   readonly data: unknown;
   readonly meta?: Record<string, number>;
@@ -21,7 +21,7 @@ export interface Answer {
 export interface Route {
   readonly template: string;
   readonly isPublic?: true;
-  /** Answers with an ETag, and with 304 to whoever has it. */
+  /** Answers with an ETag, and with 304 to a caller who has it. */
   readonly cacheable?: true;
   /** Sent as it stands, under no envelope. */
   readonly plain?: true;
@@ -31,7 +31,7 @@ export interface Route {
   answer(query: Query, habits: Habits, code: string): Answer;
 }
 
-/** @throws Refused 404 where there is no such country. */
+/** @throws Refused 404 if there is no such country */
 export function countryOf(code: string): Country {
   const country = countryByCode.get(code.toLowerCase());
   if (!country) throw new Refused(404, `country not found: ${code.toLowerCase()}`);

@@ -9,12 +9,12 @@ import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { type Answer, type Habits, type Route, routeOf } from './route.ts';
 import { routes } from './routes.ts';
 
-/** How a sandbox behaves where the specification is silent. */
+/** Behaviour of a sandbox on points that the specification leaves open. */
 export interface SandboxOptions extends Partial<Omit<Habits, 'runs'>> {
   /** Milliseconds since 1970; moves the minute and month windows, never the figures. */
   now?: () => number;
   /**
-   * `data`: under `data`, with `meta` where the route has one. `bare`: the array or object itself, without meta.
+   * `data`: under `data`, with `meta` if the route has one. `bare`: the array or object itself, without meta.
    * `other`: an array under `results`, an object under `result`, with meta.
    */
   wrap?: 'data' | 'bare' | 'other';
@@ -35,7 +35,7 @@ export interface Sandbox {
   close(): Promise<void>;
   /** Puts the counters of all keys back to their start. */
   resetCounters(): void;
-  /** Requests counted against the account of a key: what it has been billed. */
+  /** Requests counted against the account of a key: the calls that it has been billed. */
   usage(key: KeyName): { minute: number; month: number };
   /** A source has run well just now: etl-status says so, and its rows are retrieved anew. Its figures stay as they are. */
   refresh(source: string): void;
@@ -196,7 +196,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     },
     close() {
       return new Promise((resolve) => {
-        // An error only says that it wasn't listening, which is what was wanted.
+        // Ignores an error: it only says that it wasn't listening.
         server.close(() => resolve());
         server.closeAllConnections();
       });
@@ -232,7 +232,7 @@ function upperCodes(this: unknown, name: string, value: unknown): unknown {
   return value;
 }
 
-/** Whether `If-None-Match` names the tag; by the weak comparison, as RFC 9110 wants it for this header. */
+/** True if `If-None-Match` names the tag; by the weak comparison, as RFC 9110 wants it for this header. */
 function isHeld(header: string | undefined, etag: string): boolean {
   return (header ?? '').split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
 }

@@ -27,7 +27,7 @@ export interface Observation {
 /** Bears the word that tells every reader of a row that its figure is invented. */
 const DATASET_VERSION = 'synthetic-2026.1';
 
-/** The last year with figures. Fixed: the sandbox must say in ten years what it says today. */
+/** The last year with figures. Fixed: the sandbox must say the same in ten years as today. */
 const AS_OF_YEAR = 2025;
 
 const DATA_STARTS: Record<string, number> = { er: 1993, ss: 2011 };
@@ -50,7 +50,7 @@ const PLACES = ['Northern Region', 'Eastern Region', 'Southern Region', 'Western
 interface Slot {
   readonly year: number;
   readonly period: string;
-  /** Its last day, or the last day of its month: what orders rows within a year. */
+  /** Its last day, or the last day of its month: it orders rows within a year. */
   readonly end: string;
   /** The time of the figure in years: 2024.5 is the middle of 2024. */
   readonly at: number;
@@ -109,7 +109,7 @@ function slotsOf(
 const logit = (pct: number) => Math.log(pct / (100 - pct));
 const percent = (x: number) => 100 / (1 + Math.exp(-x));
 
-/** How far the country is on the way of most measures, 0 to 1. */
+/** Progress of the country in most measures, 0 to 1. */
 function development(country: Country): number {
   return Math.min(1, Math.max(0, Math.log(country.income / 250) / Math.log(17_500 / 250)));
 }
@@ -131,7 +131,7 @@ function curveOf(country: Country, indicator: Indicator): (at: number) => number
   const { start, end, spread, shape, from } = indicator;
   const own = (2 * fraction(seed, 1) - 1) * spread;
   const pace = 0.85 + 0.3 * development(country);
-  // Whoever has come further than is typical goes on slowly: a curve that has risen a thousandfold must not
+  // Slows a country that has come further than is typical: a curve that has risen a thousandfold must not
   // rise so for ten years more.
   const way = (at: number) => {
     const gone = Math.max(0, (at - from) / (AS_OF_YEAR + 0.5 - from)) ** 0.85 * pace;
@@ -151,7 +151,7 @@ function curveOf(country: Country, indicator: Indicator): (at: number) => number
     case 'people':
       return (at) => (populationAt(country, at) * share(at)) / 100;
     case 'money':
-      // Some shares of GDP lie above 100 (purchasing power), where no logistic curve can be.
+      // Leaves out logistic curves for shares of GDP above 100 (purchasing power): none reaches so far.
       if (Math.max(start, end) >= 100) {
         return (at) =>
           (populationAt(country, at) * incomeAt(country, at) * (start + (end - start) * way(at))) / 100;
@@ -186,13 +186,16 @@ function rounded(value: number, indicator: Indicator): number {
   return Math.round(value * places) / places + 0;
 }
 
-/** The year up to which the figure is zero: a country without a coast, or one where the thing came late or never. */
+/**
+ * The year up to which the figure is zero: for a country without a coast, or one that the thing reached late
+ * or never.
+ */
 function zeroUntil(country: Country, indicator: Indicator, seed: number): number {
   if (indicator.marine && country.landlocked) return Number.POSITIVE_INFINITY;
   if (indicator.places.includes(country.code) || fraction(seed, 2) >= indicator.zero) {
     return Number.NEGATIVE_INFINITY;
   }
-  // What everybody has by now began within a decade; elsewhere half of these countries have never had it.
+  // Begins things that everybody has by now within a decade; of the other countries, half have never had it.
   if (indicator.cover === 1 && indicator.shape === 'level') return indicator.from + (mix(seed, 3) % 6);
   if (indicator.key === 'internet_users_pct') return indicator.from + (mix(seed, 3) % 6);
   return fraction(seed, 4) < 0.5 ? Number.POSITIVE_INFINITY : indicator.from + (mix(seed, 3) % 30);
@@ -223,7 +226,7 @@ function statusOf(indicator: Indicator, slot: Slot, seed: number): Observation['
   }
 }
 
-/** Whether a period of the series has no row: surveys come every few years, others lack one now and then. */
+/** True if a period of the series has no row: surveys come every few years, others lack one now and then. */
 function isGap(indicator: Indicator, seed: number, i: number): boolean {
   if (indicator.cover === 1 || indicator.frequency === 'daily') return false;
   return fraction(seed, i + 9000) < (indicator.method === 'survey' ? 0.62 : 0.02);
@@ -358,7 +361,7 @@ const MAX_ROWS_HELD = 250_000;
 const held = new Map<string, readonly Observation[]>();
 let rowsHeld = 0;
 
-/** The series of a pair, oldest first; empty where the country has no figures. Shared: not to be changed. */
+/** The series of a pair, oldest first; empty if the country has no figures. Shared: not to be changed. */
 export function seriesOf(country: Country, indicator: Indicator): readonly Observation[] {
   const key = `${country.code}/${indicator.key}`;
   let rows = held.get(key);

@@ -1,4 +1,4 @@
-import { pipeline, Readable, type Transform } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import {
   type BrotliOptions,
@@ -16,14 +16,13 @@ import {
 } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { errorBody, excerpt } from '../errors.ts';
 import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
-import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
+import type { Gateway } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
-import { isModern, WrittenBody } from '../operations/messages.ts';
-import type { LiveTransport } from '../wings/live/stream.ts';
-import { flat, hijacked, keyFault, type Outgoing } from './http.ts';
+import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from "../operations/messages.ts";
+import type { LiveTransport } from "../wings/live/transports.ts";
+import { flat, headFault, hijacked, type Outgoing } from './http.ts';
 
 /** The means by which answers are sent. */
 export interface AnswerSending {
@@ -40,7 +39,6 @@ interface GraphqlRouteOptions extends AnswerSending {
   readonly hasGraphiql: boolean;
   /** True if faults are told with status 200, as routers need it. */
   readonly isSubgraph: boolean;
-  /** Called with each transport of subscriptions. */
   readonly onTransport: (transport: LiveTransport) => void;
 }
 
@@ -69,7 +67,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
     if (course.isDraining)
       return void refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
-    const fault = keyFault(request.raw);
+    const fault = headFault(request.raw);
     if (fault !== null) return void refuse(request, reply, fault.status, fault.code, fault.message);
     const refusal = gateway.refuseUnread(request.headers, request.id);
     if (refusal === null) done();
@@ -84,7 +82,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   });
 
   const { live } = gateway;
-  const stream = live && (await import('../wings/live/stream.ts')).liveStream(app, live, problem);
+  const stream = live && (await import('../wings/live/transports.ts')).liveStream(app, live, problem);
   if (stream !== null) onTransport(stream);
 
   app.all('/graphql', (request, reply) => {
@@ -282,20 +280,6 @@ const MIN_BYTES = 1_024;
 /** Bytes up to which a body that is sent once is compressed in less time than it takes to have another thread do it. */
 const MAX_HERE_BYTES = 16_384;
 
-/** Kinds of `Accept-Encoding` headers whose choice is remembered. */
-const MAX_HEADERS = 100;
-
-interface Compressor {
-  /** Compresses a body that is sent once: as fast as still pays. */
-  readonly fast: (body: Buffer) => Promise<Buffer>;
-  /** Does the same for a short body, in this thread. */
-  readonly fastHere: (body: Buffer) => Buffer;
-  /** Compresses a body that is kept and sent again. */
-  readonly kept: (body: Buffer) => Promise<Buffer>;
-  /** Compresses a body that is written while it is sent. */
-  readonly stream: () => Transform;
-}
-
 const brotli = promisify(brotliCompress);
 const zstd = promisify(zstdCompress);
 const zip = promisify(gzip);
@@ -308,38 +292,46 @@ const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
   params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: length },
 });
 
-/** The compressors by encoding. Of several that a client likes equally, the first is taken. */
-const COMPRESSORS: Readonly<Record<string, Compressor>> = {
-  zstd: {
-    fast: (body) => zstd(body, ZSTD_FAST),
-    fastHere: (body) => zstdCompressSync(body, ZSTD_FAST),
-    kept: (body) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
-    stream: () => createZstdCompress(ZSTD_FAST),
-  },
-  br: {
-    fast: (body) => brotli(body, brotliOptions(1, body)),
-    fastHere: (body) => brotliCompressSync(body, brotliOptions(1, body)),
-    kept: (body) => brotli(body, brotliOptions(6, body)),
-    stream: () => createBrotliCompress(BROTLI_FAST),
-  },
-  gzip: {
-    fast: (body) => zip(body, GZIP_FAST),
-    fastHere: (body) => gzipSync(body, GZIP_FAST),
-    kept: (body) => zip(body, { level: 6 }),
-    stream: () => createGzip(GZIP_FAST),
-  },
-};
+/**
+ * The compressors by encoding. Of several that a client likes equally, the first is taken. A body that is sent once is
+ * compressed as fast as still pays, in this thread if it is short; one that is kept and sent again, better.
+ */
+const COMPRESSORS = new Map(
+  Object.entries({
+    zstd: {
+      fast: (body: Buffer) => zstd(body, ZSTD_FAST),
+      fastHere: (body: Buffer) => zstdCompressSync(body, ZSTD_FAST),
+      kept: (body: Buffer) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
+      stream: () => createZstdCompress(ZSTD_FAST),
+    },
+    br: {
+      fast: (body: Buffer) => brotli(body, brotliOptions(1, body)),
+      fastHere: (body: Buffer) => brotliCompressSync(body, brotliOptions(1, body)),
+      kept: (body: Buffer) => brotli(body, brotliOptions(6, body)),
+      stream: () => createBrotliCompress(BROTLI_FAST),
+    },
+    gzip: {
+      fast: (body: Buffer) => zip(body, GZIP_FAST),
+      fastHere: (body: Buffer) => gzipSync(body, GZIP_FAST),
+      kept: (body: Buffer) => zip(body, { level: 6 }),
+      stream: () => createGzip(GZIP_FAST),
+    },
+  }),
+);
+
+/** Characters of a header that is read: the longest that 16 KB have room for would take 10 ms. */
+const MAX_ACCEPTED = 300;
 
 const negotiator = new Negotiator({
   // `*` stands for the first, which is none of ours: a client may have refused ours by name.
-  supportedValues: ['', ...Object.keys(COMPRESSORS), 'identity'],
-  cache: new LRUCache<string, string>({ max: MAX_HEADERS }),
+  supportedValues: ['', ...COMPRESSORS.keys(), 'identity'],
 });
 
 /** Returns the way to compress for an `Accept-Encoding` header; null if it asks for none of ours. */
 export function compressionFor(accepted: string | undefined) {
-  const encoding = accepted === undefined ? '' : (negotiator.negotiate(accepted) ?? '');
-  const compressor = COMPRESSORS[encoding];
+  const isRead = accepted !== undefined && accepted.length <= MAX_ACCEPTED;
+  const encoding = (isRead && negotiator.negotiate(accepted)) || '';
+  const compressor = COMPRESSORS.get(encoding);
   if (compressor === undefined) return null;
   const { fast, fastHere, kept, stream } = compressor;
   return {

@@ -18,22 +18,39 @@ export function flat(headers: IncomingMessage['headers']): Record<string, string
   return one;
 }
 
-/** Returns the fault of a request's key; null if there is none. Node keeps the first of several, others the last. */
-export function keyFault({ rawHeaders, headers: { authorization } }: IncomingMessage) {
+/** Characters of an `Accept` header that is read: to weigh the types that 16 KB have room for would take 10 ms. */
+const MAX_ACCEPT = 1_000;
+
+/** Parameters of an address that are read, which several stages do: 16 KB have room for 7,500, which would take 30 ms. */
+const MAX_PARAMETERS = 100;
+
+/**
+ * Returns the fault of a request's key, of its `Accept` header, or of its address; null if there is none. Node keeps the
+ * first of several keys, others the last.
+ */
+export function headFault({
+  rawHeaders,
+  url = '',
+  headers: { authorization, accept = '' },
+}: IncomingMessage) {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
   }
-  if (count > 1)
-    return {
-      status: 400,
-      code: 'BAD_REQUEST',
-      message: 'The request has several Authorization headers.',
-    } as const;
-  if (isWellFormed(authorization)) return null;
-  return { status: 401, code: 'UNAUTHENTICATED', message: MALFORMED_KEY } as const;
+  if (count > 1) return badRequest('The request has several Authorization headers.');
+  if (!isWellFormed(authorization))
+    return { status: 401, code: 'UNAUTHENTICATED', message: MALFORMED_KEY } as const;
+  if (accept.length > MAX_ACCEPT)
+    return badRequest(`The Accept header has ${accept.length} characters; this gateway reads ${MAX_ACCEPT}.`);
+  return url.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS
+    ? badRequest(
+        `The address has more than ${MAX_PARAMETERS} parameters, which is as many as this gateway reads.`,
+      )
+    : null;
 }
+
+const badRequest = (message: string) => ({ status: 400, code: 'BAD_REQUEST', message }) as const;
 
 /** Tells if a header may be a key at all. If there is no key in it, the fields that need one say so. */
 export function isWellFormed(authorization: string | undefined): boolean {

@@ -55,7 +55,6 @@ function textOf(body: GatewayResponse['body']): string | null {
   return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : null;
 }
 
-/** Joins the headers of all answers. */
 function headersOf(answers: readonly GatewayResponse[]): ReadonlyMap<string, string> {
   const headers = new Map(answers.flatMap((answer) => [...answer.headers]));
   const valuesOf = (name: string) => answers.flatMap((answer) => answer.headers.get(name) ?? []);

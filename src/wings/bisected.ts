@@ -13,8 +13,7 @@ import {
   sum,
   type Task,
 } from '../figures/data-calls.ts';
-import type { Pair, Rectangle } from '../plan/demand.ts';
-import { pairsOf } from '../plan/demand.ts';
+import { type Pair, pairsOf, type Rectangle } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import type { Sending } from '../service/call.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
@@ -23,7 +22,6 @@ import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 /** Names without trust from which on the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;
 
-/** The means to look into a refusal. */
 interface Search extends RepairMeans {
   readonly sending: Sending;
 }
@@ -202,7 +200,6 @@ function remember(
   refusedNames.remember(sending.caller.tenant, dimension, name, { outcome, atMs: receivedAt });
 }
 
-/** Settles all pairs as having nothing, or as refused. */
 function settleAll(task: Task, refusal: Refusal, { keep, sending }: Search): FetchedRows {
   for (const pair of task.pairs) task.settle(pair, refusal.outcome);
   if (!(refusal.outcome instanceof Error)) {
@@ -254,14 +251,6 @@ const TRUST = {
   answered: 3,
 } as const;
 
-/** The names of a refused call that deserve the least trust. */
-interface Suspects {
-  /** Trust in each of them. */
-  readonly trust: number;
-  readonly countryCodes: readonly string[];
-  readonly metricKeys: readonly string[];
-}
-
 function trustInCountry(code: string, { answered, listed }: Learned): number {
   const known = code.toUpperCase();
   if (answered.countries.has(known)) return TRUST.answered;
@@ -275,7 +264,10 @@ function trustInMetric(key: string, { answered, listed }: Learned): number {
   return listed.metrics.has(key) ? TRUST.listed : TRUST.none;
 }
 
-function suspectsIn({ countryCodes, metricKeys }: Rectangle, known: Learned): Suspects {
+type Suspects = ReturnType<typeof suspectsIn>;
+
+/** The names of a refused call that deserve the least trust, with that. */
+function suspectsIn({ countryCodes, metricKeys }: Rectangle, known: Learned) {
   const trustOfCodes = countryCodes.map((code) => trustInCountry(code, known));
   const trustOfKeys = metricKeys.map((key) => trustInMetric(key, known));
   const trust = Math.min(...trustOfCodes, ...trustOfKeys);

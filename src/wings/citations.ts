@@ -5,12 +5,10 @@ interface NamedSource {
   readonly url: string | null;
 }
 
-/** Names of sources by their keys. */
 export type SourceNames = ReadonlyMap<string, NamedSource>;
 
 /** Figures that one source published in one release. */
 export interface Cited {
-  /** Key of the source. */
   readonly source: string;
   /** Null if the key alone is known. */
   readonly named: NamedSource | null;
@@ -61,7 +59,6 @@ function asBibtex({ source, named, title, period, release, retrievedAt, dataUrl 
 
 const dayOf = (time: string) => time.slice(0, 10);
 
-/** Text on one line. */
 const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 /** Text as a part of a BibTeX key. */

@@ -10,7 +10,6 @@ import { isObject, type JsonObject } from '../service/records/envelope.ts';
  * status that says that all is well.
  */
 
-/** Characters of the service's words that are kept. */
 const MAX_WORDS = 20_000;
 
 /** The longest time that a service is believed to be away, in seconds. */
@@ -25,20 +24,18 @@ function withoutKey(text: string, { caller }: Sending): string {
   return key.length < LEAST_KEY_LENGTH ? text : text.replaceAll(key, '[redacted]');
 }
 
-/** An answer whose body is a text yet. */
-interface Said {
-  readonly status: number;
-  readonly text: string;
-  readonly retryAfter: string | string[] | undefined;
-}
-
-/** Makes the failure of an answer with the status of an error. */
+/** Makes the failure of an answer with the status of an error, whose body is a text yet. */
 export function refused(
-  { status, text, retryAfter }: Said,
+  answer: {
+    readonly status: number;
+    readonly text: string;
+    readonly retryAfter: string | string[] | undefined;
+  },
   call: Call,
   sending: Sending,
   nowMs: number,
 ): Failure {
+  const { status, text, retryAfter } = answer;
   const said = withoutKey(text, sending);
   // A proxy between the service and us refuses in its own words.
   if ((status === 400 || status === 422) && said.trimStart().startsWith('<'))
@@ -125,7 +122,6 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Characters of a 404's words that are looked at. */
 const MAX_LOOKED_AT = 2_000;
 
 /** Kinds of things that any route may be said to have none of. */
@@ -225,7 +221,6 @@ const ERRORS = ['error', 'errors', 'error_message', 'error_description', 'except
 /** Members that are false if something went wrong. */
 const FLAGS = ['success', 'ok'];
 
-/** Members that hold a status. */
 const STATUSES = ['status', 'status_code', 'statusCode', 'code'];
 
 /** Members that stand beside the words of a failure, and tell of nothing else. */
@@ -301,23 +296,19 @@ function holdsAny(value: unknown): boolean {
 
 /** Reads the words of a failure: a text, that of an object, or those of a list of faults. */
 function wordsOf(body: unknown): string | undefined {
-  if (!isObject(body)) return undefined;
-  for (const name of WORDS) {
-    const words = wordsIn(body[name]);
-    if (words !== undefined) return words;
-  }
-  return undefined;
+  return isObject(body) ? wordsIn(body, 2) : undefined;
 }
 
-function wordsIn(value: unknown, isWithin = false): string | undefined {
+/** @param levels objects within each other that are looked into */
+function wordsIn(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (Array.isArray(value)) {
     const faults = value.slice(0, MAX_FAULTS).map(faultIn);
     return faults.length === 0 ? undefined : faults.join('; ');
   }
-  if (!isObject(value) || isWithin) return undefined;
+  if (!isObject(value) || levels === 0) return undefined;
   for (const name of WORDS) {
-    const words = wordsIn(value[name], true);
+    const words = wordsIn(value[name], levels - 1);
     if (words !== undefined) return words;
   }
   return undefined;

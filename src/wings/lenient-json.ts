@@ -33,7 +33,6 @@ const ENDS_WORD = /["{}[\],]/g;
 /** Most changes that a text may need to be JSON: one that needs more was never meant to be any. */
 const MAX_EDITS = 10_000;
 
-/** A list or an object that the reader is within. */
 interface Frame {
   readonly isList: boolean;
   readonly from: number;
@@ -42,13 +41,11 @@ interface Frame {
   /** True if its members are about the answer rather than about the things asked for. */
   readonly isEnvelope: boolean;
   expects: 'first' | 'item' | 'colon' | 'value' | 'end';
-  /** Place of the last comma. */
   commaAt: number;
   /** The name of the member that is read, as written. */
   name: string;
   /** Its members so far that are texts or numbers, as written. */
   readonly members: [name: string, value: string][];
-  /** Text in it that is no JSON, if any. */
   problem: string | null;
 }
 
@@ -212,7 +209,6 @@ class LenientReader {
     this.#at += 1;
   }
 
-  /** Notes that a value is over. */
   #after(): void {
     const holder = this.#frames.at(-1);
     if (holder === undefined) this.#isOver = true;
@@ -234,7 +230,6 @@ class LenientReader {
     this.#after();
   }
 
-  /** Reads a value in quotes, or a word without. */
   #scalar(holder: Frame | undefined): void {
     const from = this.#at;
     const isQuoted = this.#text[from] === '"';

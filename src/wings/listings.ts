@@ -73,7 +73,6 @@ export const DEFAULT_ROWS = 100;
 /** The highest limit that the route is seen to take. */
 const MAX_ROWS = 500;
 
-/** Listings that pass a filter, as far as they came. */
 interface TickerPart extends TickerList {
   readonly isWhole: boolean;
 }
@@ -164,7 +163,6 @@ function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearne
   return { first, all };
 }
 
-/** Names parameters, the same in any order. */
 function nameOf(params: TickersParams): string {
   return JSON.stringify(Object.entries(params).sort());
 }

@@ -2,28 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The version of this program, and the state of its sources. */
-interface Build {
-  readonly version: string;
-  /** Short name of the commit, with `.dirty` behind it if files differed from it; null if nobody knows. */
-  readonly commit: string | null;
-}
-
 /** The folder above that of the program's code, built or not. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The file that `scripts/prepare.mjs` writes. */
-const STAMP = `${ROOT}lib/build.json`;
+let build: { readonly version: string; readonly commit: string | null } | undefined;
 
-/** Returns the path of a file of the package, from wherever the program runs. */
-export function packageFile(path: string): string {
-  return ROOT + path;
-}
-
-let build: Build | undefined;
-
-/** Returns the build. What was built has its stamp; for sources that run as they stand, git is asked. */
-export function ownBuild(): Build {
+/**
+ * Returns the version of this program, and the short name of its commit, with `.dirty` behind it if files differed from
+ * it; null if nobody knows. What was built has its stamp; for sources that run as they stand, git is asked.
+ */
+export function ownBuild() {
   build ??= {
     version: JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).version,
     commit: (import.meta.url.endsWith('.ts') ? null : stampedCommit()) ?? commitHere(),
@@ -32,7 +20,8 @@ export function ownBuild(): Build {
 }
 
 /** Words a build as Semantic Versioning has it: `0.1.0+1a2b3c4`. */
-export function buildText({ version, commit }: Build = ownBuild()): string {
+export function buildText(): string {
+  const { version, commit } = ownBuild();
   return commit === null ? version : `${version}+${commit}`;
 }
 
@@ -48,9 +37,10 @@ export function commitHere(): string | null {
   return status === 0 ? stdout.trim() : null;
 }
 
+/** Reads the file that `scripts/prepare.mjs` writes. */
 function stampedCommit(): string | null {
   try {
-    const { commit } = JSON.parse(readFileSync(STAMP, 'utf8'));
+    const { commit } = JSON.parse(readFileSync(`${ROOT}lib/build.json`, 'utf8'));
     return typeof commit === 'string' ? commit : null;
   } catch {
     return null;

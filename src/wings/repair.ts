@@ -9,14 +9,14 @@ import {
   sum,
   type Task,
 } from '../figures/data-calls.ts';
-import type { RowsOf } from '../plan/demand.ts';
 import {
   isWithin,
   keyOf,
-  type Mode,
   nameOfYears,
+  type Pair,
   pairKey,
   pairsOf,
+  type RowsOf,
   widened,
   type YearRange,
 } from '../plan/demand.ts';
@@ -26,14 +26,12 @@ import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 
-/** A row in the order of the body, with or without a figure. */
 interface SentRow {
   readonly key: string;
   readonly year: number | null;
   readonly figure: ObservationRecord | null;
 }
 
-/** An answer for a range of years. */
 interface YearsReply {
   readonly rows: readonly SentRow[];
   /** Number of rows there are, if the service counts more than it sent; else null. */
@@ -48,10 +46,7 @@ type AskYears = (from: number | null, to: number | null) => Promise<YearsReply |
 type SentRows = readonly SentRow[];
 
 /** An answer for a range, without the rows of other years. */
-interface RangeReply {
-  readonly rows: SentRows;
-  readonly total: number | null;
-  readonly isCut: boolean;
+interface RangeReply extends YearsReply {
   /** Set if years beside the range were named too. */
   readonly isPadded: boolean;
   /** Set if the total may count rows of years beside the range. */
@@ -391,8 +386,7 @@ function incomplete(received: number, total: number | null): Failure {
 /** Rounds in which a cut answer is asked for in smaller pieces before it is given up. */
 const MAX_ROUNDS = 8;
 
-/** Rows by their pairs. */
-type Runs = ReadonlyMap<string, readonly SentRow[]>;
+type Runs = ReadonlyMap<string, SentRows>;
 
 /** A cut answer, the task that it answers, and the party on whose behalf the rest is asked for. */
 interface CutAnswer {
@@ -475,12 +469,6 @@ function learnCut(answer: Rows, learned: Learned): boolean {
   return mayAskForMore;
 }
 
-/** The runs of pairs that look whole, if the service tells a total. */
-function wholeRunsOf({ mode }: Task, answer: Rows): Runs {
-  const sent = totalBeyond(answer) === null ? null : sentRows(answer);
-  return sent === null ? new Map() : wholeRuns(sent, mode);
-}
-
 /** The runs that the total can prove: all of them, or none. */
 function keptOf({ rectangle, pairs }: Task, whole: Runs): Runs {
   const isWanted = new Set(pairs.map(keyOf));
@@ -524,7 +512,7 @@ function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: L
 /** Settles the pairs whose runs the total has proved. */
 function settleKept({ task, answer, sending }: CutAnswer, kept: Runs, { learned, keep }: RepairMeans): void {
   const { mode, rectangle, pairs, settle } = task;
-  const isBlank = (run: readonly SentRow[]) => mode === 'latest' && figuresIn(run).length === 0;
+  const isBlank = (run: SentRows) => mode === 'latest' && figuresIn(run).length === 0;
   const whole = pairsOf(rectangle).flatMap((pair) => {
     const run = kept.get(keyOf(pair));
     return run === undefined || isBlank(run) ? [] : { pair, rows: figuresIn(run) };
@@ -583,7 +571,7 @@ async function askForTotal(
   { task, answer, sending }: CutAnswer,
   total: number | null,
   { calls, learned }: RepairMeans,
-): Promise<readonly SentRow[] | null> {
+): Promise<SentRows | null> {
   const { limitParam, refusedLimit } = learned.facts();
   const isRefusing = limitParam === 'refused' || refusedLimit < Number.POSITIVE_INFINITY;
   if (total === null || !isRefusing || total >= refusedLimit) return null;
@@ -596,29 +584,15 @@ async function askForTotal(
 }
 
 /** All rows of an answer in order; null if some break the specification, or weren't asked for. */
-function sentRows({ list, groups, stray }: Rows): readonly SentRow[] | null {
+function sentRows({ list, groups, stray }: Rows): SentRows | null {
   const { rows, blanks, faults } = list;
   if (stray !== null) return null;
   if (faults.length > 0 || rows.length + blanks.length !== list.received) return null;
-  const sent: SentRow[] = [];
-  let nextBlank = 0;
-  for (const row of rows) {
-    while (blanks[nextBlank]?.index === sent.length) {
-      sent.push(blankRow(blanks[nextBlank] as (typeof blanks)[number], groups));
-      nextBlank += 1;
-    }
-    const key = pairKey(row.countryCode, groups.askedKeyOf(row.metricKey));
-    sent.push({ key, year: row.year, figure: row });
-  }
-  for (const blank of blanks.slice(nextBlank)) sent.push(blankRow(blank, groups));
+  const keyIn = ({ countryCode, metricKey }: Pair) => pairKey(countryCode, groups.askedKeyOf(metricKey));
+  const sent = rows.map((row): SentRow => ({ key: keyIn(row), year: row.year, figure: row }));
+  for (const blank of blanks)
+    sent.splice(blank.index, 0, { key: keyIn(blank), year: blank.year, figure: null });
   return sent;
-}
-
-function blankRow(
-  { countryCode, metricKey, year }: Rows['list']['blanks'][number],
-  { askedKeyOf }: Rows['groups'],
-): SentRow {
-  return { key: pairKey(countryCode, askedKeyOf(metricKey)), year, figure: null };
 }
 
 const NO_ROWS: YearsReply = { rows: [], total: null, isCut: false };
@@ -637,20 +611,18 @@ function rowsIn(runs: Runs): number {
   return [...runs.values()].reduce((rows, run) => rows + run.length, 0);
 }
 
-function figuresIn(rows: readonly SentRow[]): readonly ObservationRecord[] {
+function figuresIn(rows: SentRows): readonly ObservationRecord[] {
   return rows.flatMap(({ figure }) => figure ?? []);
 }
 
 /**
- * The pairs of a cut answer that look whole: rows come in one run a pair, so that the cut can only have hit the last
+ * The runs of the pairs of a cut answer that look whole, if the service tells a total: rows come in one run a pair, so that the cut can only have hit the last
  * run. (If latest figures come one a pair, it has hit none.) None if a pair comes in several runs. This is evidence,
  * not proof: the caller holds it against the service's total.
  */
-function wholeRuns<Row extends { readonly key: string }>(
-  rows: readonly Row[],
-  mode: Mode,
-): Map<string, Row[]> {
-  const runs = new Map<string, Row[]>();
+function wholeRunsOf({ mode }: Task, answer: Rows): Runs {
+  const rows = totalBeyond(answer) === null ? [] : (sentRows(answer) ?? []);
+  const runs = new Map<string, SentRow[]>();
   let last: string | undefined;
   for (const row of rows) {
     const { key } = row;

@@ -90,19 +90,13 @@ export function createRevalidation({
   };
 }
 
-/**
- * The last change of each source, in milliseconds since the epoch, as known at an instant. It is the last instant that
- * the service's words can mean.
- */
-interface Sources {
-  readonly atMs: number;
-  /** Changes by source, without sources that have never run well; infinite if one can't be read. */
-  readonly changedAtMs: ReadonlyMap<string, number>;
-  /** Infinite if one can't be read, or none is told. */
-  readonly lastChangeAtMs: number;
-}
+type Sources = ReturnType<typeof sourcesIn>;
 
-export function sourcesIn(records: readonly SourceRecord[], atMs: number): Sources {
+/**
+ * Reads the last change of each source, in milliseconds since the epoch, as known at an instant: the last instant that
+ * the service's words can mean, without sources that have never run well. It is infinite if one can't be read.
+ */
+export function sourcesIn(records: readonly SourceRecord[], atMs: number) {
   const changedAtMs = new Map<string, number>();
   for (const { key, lastSuccessfulRefresh } of records) {
     if (lastSuccessfulRefresh === null) continue;

@@ -19,7 +19,6 @@ export const CATALOGUE_SEARCH =
 /** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
 const LOOK_MS = 2_000;
 
-/** The documents that the files hold by now. */
 interface Held {
   readonly texts: ReadonlyMap<string, string>;
   readonly allowed: ReadonlySet<string>;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
 import { openSchema } from '../../src/gateway.ts';
 import { sha256Of } from '../../src/operations/documents.ts';
-import { openPublicDocuments, PublicDocuments } from '../../src/wings/address/public-documents.ts';
+import { openPublicDocuments } from '../../src/wings/address/public-documents.ts';
 import { openFolder } from '../issued/issuing.ts';
 import { DOCUMENTS, openPublishing, PUBLISHED } from './publishing.ts';
 
@@ -86,7 +86,7 @@ describe('a public document', () => {
         form === '.json' ? expect.anything() : Buffer.from(await (first[i] as Response).arrayBuffer()),
       );
     }
-    // Other variables are other data, and fetch what is missing.
+    // Other variables are other data, and fetch the missing figures.
     const other = await program.at('/c/lines.svg?codes=KE,ZA', {
       headers: { 'if-none-match': tags[4] ?? '' },
     });
@@ -430,13 +430,24 @@ describe('a file of public documents', () => {
 
   it('ends with what is trusted no longer', async () => {
     const { schema } = await openSchema([]);
-    const listed = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
-    const given = new Map([['card', { document: 'Card', key: 'page', picture: {} }]]);
-    const documents = new PublicDocuments({ held: given }, schema, listed);
-    expect([...documents.of(listed).keys()]).toEqual(['card']);
-    expect(parse(documents.of(listed).get('card')?.text ?? '').definitions).toHaveLength(1);
-    expect(documents.of([]).size).toBe(0);
-    expect(documents.of(listed).size).toBe(1);
+    const trusted = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
+    let listed = trusted;
+    using folder = openFolder();
+    const path = join(folder.path, 'public.json');
+    writeFileSync(path, JSON.stringify({ card: { document: 'Card', key: 'page' } }));
+    const { current, stop } = await openPublicDocuments(
+      path,
+      schema,
+      () => listed,
+      () => {},
+    );
+    expect([...current().keys()]).toEqual(['card']);
+    expect(parse(current().get('card')?.text ?? '').definitions).toHaveLength(1);
+    listed = [];
+    expect(current().size).toBe(0);
+    listed = trusted;
+    expect(current().size).toBe(1);
+    stop();
   });
 
   it('is read again when the file changes, and not taken over while it is at fault', async () => {
@@ -454,7 +465,7 @@ describe('a file of public documents', () => {
       (problem) => problems.push(problem),
       10,
     );
-    const names = () => [...opened.documents.of(listed).keys()];
+    const names = () => [...opened.current().keys()];
     write({ card: { document: 'Card', key: 'page' }, second: { document: 'Card', key: 'page' } });
     await expect.poll(names).toEqual(['card', 'second']);
     write({ card: { document: 'Card', key: 'page' }, kept: { document: 'Kept', key: 'page' } });

@@ -80,8 +80,9 @@ async function drawingScript(): Promise<string> {
 }
 
 /**
- * Writes a picture so that two of them can be compared: attributes in the order of their names, styles as the browser
- * writes them, numbers without the last digits, in which engines differ, and without what only the page says of it.
+ * Writes a picture so that two of them can be compared: attributes in the order of their names, styles as the
+ * browser writes them, numbers without the last digits, in which engines differ, and without words that only
+ * the page adds.
  */
 const CANONICAL = `
   function canonical(text) {
@@ -165,7 +166,7 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
       const { data } = (await (await program.at(`/c/q${i}.json`)).json()) as { data: object };
       program.requests();
       const ours = await (await program.at(`/c/q${i}.svg?${asked}`)).text();
-      // What is held is drawn at no call.
+      // Draws held figures at no call.
       expect(program.requests()).toEqual([]);
       const { theme, width = '960', bare } = Object.fromEntries(new URLSearchParams(asked));
       const at = { isDark: theme === 'dark', width: Number(width), isBare: bare === '1' };

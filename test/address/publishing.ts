@@ -4,7 +4,7 @@ import { sha256Of } from '../../src/operations/documents.ts';
 import { openFolder, openIssuing } from '../issued/issuing.ts';
 import type { ProgramOptions } from '../support/program.ts';
 
-/** What pictures draw and say of a figure. */
+/** Fields that pictures draw and tell of a figure. */
 export const FIGURE =
   'value unit year period isModelled estimateLow estimateHigh locationName country { code name } indicator { key name unit } source { key }';
 

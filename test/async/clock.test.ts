@@ -59,7 +59,7 @@ describe('a clock that is set back', () => {
     clock.nowMs += 299_000;
     expect((await program.ask(FIGURE)).upstream.calls).toBe(0);
     clock.nowMs += 2_000;
-    // Whatever looks at the clock before it is set back has seen how old things are.
+    // Looks at the clock before it is set back: a reader has seen the age of things by then.
     expect((await program.ask('{ health { status } }')).upstream.calls).toBe(1);
     clock.nowMs -= HOUR_MS;
     expect((await program.ask(FIGURE)).upstream.calls).toBe(2);

@@ -37,7 +37,7 @@ it('runs long jobs of a flow one after the other, and short ones in between', as
   const flow = new Flow();
   const long = ['a', 'b', 'c'].map((name, i) => run(job(flow, i), 8, () => order.push(name)));
   await Promise.race(long);
-  // When the first is done, the others have had little more than what short jobs are given.
+  // Looks as the first is done: the others have had little more than the share of short jobs.
   const done = (name: string) => order.filter((other) => other === name).length;
   expect(done('a')).toBe(8);
   expect(done('b')).toBeLessThan(8);

@@ -1,7 +1,8 @@
 /**
- * `npm run chaos -- --seconds 600 --seed 1`: mixed operations through a proxy that breaks a fifth of the service's answers, against
- * the program in a process of its own. Prints what was sent and what became of it. Ends with exit code 1 where an answer is
- * wrong or never comes, the process ends or has grown, or it does not recover once the faults are over.
+ * `npm run chaos -- --seconds 600 --seed 1`: mixed operations through a proxy that breaks a fifth of the
+ * service's answers, against the program in a process of its own. Prints the requests and their outcomes.
+ * Ends with exit code 1 if an answer is wrong or never comes, the process ends or has grown, or it does not
+ * recover once the faults are over.
  */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -29,7 +30,7 @@ const LEAVING_RATE = 0.05;
 /** An answer that takes longer has been lost. */
 const HUNG_MS = 20_000;
 
-/** A heap in which whatever is not let go ends the process, and how large that may be in all. */
+/** Size of a heap in which anything that is not let go ends the process, and of the process in all. */
 const HEAP_MB = 256;
 const MOST_BYTES = 600e6;
 

@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Gives numbers from 0 up to 1. */
 export type Dice = () => number;
 
-/** What the proxy does to one request. */
+/** Harm that the proxy does to one request. */
 interface Fault {
   readonly name: string;
-  /** How often it is drawn, beside the others. */
+  /** Weight of it in a draw, beside the others. */
   readonly weight: number;
   readonly act: (exchange: Exchange) => void | Promise<void>;
 }
@@ -91,7 +91,9 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-/** Stands before a service, and does to some of its answers what networks, proxies and services do on bad days. */
+/**
+ * Stands before a service, and harms some of its answers as networks, proxies and services do on bad days.
+ */
 export async function openFaultProxy(serviceUrl: string, dice: Dice): Promise<FaultProxy> {
   const counts = new Map<string, number>();
   const proxy = { rate: 0 };

@@ -1,10 +1,12 @@
 /**
- * `npm run issued`: issued keys at the size of a real site. Prints the figures, and ends with exit code 1 if a bound is passed.
+ * `npm run issued`: issued keys at the size of a real site. Prints the figures, and ends with exit code 1 if
+ * a bound is passed.
  *
- * - Two gateways over one Redis answer `--operations 20000` for `--keys 50` in five groups, and one of them is killed half way:
- *   no budget is passed by one call, and what the store counts is what the service received, but for what the killed one had taken.
- * - `--visitors 1000` of a page ask its five documents, each in an order of its own: they cost the calls of one visitor. One more
- *   hammers: it is refused beyond its share, and the others aren't.
+ * - Two gateways over one Redis answer `--operations 20000` for `--keys 50` in five groups, and one of them
+ *   is killed half way: no budget is passed by one call, and the store counts the calls that the service
+ *   received, but for those that the killed one had taken.
+ * - `--visitors 1000` of a page ask its five documents, each in an order of its own: they cost the calls of
+ *   one visitor. One more hammers: it is refused beyond its share, and the others aren't.
  */
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
@@ -57,7 +59,7 @@ function check(holds: boolean, name: string, value: string | number): void {
   say(`${holds ? '' : 'DOES NOT HOLD: '}${name}`, value);
 }
 
-/** Half of them ask for what no other call brings, and cost one each. */
+/** Half of them ask for figures that no other call brings, and cost one each. */
 const drawOperation = () =>
   dice.chance(0.5) ? drawText(dice) : `{ country(code: "${dice.pick(CODES)}") { offices { name } } }`;
 
@@ -206,7 +208,10 @@ async function budgets(): Promise<void> {
   await stop(one);
 }
 
-/** Has visitors of a page ask its documents. @returns the calls that the service received */
+/**
+ * Has visitors of a page ask its documents.
+ * @returns the calls that the service received
+ */
 async function visit(count: number): Promise<number> {
   await using redis = await startRedis();
   const program = await start({

@@ -86,7 +86,10 @@ export function varyLatency(sandbox: Sandbox, dice: Dice) {
 /** Milliseconds between two operations that take nothing but the machine's time. */
 const PROBE_MS = 50;
 
-/** Sends operations that ask for nothing, which show how late the machine itself is. @returns the reader of their times, and their end */
+/**
+ * Sends operations that ask for nothing, which show how late the machine itself is.
+ * @returns the reader of their times, and their end
+ */
 export function startProbes(urls: readonly string[]) {
   const done: Timed[] = [];
   const timer = setInterval(() => {
@@ -118,7 +121,10 @@ export interface TimedLoadOrder {
   readonly dice: Dice;
 }
 
-/** Sends drawn operations, evenly spaced, each over a connection of its own. @returns ends it, once all are answered */
+/**
+ * Sends drawn operations, evenly spaced, each over a connection of its own.
+ * @returns ends it, once all are answered
+ */
 export function startTimedLoad({ urls, keys, perSecond, dice }: TimedLoadOrder) {
   const done: Timed[] = [];
   const underWay = new Set<Promise<unknown>>();

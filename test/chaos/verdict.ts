@@ -8,12 +8,12 @@ export interface Reply {
   }[];
 }
 
-/** `right`: all of the truth. `told`: what is missing is told by errors. `wrong`: anything else. */
+/** `right`: all of the truth. `told`: errors tell the missing parts. `wrong`: anything else. */
 export type Verdict =
   | { readonly kind: 'right' | 'told'; readonly codes: readonly string[] }
   | { readonly kind: 'wrong'; readonly why: string };
 
-/** Codes of what services and networks do, and of the gateway's own bounds. */
+/** Codes for acts of services and networks, and for the gateway's own bounds. */
 const CODES: ReadonlySet<string> = new Set([
   'UPSTREAM_UNAVAILABLE',
   'UPSTREAM_TIMEOUT',

@@ -67,7 +67,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Looks at what was said on the console in the meantime. */
+/** Looks at the messages on the console since the last look. */
 function listening(): () => readonly unknown[] {
   const spies = (['warn', 'error', 'info'] as const).map((level) =>
     vi.spyOn(console, level).mockImplementation(() => {}),

@@ -29,7 +29,7 @@ const SERVING = 'npx vite';
 const RECIPE_MS = 300_000;
 const LANES = 2;
 
-/** Installs from what lies on the machine, where it does. */
+/** Installs from the machine's own cache, if packages are there. */
 const QUIET = { npm_config_prefer_offline: 'true', npm_config_fund: 'false', npm_config_audit: 'false' };
 
 describe.runIf(hasChromium)('from an empty folder to figures on a page of another origin, by', () => {
@@ -108,14 +108,17 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
     return done;
   }
 
-  /** Takes the steps of a recipe in an empty folder, but for the last, which serves the page. @returns output of its commands */
+  /**
+   * Takes the steps of a recipe in an empty folder, but for the last, which serves the page.
+   * @returns output of its commands
+   */
   async function follow(steps: readonly Step[], cwd: string, port: number): Promise<string> {
     // The gateway and the page stand at ports of their own.
     const here = (text: string) =>
       text.replaceAll(':4000/', `:${new URL(program.url).port}/`).replaceAll(':5173', `:${port}`);
     const first = steps.findLastIndex((step) => sharedSteps.includes(step)) + 1;
     let stdout = '';
-    // What several recipes begin with is done once, in a folder that each of them copies.
+    // Takes common first steps of several recipes once, in a folder that each of them copies.
     if (first > 0)
       await cp(await begun(steps.slice(0, first)), cwd, { recursive: true, verbatimSymlinks: true });
     else await mkdir(cwd);

@@ -15,7 +15,7 @@ export const load = (path: string): Promise<Any> =>
   import(pathToFileURL(`${RECIPES}node_modules/${path}`).href);
 
 export interface Page {
-  /** An operation's data as they are held; null where some aren't. */
+  /** An operation's data as they are held; null if some aren't. */
   held(operation: string): Promise<Any>;
   /** Data that the components show now. */
   shown(): readonly Any[];

@@ -12,7 +12,7 @@ const FOLDER = fileURLToPath(new URL('../../clients/recipes/', import.meta.url))
 const PAGES = `${FOLDER}dist`;
 const isBuilt = process.env.CI === 'true' || existsSync(PAGES);
 
-/** How far into a minute a key is spent. */
+/** Time into a minute at which a key is spent. */
 const SPENT_AT_MS = 50_000;
 const MINUTE_MS = 60_000;
 /** One more than the free plan has in a minute: only once the service has refused one does the gateway know. */

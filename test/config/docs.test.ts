@@ -22,7 +22,7 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 const readme = read('README.md');
 
-/** Settings that follow from the machine's memory where they are not given. */
+/** Settings that follow from the machine's memory unless they are given. */
 const OF_MEMORY = ['memoryMb', 'cacheMaxBytes', 'answersMaxBytes', 'maxAnswerBytes'];
 
 describe('README', () => {
@@ -138,8 +138,9 @@ function shown(value: unknown): string {
 }
 
 /**
- * What documents name between backticks as a file or folder of the project: paths with a slash, and names with the
- * ending of a file. Blocks of code are left out. A file of an example is followed by `<!-- imagined -->`.
+ * Names between backticks of documents that mean a file or folder of the project: paths with a slash, and
+ * names with the ending of a file. Blocks of code are left out. A file of an example is followed by `<!--
+ * imagined -->`.
  */
 function pathsIn(document: string): { path: string; isImagined: boolean }[] {
   const text = read(document).replace(/^```[\s\S]*?^```$/gm, '');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-/** File, its one line, and the lint rule that has to refuse it; null where the line is right. */
+/** File, its one line, and the lint rule that has to refuse it; null if the line is right. */
 const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/errors.ts', "import './config.ts';", 'noRestrictedImports'],
   ['src/config.ts', "import './errors.ts';", 'noRestrictedImports'],
@@ -134,7 +134,7 @@ async function lintAll(scratch: string): Promise<Set<string>[]> {
     await cp('biome.json', join(root, 'biome.json'));
     await writeFile(join(root, '.gitignore'), 'node_modules/\n');
     const { summary, diagnostics } = await lint(root);
-    // Each file was read, and none of what is said of them was left out.
+    // Finds each file read, and no diagnostic of them left out.
     expect(summary.unchanged + summary.changed).toBe(tree.size);
     expect(summary.diagnosticsNotPrinted).toBe(0);
     for (const { severity, category, location } of diagnostics) {
@@ -156,7 +156,7 @@ interface Report {
   }[];
 }
 
-/** What the linter complains of. */
+/** Complaints of the linter. */
 function lint(root: string): Promise<Report> {
   return new Promise((resolve, reject) => {
     const biome = join(process.cwd(), 'node_modules/.bin/biome');

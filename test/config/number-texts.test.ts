@@ -6,7 +6,9 @@ import { numberOf } from '../../src/exact-json.ts';
 /** Calls that make a number of a text. */
 const READING = /\bNumber\((?!\))|\bparse(?:Float|Int)\(|\((?:Number|parseFloat|parseInt)\)/;
 
-/** Files that do so to something else than what others have written, or to digits that a rule of its own has picked out. */
+/**
+ * Files that do so to other texts than those of others, or to digits that a rule of their own has picked out.
+ */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/exact-json.ts': 'the reader itself',
   'src/config.ts': 'settings, which have checks of their own',
@@ -29,7 +31,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/wings/workers/supervisor.ts': 'a process of the kernel',
   'src/plan/learned.ts': 'counts of what is true',
   'src/resolvers/lists.ts': 'orders of what is true',
-  'src/wings/live/sockets.ts': 'the length of a range that the settings have checked',
+  'src/wings/live/transports.ts': 'the length of a range that the settings have checked',
   'src/price/bound.ts': 'counts of what is true',
 };
 

@@ -26,13 +26,15 @@ function nodeOf(major: number): string | undefined {
     .find((path) => spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout?.startsWith(`v${major}.`));
 }
 
-/** Whether packages can be had: without a network, what takes them is left out by name, but not in CI. */
+/**
+ * True if packages can be had: without a network, suites that take them are left out by name, but not in CI.
+ */
 function hasRegistry(): boolean {
   const args = ['ping', '--fetch-retries=0', '--fetch-timeout=5000'];
   return process.env.CI === 'true' || spawnSync('npm', args).status === 0;
 }
 
-/** As `docs/operating.md` shows it, but for the service and for what is checked. */
+/** The code of `docs/operating.md`, but for the service and the checks. */
 const USING = `
 import fastify from 'fastify';
 import { ConfigError, type CountryGraph, createGateway, type GatewayRequest, type OperationEvent } from 'country-graph';
@@ -111,7 +113,7 @@ describe('the package', () => {
     );
     const files = await readdir(installed.installed, { recursive: true });
     expect(files).toContain('dist/graphiql/index.html');
-    // What draws, with the fonts of pictures and their licence.
+    // Finds the code that draws, with the fonts of pictures and their licence.
     expect((await readdir(join(installed.installed, 'dist/graphiql/pictures'))).toSorted()).toEqual([
       'Inter-LICENSE.txt',
       'Inter-Regular.ttf',

@@ -3,13 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
   boundedDocuments,
+  codeOutsideCore,
   type DocumentProse,
   isPlain,
+  proseOfCode,
   proseOfDocument,
   proseOfSentences,
   sentencesOfMarkdown,
 } from '../../scripts/prose.ts';
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PLAIN = 'The gateway holds figures.';
 
 /** A document of a hundred plain sentences, and others. */
@@ -17,7 +20,7 @@ const among = (...sentences: readonly string[]) =>
   proseOfSentences([...Array.from({ length: 100 }, () => PLAIN), ...sentences]);
 
 describe('documents', () => {
-  const documents = boundedDocuments(fileURLToPath(new URL('../../', import.meta.url)));
+  const documents = boundedDocuments(ROOT);
 
   it('are all of those that a reader begins with', () => {
     expect(documents.map(({ path }) => path)).toEqual(
@@ -62,6 +65,58 @@ describe('a document is not plain', () => {
     ]);
     expect(isPlain(among(hedged))).toBe(true);
     expect(isPlain(among(hedged, hedged))).toBe(false);
+  });
+});
+
+describe('comments outside the core', () => {
+  const files = codeOutsideCore(ROOT);
+  const plain = { path: 'test/plain.ts', text: `// ${PLAIN}\n\n`.repeat(100) };
+  const proseWith = (text: string) => proseOfCode([plain, { path: 'bench/new.tsx', text }]);
+
+  it('are those of all TypeScript that somebody has written', () => {
+    const paths = files.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'codegen.ts',
+        'src/graphiql/main.tsx',
+        'src/sandbox/sandbox.ts',
+        'scripts/prose.ts',
+        'bench/race.ts',
+        'clients/client/src/index.ts',
+        'test/config/prose.test.ts',
+      ]),
+    );
+    for (const path of ['src/gateway.ts', 'src/sandbox/routes.ts', 'clients/client/src/schema.ts'])
+      expect(paths).not.toContain(path);
+    expect(paths.filter((path) => path.endsWith('.d.ts'))).toEqual([]);
+  });
+
+  it('are plain', { timeout: 30_000 }, () => {
+    const { relative, hedges, isPlain: isSo } = proseOfCode(files);
+    expect(relative).toEqual([]);
+    expect(isSo ? [] : hedges).toEqual([]);
+  });
+
+  it.for([
+    '/** Whether it is so. */\nconst a = 1;',
+    'const a = 1; // What is held.',
+    '// Those of a key\n// are one.',
+    'const a = <p>{/* Where it stands. */}</p>;',
+  ])('are not with one such as "%s"', (text) => {
+    expect(proseWith(text)).toMatchObject({
+      isPlain: false,
+      relative: [expect.stringMatching(/^bench\/new/)],
+    });
+  });
+
+  it('are not with more than five in a thousand words that hedge', () => {
+    const hedged = '// Keeps whatever comes.\n';
+    expect(proseWith(hedged).isPlain).toBe(true);
+    expect(proseWith(`${hedged}\n\nconst a = 1;\n`.repeat(3))).toMatchObject({
+      isPlain: false,
+      relative: [],
+      hedges: Array.from({ length: 3 }, () => 'bench/new.tsx: Keeps whatever comes'),
+    });
   });
 });
 

@@ -6,7 +6,7 @@ const SOURCES = globSync('src/**/*.{ts,tsx}').filter(
   (path) => !/^src\/sandbox\/|\/node_modules\/|generated\.ts$/.test(path),
 );
 
-/** What reads a text, and the only files that may. */
+/** Readers of a text, each with the only files that may have it. */
 const READERS: readonly [what: string, pattern: RegExp, files: readonly string[]][] = [
   ['a time', /Date\.parse\(/, ['src/periods.ts']],
   // Of numbers, which are named after their unit, dates may be made anywhere.

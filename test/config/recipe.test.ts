@@ -34,7 +34,10 @@ async function follow(copy: ProjectCopy, { file, isNew, block }: Step): Promise<
   await copy.write(file, `${imports}\n${await copy.read(file)}\n${rest}`);
 }
 
-/** Asks for all countries' holidays where ten calls are allowed; the codes of the errors, and the calls that were sent. */
+/**
+ * Asks for all countries' holidays though ten calls are allowed; the codes of the errors, and the calls that
+ * were sent.
+ */
 const ASKING = `
   import { openProgram } from './test/support/program.ts';
   await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '10' } });
@@ -56,7 +59,7 @@ describe('a route that is added by the steps of CONTRIBUTING.md', () => {
     return JSON.parse(await copy.run('node', ['ask.ts']));
   };
 
-  /** Looks at the types of a folder and of what it imports. */
+  /** Looks at the types of a folder and of its imports. */
   const compile = async (folder: string) => {
     const config = { extends: './tsconfig.json', include: [folder] };
     await copy.write('tsconfig.part.json', JSON.stringify(config));

@@ -106,7 +106,10 @@ const beginningWith = (...words: readonly string[]) =>
     .map(({ command, place }) => ({ command, place, bare: command.replace(/^([A-Z_]+=\S+ )+/, '') }))
     .filter(({ bare }) => words.some((word) => bare.startsWith(word)));
 
-/** The program as a package installs it: by whoever looks it up, and by its own file, which takes signals. */
+/**
+ * The program as a package installs it: by its name for programs that look it up, and by its own file, which
+ * takes signals.
+ */
 const OURS = ['npx country-graph', 'node_modules/.bin/country-graph'];
 
 /** Commands of ours that end by themselves, and cost nobody anything. */
@@ -169,7 +172,7 @@ describe('a command', () => {
   });
 });
 
-/** Whether Python is there, and whether it has what documents read tables with. */
+/** True if Python is there, and if it has the packages that documents read tables with. */
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const hasDataFrames = hasPython && spawnSync('python3', ['-c', 'import pandas, polars']).status === 0;
 
@@ -207,7 +210,7 @@ describe('settings of other programs', () => {
   });
 });
 
-/** What documents take for granted: names of a program that the code stands in. */
+/** Names of a program that documents take for granted, around their code. */
 const GRANTED: Readonly<Record<string, string>> = {
   'clients/README.md': `
     import { ApolloClient, type ApolloLink, DocumentTransform, InMemoryCache } from '@apollo/client';
@@ -227,7 +230,10 @@ export declare function defineConfig(config: Partial<GatewayConfigSupergraph>): 
 
 const RECIPES = `${ROOT}clients/recipes/`;
 
-/** A snippet with what stands beside its document, and the types that gql.tada makes of our schema, where they are. */
+/**
+ * A snippet with the files beside its document, and the types that gql.tada makes of our schema, if they are
+ * there.
+ */
 function placed(text: string, document: string): string {
   return text
     .replaceAll("from './graphql-env.d.ts'", `from '${RECIPES}tanstack/graphql-env.d.ts'`)

@@ -33,7 +33,7 @@ function numbersIn(tree: Tree, small: BoundsFile['small'] = {}): Record<string, 
   return Object.fromEntries(Object.entries(measures).map(([name, { value }]) => [name, value]));
 }
 
-/** Bounds that the house keeps, and nothing beyond it but sizes, which have room up to what is wanted. */
+/** Bounds that the house keeps, and nothing beyond it but sizes, which have room up to their targets. */
 const BOUNDS: Bounds = Object.fromEntries(
   Object.entries(numbersIn(HOUSE)).map(([name, baseline]) => {
     const isSize = /^(lines|bytes) of /.test(name);

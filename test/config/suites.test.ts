@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ALONE, PROGRAMS } from '../suites.ts';
 
-/** What starts a browser or a balancer, or compiles the package or a copy of the project. */
+/** Imports of suites that start a browser or a balancer, or compile the package or a copy of the project. */
 const DEAR = /^import .* from '\.\.\/support\/(chromium|graphiql|haproxy|packed|project-copy)\.ts'/m;
 
 describe('suites that npm test leaves to npm run test:programs', () => {

@@ -5,9 +5,9 @@ import { openProgram } from '../support/program.ts';
 import { threadMs } from '../support/thread-ms.ts';
 
 /*
- * A client needs no valid key to send a few bytes that stand for a great deal of work: what is refused here is refused
- * before that work is begun. The times are processor time, bounded by orders of magnitude, so that a busy machine changes
- * nothing.
+ * A client needs no valid key to send a few bytes that stand for a great deal of work: requests here are
+ * refused before that work is begun. The times are processor time, bounded by orders of magnitude, so that a
+ * busy machine changes nothing.
  */
 
 const opening = openProgram();
@@ -133,7 +133,7 @@ describe('lists that multiply', () => {
     const key = sandbox.keys.team;
     await ask('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', { key });
     sandbox.log.clear();
-    // Fifty metrics of all codes take 34 calls, which is what this key may have.
+    // Fifty metrics of all codes take 34 calls, the allowance of this key.
     for (const [what, query, variables] of products.filter(([what]) => !what.includes('aliases'))) {
       const { errors, upstream } = await ask(query, { key, variables: variables as never });
       expect([what, ...errors.map(({ extensions }) => extensions.code)]).toEqual([
@@ -250,6 +250,40 @@ describe('lists that multiply', () => {
       expect([upstream.calls, sandbox.log.length, problems]).toEqual([0, 0, []]);
     }
   });
+});
+
+describe('an Accept header', () => {
+  const QUERY = '{ countries { name } }';
+
+  it('is not weighed if it names very many types', async () => {
+    const { ask, sandbox } = await opening;
+    const { errors } = await ask(QUERY, { headers: { accept: 'a/b,'.repeat(3_750) } });
+    expect(errors).toMatchObject([
+      {
+        message: 'The Accept header has 15000 characters; this gateway reads 1000.',
+        extensions: { code: 'BAD_REQUEST' },
+      },
+    ]);
+    expect(sandbox.log).toHaveLength(0);
+  });
+
+  it('may name as many as there is room for', async () => {
+    const { ask } = await opening;
+    const accept = `${'a/b,'.repeat(240)}application/json`;
+    const { data, upstream } = await ask('{ __typename }', { headers: { accept } });
+    expect([data, upstream.calls]).toEqual([{ __typename: 'Query' }, 0]);
+  });
+});
+
+it('an address with very many parameters is not read', async () => {
+  const { url, sandbox } = await opening;
+  const search = `query=${encodeURIComponent('{ countries { name } }')}${'&a'.repeat(100)}`;
+  const response = await fetch(`${url}?${search}`, { headers: { authorization: `Bearer ${UNPROVEN.key}` } });
+  expect([response.status, (await response.json()).errors]).toMatchObject([
+    400,
+    [{ message: expect.stringContaining('more than 100 parameters'), extensions: { code: 'BAD_REQUEST' } }],
+  ]);
+  expect(sandbox.log).toHaveLength(0);
 });
 
 describe('what the schema says of itself', () => {

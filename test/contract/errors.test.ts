@@ -17,7 +17,7 @@ interface Case {
   readonly fault?: Fault;
   readonly query?: string;
   readonly asking?: (keys: Readonly<Record<string, string>>) => Asking;
-  /** How often the operation is asked before the one that counts. */
+  /** Times that the operation is asked before the one that counts. */
   readonly before?: number;
   readonly extensions: Readonly<Record<string, unknown>>;
   readonly calls: number;

@@ -77,7 +77,7 @@ const FAULTS: Record<string, { fault: FaultKind; expected: Expected; calls: numb
 
 describe.each(Object.entries(FAULTS))('%s', (_, { fault, expected, calls }) => {
   const isTimed = expected.code === 'UPSTREAM_TIMEOUT';
-  // Those that are waited out wait beside each other.
+  // Runs those that are waited out beside each other.
   it.each(Object.entries(OPERATIONS))('on %s', { concurrent: isTimed }, async (route, query) => {
     let aheadMs = 0;
     await using program = await openProgram({

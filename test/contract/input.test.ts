@@ -156,7 +156,7 @@ describe('a request that nests deeper than anybody can walk', () => {
   });
 });
 
-/** Where an argument makes no sense, its field fails alone: nothing is sent for it. */
+/** Fails the field of such an argument alone: nothing is sent for it. */
 describe('an argument that makes no sense', () => {
   const fields: [string, string, object][] = [
     ...KEYS.flatMap((key): [string, string, object][] => [

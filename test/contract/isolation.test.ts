@@ -45,7 +45,7 @@ describe('operations under different keys, interleaved', () => {
       expect(reply.status).toBe(401);
       expect(JSON.stringify(reply)).not.toContain('nobody');
     }
-    // What the service refused was asked for by the one who was refused.
+    // Counts refusals of the service under the refused key alone.
     expect(new Set(sandbox.log.filter(({ key }) => key === 'unknown').map(({ status }) => status))).toEqual(
       new Set([401]),
     );

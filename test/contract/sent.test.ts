@@ -8,8 +8,8 @@ import { openProgram, type ProgramOptions } from '../support/program.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
 
 /*
- * Answers of services are read for what they are, in any bytes and envelope: a number that isn't one, rows that nobody asked
- * for, failures under a 200, encodings, connections that are closed.
+ * Answers of services are read rightly in any bytes and envelope: a number that isn't one, rows that nobody
+ * asked for, failures under a 200, encodings, connections that are closed.
  */
 
 interface Sent {
@@ -20,7 +20,7 @@ interface Sent {
 
 type Answering = (request: IncomingMessage, url: URL) => Sent | null;
 
-/** The whole program over a service that sends what the test says; null is left to the test. */
+/** The whole program over a service that sends the test's answers; null is left to the test. */
 async function open(
   answering: Answering,
   env: Record<string, string> = {},
@@ -487,7 +487,7 @@ describe('a connection that the service has closed', () => {
     body: { data: asked(url, 'metric_keys').map((key) => row('ke', key)) },
   });
 
-  /** Resets what comes over a connection that was used before. */
+  /** Resets requests over a connection that was used before. */
   function forgetful(isForgotten: (used: number) => boolean): Answering {
     const used = new WeakMap<Socket, number>();
     return ({ socket }, url) => {

@@ -10,7 +10,7 @@ export interface Service {
 }
 
 /**
- * What any implementation of the REST service has to do, asked of it directly and through the gateway. Seven calls
+ * Duties of any implementation of the REST service, asked of it directly and through the gateway. Seven calls
  * with a key, so that it can be run against a metered service; run it once a minute on the smallest plan.
  */
 export function checkService(name: string, open: () => Promise<Service>): void {

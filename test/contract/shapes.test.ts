@@ -4,7 +4,10 @@ import { drawn } from '../support/draws.ts';
 import { openProgram } from '../support/program.ts';
 import { checkService } from './service.ts';
 
-/** Operations whose answers may not depend on the shapes that a service chose where its specification is silent. */
+/**
+ * Operations whose answers may not depend on the shapes that a service chose on points that its specification
+ * leaves open.
+ */
 const OPERATIONS = {
   figures: `{ countries { code name a: observation(metricKey: "population_total") { value year period unit source { key } }
     b: observation(metricKey: "life_expectancy") { value } c: observation(metricKey: "gdp_current_usd") { value } } }`,
@@ -20,7 +23,7 @@ const OPERATIONS = {
     bad: observation(metricKey: "median_income_usd") { value } } }`,
 };
 
-/** What they cost where the service keeps to itself what it knows beyond its specification. */
+/** Costs of them over a service that keeps its knowledge beyond the specification to itself. */
 async function answersOver(options: SandboxOptions) {
   await using program = await openProgram({ sandbox: options });
   const answers: Record<string, unknown> = {};

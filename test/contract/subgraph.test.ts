@@ -10,7 +10,7 @@ const post = (query: string, headers: Record<string, string> = {}): RequestInit 
 });
 const keyed = { authorization: 'Bearer demo-team' };
 
-/** What is refused, in each place that refuses, and the status that tells others so. */
+/** Refusals, one of each place that refuses, with the status that tells others so. */
 const REFUSED: Readonly<Record<string, readonly [status: number, code: string, RequestInit]>> = {
   'no key': [401, 'UNAUTHENTICATED', post('{ countries { name } }')],
   'a malformed key': [401, 'UNAUTHENTICATED', post('{ quota { plan } }', { authorization: 'Bearer a b' })],

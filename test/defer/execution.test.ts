@@ -30,7 +30,7 @@ const box = (name: string): Box => ({ name });
 resolve('Query', 'box', () => box('a'));
 resolve('Query', 'boxes', () => ['a', 'b', 'c'].map(box));
 resolve('Query', 'solid', () => ['a', 'b', 'c'].map(box));
-/** Takes its whole turn, so that whatever comes next waits for another one; by then an item has failed. */
+/** Takes its whole turn, so that anything after it waits for another one; by then an item has failed. */
 resolve('Query', 'risky', () => {
   for (const endsAtMs = performance.now() + 10; performance.now() < endsAtMs; );
   return [box('a'), Promise.reject(new Error('no b')), box('c')];
@@ -71,7 +71,7 @@ async function begin(query: string) {
   return {
     run,
     first,
-    /** What there is to tell now, in short. */
+    /** News to tell now, in short. */
     async told() {
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
       return run.take().map(short);

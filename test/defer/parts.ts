@@ -82,7 +82,7 @@ export async function askInParts(
   return { status: response.statusCode, headers: response.headers, type, parts, ended, whole: merged(parts) };
 }
 
-/** The next boundary, with the line break that follows it where one does. */
+/** The next boundary, with the line break that may follow it. */
 function boundaryIn(text: string) {
   const found = /\r\n---(--)?(?:\r\n|$)/.exec(text);
   return (
@@ -96,7 +96,7 @@ export interface Whole {
   readonly extensions: Json;
 }
 
-/** What the parts come to, by the words of the drafts. */
+/** Sum of the parts, by the words of the drafts. */
 export function merged(parts: readonly Part[]): Whole {
   const root: { data: Json } = { data: undefined };
   const errors: GraphqlError[] = [];
@@ -148,7 +148,7 @@ function assignDeep(into: Json, added: Json): void {
   }
 }
 
-/** JSON with the members of each object by their names: clients put them together in whatever order. */
+/** JSON with the members of each object by their names: clients put them together in any order. */
 export function canonical(value: Json): string {
   return JSON.stringify(value, (_, member) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -1,7 +1,7 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { GraphQLError, GraphQLScalarType, type GraphQLSchema } from 'graphql';
 
-/** What the product's schema lacks: an archive that lends, for its own sake. */
+/** Types that the product's schema lacks: an archive that lends, for its own sake. */
 const SDL = /* GraphQL */ `
   type Query {
     archive(id: ID! = "main", wish: Wish = { title: "any", ranges: [{ to: 3 }] }): Archive

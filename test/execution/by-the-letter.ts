@@ -24,7 +24,7 @@ import type { Outcome } from './outcomes.ts';
 
 type Fields = ReadonlyMap<string, readonly FieldNode[]>;
 
-/** Where a value stands: its path, and the field that it is of. */
+/** Place of a value: its path, and the field that it is of. */
 interface Place {
   readonly path: ResponsePath;
   readonly info: GraphQLResolveInfo;

@@ -14,7 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { type Plan, planOperation } from '../../src/execution/plan.ts';
-import { type RunParts, runPlan } from '../../src/execution/run.ts';
+import { runPlan } from '../../src/execution/run.ts';
 import { Dice, mix } from './dice.ts';
 import { drawOperation } from './operations.ts';
 import { differenceOf, type Outcome } from './outcomes.ts';
@@ -73,7 +73,7 @@ export function planOf(drawn: Case): Plan {
 export async function runOurs(
   drawn: Case,
   plan = planOf(drawn),
-  terms: Pick<RunParts, 'onPause' | 'errorBehavior'> = {},
+  terms: Pick<Parameters<typeof runPlan>[0], 'onPause' | 'errorBehavior'> = {},
   onPath?: Draws['onPath'],
 ): Promise<Outcome> {
   const context: Draws = { ...drawn.draws, mayDrop: false, onPath };

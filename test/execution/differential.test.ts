@@ -42,7 +42,10 @@ const schemas = Array.from({ length: 24 }, (_, number) =>
 );
 
 describe('a corpus of operations', () => {
-  /** graphql-js leaves its own promises behind where an item of a list is lost before others are there. */
+  /**
+   * Tells errors of promises that graphql-js leaves behind, if an item of a list is lost before others are
+   * there.
+   */
   const isLeftBehind = (fault: unknown) => fault instanceof GraphQLError && fault.path !== undefined;
   const unheard: unknown[] = [];
   const hear = (fault: unknown) => {
@@ -52,7 +55,7 @@ describe('a corpus of operations', () => {
   const { stackTraceLimit } = Error;
 
   beforeAll(() => {
-    // Of a hundred thousand errors that are drawn, nobody reads where they come from.
+    // Leaves out the traces of a hundred thousand drawn errors, which nobody reads.
     Error.stackTraceLimit = 0;
     process.removeAllListeners('unhandledRejection').on('unhandledRejection', hear);
   });
@@ -106,7 +109,7 @@ describe('a corpus of operations', () => {
       );
       const objects = new Map<string, object>();
       const plan = planOf({ ...drawn, draws });
-      // What fields say that are resolved changes in the second run, and is as before in the last.
+      // Changes the values of resolved fields in the second run, and changes them back in the last.
       for (const change of [0, 1, 0]) {
         const again = { ...drawn, draws: { ...draws, objects, change } };
         const difference = differenceOf(await runOurs(again, plan), await runTheirs(again));
@@ -120,7 +123,7 @@ test('resolvers are told where they are, as by graphql-js', { timeout: 60_000 },
   const told = { paths: 0, indices: 0 };
   for (let number = 0; number < 400; number += 1) {
     const drawn = drawCase(schemas[number % schemas.length] as GraphQLSchema, mix(SEED, -1 - number));
-    // Where an object is lost, the two differ in which of its other fields they come to.
+    // Draws no faults: after a lost object, the two would differ in the other fields that they come to.
     const sound = { ...drawn, draws: { ...drawn.draws, faultRate: 0 } };
     const [ours, theirs]: [string[], string[]] = [[], []];
     const into = (paths: string[]) => (path: ResponsePath) => paths.push(textOf(path));
@@ -154,7 +157,7 @@ test('a resolver that reads its path too late is told so', async () => {
   );
 });
 
-/** A schema whose `piece`, `pieces` and `surelyPieces` are whatever is given. */
+/** A schema whose `piece`, `pieces` and `surelyPieces` are as given. */
 function schemaOfPieces(piece: unknown, resolveType?: GraphQLInterfaceType['resolveType']): GraphQLSchema {
   const schema = createArchive();
   const { piece: one, pieces: some, surelyPieces: all } = schema.getQueryType()?.getFields() ?? {};

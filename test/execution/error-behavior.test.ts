@@ -32,7 +32,9 @@ function drawnCase(number: number): Case {
 
 describe('drawn operations with faults', () => {
   const unheard: unknown[] = [];
-  /** Those that depth-first executors leave behind are located; ours are as they were thrown. */
+  /**
+   * Passes over errors with a place, which depth-first executors leave behind; ours are as they were thrown.
+   */
   const hear = (fault: unknown) => {
     if (!(fault instanceof GraphQLError && fault.path !== undefined)) unheard.push(fault);
   };

@@ -83,7 +83,7 @@ const VALUES: Readonly<Record<string, Values>> = {
   },
 };
 
-/** Of the product's scalars and the federation's: they serialize whatever there is by `String`, or pass it on. */
+/** Of the product's scalars and the federation's: they serialize anything by `String`, or pass it on. */
 const OTHER: Values = { taken: [...TEXTS, 0, -0, 1.5, true, [1, 2], { a: 1 }], refused: [bare] };
 
 export function drawLeaf(type: GraphQLLeafType, dice: Dice, faultRate: number): unknown {

@@ -25,14 +25,14 @@ import type { Dice } from './dice.ts';
 export interface DrawnOperation {
   /** The whole document. */
   readonly text: string;
-  /** Of the operation to run, where it has one. */
+  /** Name of the operation to run, if it has one. */
   readonly name: string | null;
   /** As a client sends them. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
 /**
- * A document that is valid, and what to run of it.
+ * A document that is valid, and the operation of it to run.
  * @param size about how many selections it has
  */
 export function drawOperation(schema: GraphQLSchema, dice: Dice, size: number): DrawnOperation {
@@ -43,9 +43,9 @@ interface Variable {
   readonly name: string;
   /** As the document declares it, with its default. */
   readonly declaration: string;
-  /** Where it may stand. */
+  /** Places at which it may stand. */
   readonly fits: string;
-  /** None where the client leaves it out. */
+  /** None if the client leaves it out. */
   readonly values: readonly unknown[];
 }
 
@@ -73,7 +73,7 @@ class Draft {
   readonly #dice: Dice;
   readonly #fragments: Fragment[] = [];
   readonly #variables: Variable[] = [];
-  /** What each response name stands for: so fields of one name can be merged wherever they meet. */
+  /** Meaning of each response name: so fields of one name can be merged in any place. */
   readonly #meanings = new Map<string, string>();
   readonly #composites: readonly GraphQLCompositeType[];
   /** Selections that may still be drawn. */
@@ -118,7 +118,7 @@ class Draft {
     return `query ${name ?? ''}${variables} ${selectionSet}`;
   }
 
-  /** Those in a selection set and in the fragments that it leads to. */
+  /** Variables in a selection set and in the fragments that it leads to. */
   #variablesOf(selectionSet: string): Variable[] {
     const names = new Set<string>();
     const spread = new Set<string>();
@@ -214,11 +214,11 @@ class Draft {
     return dice.chance(0.15) && this.#budget > 0 ? [piece(), piece()] : [piece()];
   }
 
-  /** A response name under which a field merges with whatever else has that name. */
+  /** A response name under which a field merges with all others of that name. */
   #key(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>, args: string): string {
     const isPlain = isObjectType(type) && isLeafType(getNamedType(field.type)) && args === '';
     if (isPlain && this.#dice.chance(0.15)) {
-      // Another field on each type: only the type of a leaf has to be the same where those can't meet.
+      // Another field on each type: only the type of a leaf has to be the same if those can't meet.
       const key = `either${String(field.type).replace(/\W/g, '_')}`;
       const name = `${type.name}.${key}`;
       if ((this.#meanings.get(name) ?? field.name) === field.name) {
@@ -324,7 +324,8 @@ class Draft {
       { type: declared(type), values: [] },
     ];
     if (isNonNullType(type)) {
-      // By its default, it may stand where null may not; and is refused there if null is sent.
+      // Adds one that may stand in place of a non-null type by its default; and is refused there if null is
+      // sent.
       kinds.push({ type: declared(nullable), values: [] });
       kinds.push({ type: declared(nullable), values: [draw(nullable)] });
     } else {

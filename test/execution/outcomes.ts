@@ -7,10 +7,10 @@ export interface Outcome {
 }
 
 /**
- * How the outcomes of two executors differ; null where they agree.
+ * Difference between the outcomes of two executors; null if they agree.
  *
- * The order of errors is of no account. Of the errors below an object or list that was lost to one of them, each
- * executor may tell others; but each has to tell one.
+ * The order of errors is of no account. Of the errors below an object or list that was lost to one of them,
+ * each executor may tell others; but each has to tell one.
  */
 export function differenceOf(ours: Outcome, theirs: Outcome): string | null {
   if (ours.data !== theirs.data) {
@@ -42,7 +42,7 @@ function sorted({ data, errors }: Outcome): {
   return { told: told.sort(), lost: [...lost].sort() };
 }
 
-/** How many steps of a path lead to null; null where all of them can be gone and more is there. */
+/** Steps of a path that lead to null; null if all of them can be gone and more is there. */
 function depthOfNull(answer: unknown, path: readonly (string | number)[]): number | null {
   let value = answer;
   for (const [depth, step] of path.entries()) {

@@ -16,20 +16,23 @@ import type { BatchInfo } from '../../src/execution/plan.ts';
 import { Dice, mix, seedOf } from './dice.ts';
 import { drawLeaf } from './leaf-values.ts';
 
-/** What the values of one run are drawn from: the same for both executors. */
+/** Source of the values of one run: the same for both executors. */
 export interface Draws {
   readonly seed: number;
-  /** How often a value is at fault. */
+  /** Share of values that are at fault. */
   readonly faultRate: number;
-  /** Whether lists of the root are thousands of items long. */
+  /** True if lists of the root are thousands of items long. */
   readonly isLong: boolean;
-  /** Whether promises may be dropped: graphql-js does so where a list is lost to one item before it comes to others. */
+  /**
+   * True if promises may be dropped: graphql-js does so if a list is lost to one item before it comes to
+   * others.
+   */
   readonly mayDrop: boolean;
-  /** Objects that runs have in common; undefined where each run draws its own. */
+  /** Objects that runs have in common; undefined if each run draws its own. */
   readonly objects?: Map<string, object> | undefined;
-  /** What resolvers give differs by it, but for lists. */
+  /** Variant of the values that resolvers give, but for lists. */
   readonly change?: number;
-  /** Hears where each resolver is told that it is. */
+  /** Hears the place that each resolver is told. */
   readonly onPath?: ((path: ResponsePath) => void) | undefined;
 }
 
@@ -41,7 +44,7 @@ interface Source {
 
 type SourceClass = new (seed: number, depth: number, draws: Draws) => Source;
 
-/** Draws the value of one field; throws where that is to fail. */
+/** Draws the value of one field; throws if that is to fail. */
 type DrawField = (source: unknown, args: object, draws: Draws) => unknown;
 
 const LONG_LIST = 2000;
@@ -189,7 +192,7 @@ function tellingPaths({ resolve, extensions }: Resolver): object {
   return { resolve: telling, extensions: { batch } };
 }
 
-/** A resolver, and what does the same for many objects. */
+/** A resolver, and one that does the same for many objects. */
 function drawnResolver(by: (typeof RESOLVERS)[number], place: number, draw: DrawField): Resolver {
   if (by === 'at once') return { resolve: draw };
   const seedFor = (source: unknown) => (source as Partial<Source> | undefined)?.seed ?? place;

@@ -8,7 +8,7 @@ function busy(ms: number): void {
   while (performance.now() < until);
 }
 
-/** A scheduler of one task that takes some time before it comes to what takes long. */
+/** A scheduler of one task that takes some time before it comes to the long work. */
 function open(busyMs: number) {
   const seen: string[] = [];
   const pauses: Promise<void>[] = [];

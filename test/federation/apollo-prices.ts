@@ -16,10 +16,11 @@ import {
 } from 'graphql';
 
 /**
- * What Apollo Router's demand control estimates for an operation that one subgraph answers, by its published rules: a field
- * weighs what its `@cost` says, else that of its type, else 1 for an object and 0 for a leaf; weight and selection are
- * taken as often as a list is assumed to be long. Cosmo's published rules come to the same.
- * @param listSize what lists without `@listSize` are assumed to hold: the router's own setting
+ * Estimate of Apollo Router's demand control for an operation that one subgraph answers, by its published
+ * rules: a field weighs as much as its `@cost` says, else as its type, else 1 for an object and 0 for a leaf;
+ * weight and selection are taken as often as a list is assumed to be long. Cosmo's published rules come to
+ * the same.
+ * @param listSize length that lists without `@listSize` are assumed to have: the router's own setting
  */
 export function apolloPrice(sdl: string, query: string, listSize: number): number {
   const schema = buildASTSchema(parse(sdl), { assumeValid: true });

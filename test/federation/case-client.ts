@@ -1,6 +1,6 @@
 /**
- * Asks for the published cases, in place of their own client: that knows the router at one port alone, where somebody
- * may have a gateway running.
+ * Asks for the published cases, in place of their own client: that knows the router at one port alone, at
+ * which somebody may have a gateway running.
  */
 export const addresses = { products: '', router: '' };
 

@@ -4,8 +4,9 @@ import { addresses } from './case-client.ts';
 import { CASES, startProducts } from './products.ts';
 
 /**
- * Published cases for what our subgraph uses, and for what others may use on our types. Left out: `composeDirective`,
- * which we have no use for, and `ftv1`, which asks the server, and that is another here than ours: see `requests.test.ts`.
+ * Published cases for features that our subgraph uses, and for those that others may use on our types. Left
+ * out: `composeDirective`, which we have no use for, and `ftv1`, which asks the server, and that is another
+ * here than ours: see `requests.test.ts`.
  */
 const USED = [
   'introspection',

@@ -8,7 +8,7 @@ import { buildASTSchema, isObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { openProgram } from '../support/program.ts';
 
-/** What each tag is about: fields that are there with it, and not without. */
+/** Fields of each tag, which are there with it, and not without. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   government: ['Country.offices', 'Office.terms', 'Term.holder'],
   markets: ['Country.tickers', 'Query.tickers', 'Query.ticker', 'Ticker.symbol'],
@@ -34,7 +34,7 @@ const ALWAYS = [
 const sdl = await (async () => {
   await using program = await openProgram();
   const { data } = await program.ask('{ _service { sdl } }');
-  // By this name alone the library finds what is left out.
+  // Renames the argument to the only name by which the library finds parts that are left out.
   return String(data._service.sdl).replace('"@tag"', '"@tag", "@inaccessible"');
 })();
 

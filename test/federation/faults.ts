@@ -4,14 +4,16 @@ import type { Router } from './routers.ts';
 export interface Fault {
   readonly status?: number;
   readonly detail?: string;
-  /** The key that it is met under, one for each: what a key was refused isn't asked for again for a while. */
+  /**
+   * The key that it is met under, one for each: a route that refused a key isn't asked under it for a while.
+   */
   readonly key?: string;
   readonly told: Readonly<Record<string, unknown>>;
-  /** What is asked of a country. */
+  /** Selection on a country. */
   readonly selection?: string;
 }
 
-/** What goes wrong, and what is told of it; three calls are too dear for the last. */
+/** Faults, with their errors; three calls are too dear for the last. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'no key': { told: { code: 'UNAUTHENTICATED', retryable: false } },
   'an unknown key': {

@@ -22,8 +22,8 @@ export interface Subgraph {
 }
 
 /**
- * Grafbase's engine, by the command that starts it for development: it composes the supergraph itself. It asks for
- * `application/graphql-response+json` before JSON, whatever it is told.
+ * Grafbase's engine, by the command that starts it for development: it composes the supergraph itself. It
+ * asks for `application/graphql-response+json` before JSON, against any setting.
  */
 export async function startGrafbase(subgraphs: readonly Subgraph[]): Promise<Router> {
   const folder = mkdtempSync(join(tmpdir(), 'country-graph-grafbase-'));

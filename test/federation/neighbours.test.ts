@@ -17,7 +17,7 @@ const LINK = `extend schema @link(
 const OURS = 'http://ours.test';
 const THEIRS = 'http://theirs.test';
 
-/** What each library says against a supergraph of ours and another subgraph. */
+/** Complaints of each library against a supergraph of ours and another subgraph. */
 async function faultsOf(theirs: string, env: Readonly<Record<string, string>> = {}) {
   await using program = await openProgram({ env });
   const { data } = await program.ask('{ _service { sdl } }', { key: null });
@@ -152,7 +152,7 @@ describe('another subgraph', () => {
     );
     expect(errors).toBeUndefined();
     const noted = { note: 'seen', value: expect.any(Number) };
-    // Hive Gateway knows the field of what it reaches by the interface alone.
+    // Hive Gateway knows the field only on objects that it reaches by the interface.
     const note = name === 'Hive Gateway' ? null : 'seen';
     expect(data).toEqual({ country: { id: KENYA, note }, noted: [noted, noted] });
     expect(both.requests().filter((route) => route === '/v1/data')).toHaveLength(1);

@@ -6,7 +6,7 @@ import { openProgram, type Program } from '../support/program.ts';
 import { apolloPrice } from './apollo-prices.ts';
 import { type Router, startHive } from './routers.ts';
 
-/** What a router is told to assume of lists that don't say how long they are, as `docs/federation.md` has it. */
+/** Length that a router is told to assume of lists that don't tell theirs, as `docs/federation.md` has it. */
 const LIST_SIZE = 50;
 
 /** A price is told in hundredths of a call. */
@@ -15,7 +15,7 @@ const CALL = 100;
 const [, README_EXAMPLE = ''] =
   /```graphql\n([\s\S]*?)```/.exec(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')) ?? [];
 
-/** Operations, and how many calls they take where nothing is held. */
+/** Operations, with the calls that they take while nothing is held. */
 const OPERATIONS: readonly (readonly [query: string, calls: number])[] = [
   ['{ countries { code } }', 1],
   [README_EXAMPLE, 2],
@@ -35,7 +35,7 @@ const OPERATIONS: readonly (readonly [query: string, calls: number])[] = [
          value country { code } indicator { key } source { key } } }`,
     1,
   ],
-  // What hangs from each row is priced as if there were ten.
+  // Prices fields below each row as if there were ten rows.
   [
     `{ observations(countryCodes: ["AO", "BJ", "BW", "CI", "EG", "ET", "GH", "KE", "MA", "NG"],
          metricKeys: ["population_total"], latest: true) { country { profile { indicators { value } } } } }`,

@@ -102,7 +102,7 @@ describe('a router that keeps answers', () => {
     program.requests();
     await router.ask(figures, 'Bearer demo-analyst');
     expect(program.sandbox.log.map(({ key }) => key)).toEqual(['analyst', 'analyst']);
-    // Nor does it keep what went wrong.
+    // Keeps no errors either.
     const sources = '{ sources { key } }';
     program.sandbox.faults.set({ kind: 'status', status: 500 });
     expect((await router.ask(sources, TEAM)).errors).toHaveLength(1);

@@ -24,13 +24,13 @@ export interface RouterError {
   readonly extensions: Record<string, unknown>;
 }
 
-/** What a router is told besides the supergraph, where a test looks into that. */
+/** Settings of a router besides the supergraph, for tests that look into them. */
 export interface RouterOptions {
   /** The `Accept` header that it asks subgraphs with, in place of its own. */
   readonly accept?: string;
-  /** Whether it names operations by their hash, and sends their text only where that isn't known. */
+  /** True if it names operations by their hash, and sends their text only if that isn't known. */
   readonly apq?: boolean;
-  /** Whether it asks for traces, and has them in its own; Apollo Gateway alone can. */
+  /** True if it asks for traces, and has them in its own; Apollo Gateway alone can. */
   readonly isTracing?: boolean;
 }
 

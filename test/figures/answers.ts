@@ -35,11 +35,14 @@ interface Replanned {
   readonly changes: Parameters<Task['replan']>[1];
 }
 
-/** A task for all pairs of a rectangle, unless some are named, what became of them, and what was left to be planned anew. */
+/**
+ * A task for all pairs of a rectangle, unless some are named, with their outcomes, and the demands that were
+ * left to be planned anew.
+ */
 export function taskFor(rectangle: Rectangle, further: Partial<Task> = {}) {
   const settled = new Map<string, Outcome | 'no figure'>();
   const replanned: Replanned[] = [];
-  /** What comes of what is planned anew, one after the other. */
+  /** Rows of demands that are planned anew, one after the other. */
   const comes: FetchedRows[] = [];
   const task: Task = {
     mode: 'latest',

@@ -14,7 +14,7 @@ import { partsWith } from './parts.ts';
 const KNOWN = tableOf(2, 8, () => 1);
 const REFUSED = new Failure('BAD_USER_INPUT', 'The service refused the arguments.');
 
-/** The stage over calls that are answered, unless they name what the service refuses. */
+/** The stage over calls that are answered, unless they have a name that the service refuses. */
 function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Partial<FiguresParts> = {}) {
   const asked: Rectangle[] = [];
   const remembered: string[] = [];

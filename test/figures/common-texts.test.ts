@@ -25,7 +25,7 @@ it('changes nothing that a row says, nor what was sent', () => {
 });
 
 it('has rows that say the same hold it once', () => {
-  // Long texts: 16 MB of them are far more than what else in this process comes and goes meanwhile.
+  // Long texts: 16 MB of them are far more than anything else that comes and goes in this process.
   const texts = { metric_name: 'name '.repeat(80), unit: 'unit '.repeat(80) };
   const rows = Array.from({ length: 20_000 }, (_, value) => ({ ...row, ...texts, value }));
   const shareTexts = createCommonTexts();

@@ -165,7 +165,7 @@ describe('a single series of many rows a year', () => {
         const { values, targets, data } = await fetch(table, { ...habit, tellsLimit: !isTold });
         expect(new Set(targets).size).toBe(targets.length);
         const isIgnored = habit.years === 'ignore' || habit.years === 'refuse';
-        // By itself a year can't be named, as far as is known, where that before it comes too.
+        // A year can't be named by itself, as far as is known, if the year before comes too.
         const most = habit.years === 'year after' ? MAX_ROWS / 2 - 1 : MAX_ROWS;
         const isTooLong = (rows: number) => (isTold ? rows > most : rows >= most);
         if (values instanceof Error) {

@@ -2,7 +2,7 @@ import { Failure } from '../../src/errors.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import type { Call, Send } from '../../src/service/call.ts';
 
-/** How a service fills what the specification of `/v1/data` leaves open. */
+/** Answers of a service on points that the specification of `/v1/data` leaves open. */
 export interface Habits {
   /** `source`: all rows of one source before those of the next, whosever they are. */
   readonly order: 'pair' | 'source' | 'place' | 'year' | 'year-descending' | 'shuffled';
@@ -12,20 +12,20 @@ export interface Habits {
   readonly limit: 'honour' | 'ignore' | 'refuse';
   /** A `limit` above the highest. */
   readonly overLimit: 'lower' | 'refuse' | 'refuse-silently';
-  /** Whether `meta.total` counts all matching rows, those sent, or is not there. */
+  /** Meaning of `meta.total`: all matching rows, those sent, or it is not there. */
   readonly total: 'true' | 'capped' | 'none';
   readonly tellsLimit: boolean;
   /**
-   * What becomes of `start_year` and `end_year`; `exclude` leaves out the last year that is named, `exclude both` the first
-   * too, and `year after` takes each for the year after that of the row.
+   * Treatment of `start_year` and `end_year`; `exclude` leaves out the last year that is named, `exclude
+   * both` the first too, and `year after` takes each for the year after that of the row.
    */
   readonly years: 'honour' | 'exclude' | 'exclude both' | 'year after' | 'ignore' | 'refuse';
   readonly unknown: 'empty' | 'name' | 'refuse';
   /** The status of a refusal on account of a name. */
   readonly unknownStatus: 404 | 422;
-  /** How a call is answered that no row matches. */
+  /** Answer to a call that no row matches. */
   readonly nothing: 'empty' | 'not found';
-  /** Whether two spellings of a metric key are one key. */
+  /** True if two spellings of a metric key are one key. */
   readonly folds: boolean;
 }
 
@@ -115,7 +115,7 @@ export function newestIn(rows: readonly Row[]): Row | undefined {
   )[0];
 }
 
-/** How far the years that come begin and end from those that are named. */
+/** Distance of the first and the last year that come from those that are named. */
 const SHIFTS: Readonly<Record<Habits['years'], readonly [from: number, to: number]>> = {
   honour: [0, 0],
   exclude: [0, -1],
@@ -140,7 +140,8 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
   const send: Send = async (call, { payer, signal }) => {
     targets.push(call.target);
     payer.reserve(call.route).charge();
-    // A turn of the loop, as a network has: whatever is sent at once is sent before the first answer.
+    // Waits a turn of the loop, as a network does: calls that are sent at once are sent before the first
+    // answer.
     await Promise.resolve();
     signal.throwIfAborted();
     const query = new URL(call.target, 'http://service.test').searchParams;

@@ -51,9 +51,9 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const fetchData = createDataFetch(parts);
   return {
     learned,
-    /** What was held of the answers. */
+    /** Held rows of the answers. */
     kept,
-    /** What became of each demand, in the order of settling, and the calls that it took. */
+    /** Outcome of each demand, in the order of settling, and the calls that it took. */
     async fetch(demands: readonly Demand[]) {
       route.targets.length = 0;
       const settled: { key: string; outcome: Outcome }[] = [];
@@ -88,7 +88,7 @@ function rowsWithin<Dated extends { readonly year: number }>({ years }: Demand, 
   return years === null ? rows : rows.filter(({ year }) => isWithin(years, year));
 }
 
-/** What a demand must be answered with. */
+/** The only right answer to a demand. */
 function rightAnswer({ rows }: Table, demand: Demand): number[] {
   const own = rowsWithin(
     demand,
@@ -148,8 +148,8 @@ function tables(mostYears: number): fc.Arbitrary<Table> {
 }
 
 /**
- * Any service that can be seen through: one that neither counts its rows nor tells its limit is taken to end where
- * the real one has been seen to.
+ * Any service that can be seen through: one that neither counts its rows nor tells its limit is taken to end
+ * at the same number as the real one.
  */
 const anyHabits: fc.Arbitrary<Habits> = fc
   .record({
@@ -173,7 +173,7 @@ const anyHabits: fc.Arbitrary<Habits> = fc
     return { ...habits, overLimit, defaultRows, maxRows: defaultRows + further };
   });
 
-/** Services that count truly, heed what they are asked, and know every name. */
+/** Services that count truly, heed their parameters, and know every name. */
 const countingHabits = anyHabits.map(
   (habits): Habits => ({
     ...habits,
@@ -239,8 +239,8 @@ function limitOf({ limit, overLimit, maxRows, defaultRows }: Habits): number {
 }
 
 /**
- * Whether a series can be out of reach: it takes a whole call or more, and ranges of years don't split it, or come in no
- * order, so that halving them may mislead.
+ * True if a series can be out of reach: it takes a whole call or more, and ranges of years don't split it, or
+ * come in no order, so that halving them may mislead.
  */
 function mayBeLost({ table, habits }: Scene, demand: Demand): boolean {
   const rows = table.rows.filter(isOf(demand)).length;
@@ -258,7 +258,7 @@ function mayBeLost({ table, habits }: Scene, demand: Demand): boolean {
 const isKnown = ({ countryCodes, metricKeys }: Table, { countryCode, metricKey }: Demand) =>
   countryCodes.includes(countryCode) && metricKeys.includes(metricKey);
 
-/** Whether the years of one demand lie in those of another for the same pair. */
+/** True if the years of one demand lie in those of another for the same pair. */
 function isPartOf({ years, ...one }: Demand, { years: others, ...other }: Demand): boolean {
   return years !== null && others !== null && keyOf(one) === keyOf(other) && covers(others, years);
 }
@@ -287,7 +287,7 @@ describe('whatever the service does where its specification is silent', () => {
         const keys = settled.map(({ key }) => key).filter((key) => asked.has(key));
         expect(keys.toSorted()).toEqual([...asked].sort());
         for (const demand of demands) expectRight(scene, demand, outcomeOf(demand));
-        // What is held for later, wanted or not, is what the service would say of it.
+        // Compares all that is held for later, wanted or not, with the service's own rows.
         for (const { demand, rows } of kept.values()) {
           expect(valuesIn(rows)).toEqual(rightAnswer(table, demand));
         }
@@ -336,7 +336,7 @@ describe('whatever the service does where its specification is silent', () => {
                 calls + Math.max(1, Math.ceil(expectedRows(rectangle, rows) / habits.maxRows)),
               0,
             );
-          // Where the latest row has no value, the figure is taken from the series.
+          // Demands whose latest row has no value: their figure is taken from the series.
           const isBlank = (demand: Demand) => newestIn(table.rows.filter(isOf(demand)))?.value === null;
           const further = mode === 'latest' ? demands.filter(isBlank) : [];
           const atBest = callsFor(demands, rowsOf) + callsFor(further, lengthOf);
@@ -493,7 +493,7 @@ describe('what a set of demands costs', () => {
 });
 
 describe('a name that the service refuses', () => {
-  // At the most: the refused call, a halving for each power of two in the names, and what they held.
+  // Most calls: the refused one, a halving for each power of two in the names, and those for the rest.
   it.each([
     ['name', 404, 2],
     ['name', 422, 2],
@@ -588,7 +588,7 @@ describe('a search for a refused name', () => {
     expect(targets.length).toBeLessThan(100);
     const outcomes = demands.map(outcomeOf);
     const failed = outcomes.filter((outcome) => outcome instanceof Failure);
-    // What has been asked for by itself is proven; all the rest says that it could not be told.
+    // Finds names proven that were asked for by themselves; all the rest says that it could not be told.
     expect(failed.length).toBeGreaterThan(0);
     for (const failure of failed) expect(failure).toMatchObject({ code: 'BAD_USER_INPUT' });
     const alone = new Set(

@@ -13,7 +13,7 @@ import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf, TTL_MS, tenantCache
 const DOWN = new Failure('UPSTREAM_UNAVAILABLE', 'The service is down.');
 const accepted = tenantCacheThat(() => true);
 
-/** The stage over what comes of each country, and entries by country. */
+/** The stage over an outcome of each country, and entries by country. */
 function open(
   comes: Readonly<Record<string, Outcome>>,
   entries: Readonly<Record<string, ObservationEntry>> = {},

@@ -9,7 +9,10 @@ import { sendingFor } from '../service/sending.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';
 import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
 
-/** What the stage does where another process is fetching KE, and has, by the time that it is done, an entry as old as that. */
+/**
+ * Outcome of the stage while another process fetches KE, and has, by the time that it is done, an entry of
+ * that age.
+ */
 async function whereOthersFetch(demand: Demand, ageMs: number) {
   const sending = sendingFor();
   const leases = createLeases(() => performance.now());

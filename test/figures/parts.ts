@@ -21,7 +21,7 @@ export const openNameSearch = (): NameSearch => ({
   isAnswered: false,
 });
 
-/** The parts of the figures over a service that is not there, where nothing is held and nobody else is. */
+/** The parts of the figures over a service that is not there, with nothing held and no other gateway. */
 export function partsWith(further: Partial<FiguresParts> = {}): FiguresParts {
   return {
     send: () => Promise.reject(new Error('No call is expected.')),

@@ -314,7 +314,7 @@ describe('what is under way', () => {
     b.abort('left too');
     expect(await both[1]).toBe('left too');
     expect(sent[0]?.sending.signal.aborted).toBe(true);
-    // Whoever asks from now on doesn't wait for what was given up.
+    // Asks from now on without waiting for anything that was given up.
     void enter().ask(KE);
     await clock.pass(WINDOW_MS);
     expect(sent).toHaveLength(2);

@@ -39,7 +39,7 @@ function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
     pass(ms: number) {
       nowMs += ms;
     },
-    /** What the calls named: years, or `whole`. */
+    /** Years that the calls named, or `whole`. */
     async ask(demands: readonly Demand[]) {
       targets.length = 0;
       const outcomes = new Map<Demand, Outcome>();

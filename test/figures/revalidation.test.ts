@@ -48,7 +48,7 @@ describe('figures past their time', () => {
     expect(program.requests()).toEqual(['GET /v1/platform/etl-status']);
     expect(replies.map(({ upstream }) => upstream.calls)).toEqual([1, 0, 0, 0, 0, 0]);
     for (const { data, upstream } of replies) {
-      // What is renewed is as old as it was, and no longer past its time.
+      // Renewed figures are as old as before, and no longer past their time.
       expect(data.observations[0].freshness).toEqual({ fetchedAt: '2026-11-10T12:00:30.000Z', stale: false });
       expect(upstream).toMatchObject({ cached: 1 });
       expect(upstream.stale).toBeUndefined();
@@ -104,7 +104,8 @@ describe('figures past their time', () => {
     await program.figuresOneByOne();
     const [first, ...others] = program.requests();
     expect([first, others]).toEqual([look, CODES.map(data)]);
-    // Those that came on that day may have come before its last run; those that came since are as good as new.
+    // Asks once more for figures of that day, which may have come before its last run; later ones are as good
+    // as new.
     program.pass(12 * 3_600);
     await program.figuresOneByOne();
     expect(program.requests().filter((request) => request !== look)).toEqual(CODES.map(data));
@@ -131,7 +132,7 @@ describe('figures past their time', () => {
   });
 });
 
-/** What the catalogue says of the sources of population_total. */
+/** Sources of population_total, as the catalogue names them. */
 const NAMINGS = {
   'names both sources': { sources: ['world_bank_wdi', 'un_wpp'] },
   'names the one that brought the rows': { sources: ['world_bank_wdi'] },
@@ -239,7 +240,7 @@ describe('a newer figure from another source of the metric', () => {
             if (holdsCatalogue) await program.holdCatalogue();
             for (const code of asked) {
               const { data } = await program.figures([code]);
-              // What was revised longer ago than data may be served without asking is there.
+              // Sees every revision that is older than the time for which data may be served without asking.
               const isDue = at - (revisedAt.get(code) ?? at) >= 300_000;
               if (isDue) expect(data.observations).toMatchObject([{ value: program.newer.get(code)?.value }]);
             }

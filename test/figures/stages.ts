@@ -8,7 +8,7 @@ import { answerFrom, rowAt, tableWith } from './answers.ts';
 export const TTL_MS = 1_000;
 
 export const NOW_MS = 100_000;
-/** A tenant cache that holds nothing and knows of a key what the test says. */
+/** A tenant cache that holds nothing and knows of a key as the test says. */
 export function tenantCacheThat(
   isAccepted: () => boolean,
   refusal: TenantCache['refusal'] = () => null,
@@ -16,7 +16,7 @@ export function tenantCacheThat(
   return { ...NO_TENANT_CACHE, isAllHere: false, isAccepted, refusal };
 }
 
-/** A next stage that answers from a table of outcomes by country, and notes what it is asked. */
+/** A next stage that answers from a table of outcomes by country, and notes its demands. */
 export function nextFrom(outcomes: Readonly<Record<string, Outcome>>, onAsked: () => void = () => {}) {
   const asked: string[][] = [];
   const next: Fetch = async (demands, _sending, settle) => {
@@ -45,7 +45,7 @@ export async function rowsOf(value: number): Promise<readonly ObservationRecord[
     .rows;
 }
 
-/** What is held, as old as that. */
+/** An entry of this age. */
 export function entryOf(rows: readonly ObservationRecord[], ageMs: number): ObservationEntry {
   return { rows, years: null, atMs: NOW_MS - ageMs, checkedAtMs: NOW_MS - ageMs, wantedAtMs: 0 };
 }

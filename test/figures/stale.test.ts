@@ -55,7 +55,7 @@ const together = (isWanted: boolean) =>
   Object.entries(FAULTS).filter(([, kind]) => isTimed(kind) === isWanted);
 
 describe.for(together(false))('with %s', ([, kind]) => checkServedStale(kind));
-// Those are waited out, and each needs time enough beside the others.
+// Runs those that are waited out beside each other, each with time enough.
 describe.concurrent.for(together(true))('with %s', ([, kind]) =>
   checkServedStale(kind, { UPSTREAM_TIMEOUT_MS: '1000' }),
 );
@@ -150,7 +150,7 @@ describe('a service that is down', () => {
     const waiting = await program.ask(QUERY);
     expect(waiting).toMatchObject({ errors: [], upstream: { calls: 0 } });
     expect(waiting.upstream.stale?.map(({ code }) => code)).toEqual(ROUTES.map(() => 'UPSTREAM_TIMEOUT'));
-    // Who has nothing to be served asks all the same.
+    // Asks all the same for lists that were never held.
     const cold = await program.ask('{ indicators { key } }');
     expect(cold).toMatchObject({ upstream: { calls: 1 } });
     expect(cold.errors.map(({ extensions }) => extensions.attempts)).toEqual([1]);

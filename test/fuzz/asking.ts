@@ -17,10 +17,13 @@ export interface Answered {
   readonly codes: readonly string[];
 }
 
-/** What may be held, so that a heap that grows beyond it is a leak; and no time spent on waiting for others. */
+/**
+ * Bounds of held things, so that a heap that grows beyond them is a leak; and no time spent on waiting for
+ * others.
+ */
 const ENV = { CACHE_MAX_BYTES: '4194304', ANSWERS_MAX_BYTES: '4194304', BATCH_WINDOW_MS: '0' };
 
-/** A program whose service lets everything through, and what goes wrong in it. */
+/** A program whose service lets everything through, with its faults. */
 export async function openFuzzed(options: ProgramOptions = {}) {
   const rejections: unknown[] = [];
   const onRejection = (reason: unknown) => void rejections.push(reason);
@@ -31,12 +34,12 @@ export async function openFuzzed(options: ProgramOptions = {}) {
 
   return {
     program,
-    /** What is told to nobody that asks must not go wrong either. */
+    /** Checks faults that are told to nobody that asks, too. */
     expectSound(shown: string): void {
       expect([program.problems, rejections], shown).toEqual([[], []]);
       program.operations.length = 0;
     },
-    /** Sends a request, and checks what holds for every answer. */
+    /** Sends a request, and checks the promises for every answer. */
     async send(search: string, init: RequestInit, shown = ''): Promise<Answered> {
       const response = await fetch(program.url + search, {
         ...init,

@@ -9,11 +9,14 @@ import { type Fuzzed, openFuzzed, posted } from './asking.ts';
 import { broken } from './bodies.ts';
 import { CAMPAIGN, campaign, seed } from './campaign.ts';
 
-/** Whatever a service sends in place of its true answers, the gateway says what it can't read, and goes on. */
+/**
+ * Calls of an operation, at the most. The service sends anything in place of its true answers; the gateway
+ * names the parts that it can't read, and goes on.
+ */
 const MAX_CALLS = 60;
 /** Share of the answers that are as they should be. */
 const SOUND_SHARE = 0.25;
-/** Operations of one key: what a service has said of a key, such as that it is spent, lasts. */
+/** Operations of one key: words of a service about a key, such as that it is spent, last. */
 const RUNS_PER_KEY = 10;
 
 const OPERATIONS = [
@@ -53,7 +56,7 @@ const service = createServer(async (request, response) => {
     return;
   }
   const { status, headers, body } = broken(truth, dice);
-  // What ends before it says that it would is a broken connection.
+  // Breaks the connection: the body ends before its stated length.
   const isCut = dice.chance(0.01);
   response.writeHead(status, isCut ? { ...headers, 'content-length': body.length + 1 } : headers);
   if (isCut) response.write(body, () => request.socket.destroy());

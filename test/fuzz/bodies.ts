@@ -8,7 +8,7 @@ import {
 } from 'node:zlib';
 import type { Dice } from '../execution/dice.ts';
 
-/** What the service sends, as far as it can be broken. */
+/** An answer of the service, as far as it can be broken. */
 export interface Sent {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
 }
 
-/** One place in a body, at any depth, and what stands there. */
+/** One place in a body, at any depth, and the value there. */
 function placeIn(root: Container, dice: Dice): { holder: Container; name: string } | null {
   let holder = root;
   for (;;) {
@@ -151,7 +151,7 @@ const HEADERS: readonly Readonly<Record<string, string>>[] = [
   { location: '/v1/countries' },
 ];
 
-/** What is sent in another way than by UTF-8 text that is as long as it says. */
+/** Ways to send a text other than by UTF-8 of its stated length. */
 const BYTES: readonly ((text: string, dice: Dice) => Buffer)[] = [
   (text, dice) => Buffer.from(text).subarray(0, dice.below(text.length + 1)),
   (text) => Buffer.from(`\ufeff${text}`),
@@ -182,7 +182,7 @@ function misspelt(text: string, dice: Dice): string {
   );
 }
 
-/** Ways in which failures are told under a 200, beside what was asked for or in its place. */
+/** Ways in which failures are told under a 200, beside the answer or in its place. */
 const FAILURES: readonly object[] = [
   { detail: 'database is down', data: [] },
   { detail: [{ loc: ['db'], msg: 'gone' }], data: {} },
@@ -229,7 +229,7 @@ function encoded({ status, headers, body }: Sent, dice: Dice): Sent {
   };
 }
 
-/** A true answer, and what becomes of it. */
+/** A true answer, broken. */
 export function broken(body: string, dice: Dice): Sent {
   const some = dice.chance(0.85) ? changed(body, dice) : body;
   const envelope = dice.chance(0.06) ? told(body, dice) : some;

@@ -4,8 +4,8 @@ import { draws } from '../support/draws.ts';
 import { heapBytes } from '../support/heap.ts';
 
 /**
- * How long each campaign is: `FUZZ_RUNS` of each, or `FUZZ_SECONDS` for all of them together, where it is not given.
- * `FUZZ_SEED` repeats a campaign by the seed that it printed.
+ * Length of each campaign: `FUZZ_RUNS` of each, or, if that is not given, `FUZZ_SECONDS` for all of them
+ * together. `FUZZ_SEED` repeats a campaign by the seed that it printed.
  */
 const CAMPAIGNS = 6;
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? draws(12, 6));
@@ -20,12 +20,12 @@ export const CAMPAIGN = { timeout: RUNS === null ? LIMIT_MS * 3 + 30_000 : 6 * 3
 /** By how much the heap may be larger in the end than it was after a tenth. */
 const MOST_GROWTH_BYTES = 60e6;
 
-/** What is held within bounds is mostly there after so many. */
+/** Runs after which most of the bounded holdings are there. */
 const EARLY_RUNS = 10;
 
 /**
- * Checks what is drawn, again and again, one after the other, and that the heap doesn't grow meanwhile.
- * @param told what is printed beside the number of runs
+ * Checks drawn values, again and again, one after the other, and that the heap doesn't grow.
+ * @param told words that are printed beside the number of runs
  */
 export async function campaign<Drawn>(
   name: string,
@@ -53,7 +53,7 @@ export async function campaign<Drawn>(
   try {
     await fc.assert(property, { seed: SEED, ...limits });
     await last.catch((error) => {
-      // What was drawn last may be none that is checked.
+      // Passes over the last draw if it is none that is checked.
       if (!fc.PreconditionFailure.isFailure(error)) throw error;
     });
   } finally {

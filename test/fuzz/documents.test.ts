@@ -14,7 +14,7 @@ import { drawDocument } from './documents.ts';
  */
 const MAX_CALLS = 60;
 const PROVEN_KEY = 'demo-team';
-/** What reading, refusing or running one may take of the processor, with the service's part of it. */
+/** Processor time that reading, refusing or running one may take, with the service's part of it. */
 const MOST_CPU_MS = 400;
 /** Under a key that the service has accepted, 250,000 items of lists are worked through before one is refused. */
 const MOST_PROVEN_CPU_MS = 1_600;
@@ -68,7 +68,7 @@ it('answers documents whose fragments spread one another', CAMPAIGN, async () =>
       let asked = await ask();
       expect(asked.calls, shown).toBeLessThanOrEqual(isExplained ? 0 : MAX_CALLS);
       slowestMs = Math.max(slowestMs, asked.cpuMs);
-      // The machine may have had something else to do: what takes long does so again, as a text that is new again.
+      // Asks again, with a new text, if one took long: the machine may have had something else to do.
       for (let i = 0; i < 2 && asked.cpuMs > asked.allowedMs; i += 1) asked = await ask(`# ${i}`);
       expect(asked.cpuMs, shown).toBeLessThan(asked.allowedMs);
       expectValid(asked.answered, shown);
@@ -79,7 +79,7 @@ it('answers documents whose fragments spread one another', CAMPAIGN, async () =>
   );
 });
 
-/** What was drawn is valid: the gateway's limits are all that can be wrong with it. */
+/** Checks that only the gateway's limits refuse a drawn document: it is valid. */
 function expectValid({ codes, body }: Answered, shown: string): void {
   const isInvalid = codes.some(
     (code) => code === 'GRAPHQL_PARSE_FAILED' || code === 'GRAPHQL_VALIDATION_FAILED',

@@ -26,7 +26,7 @@ interface Fragment {
   readonly name: string;
   readonly type: GraphQLCompositeType;
   readonly text: string;
-  /** How deep the fields are nested, with those of the fragments that it spreads. */
+  /** Depth of the fields, with those of the fragments that it spreads. */
   readonly depth: number;
 }
 
@@ -37,7 +37,7 @@ const COUNTRY_CODES = ['KE', 'ng', 'ZA', 'Eg', 'TZ', 'ug', 'GH', 'ma', 'SS', 'ZZ
 const METRIC_KEYS = ['population_total', 'gdp_current_usd', 'inflation_cpi', 'no_such_metric', 'x'];
 const YEARS = [1998, 2010, 2020, 2024, 0, -1, 2 ** 31 - 1];
 
-/** What an argument may be, by its name and then by its type. */
+/** Values of an argument, by its name and then by its type. */
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   key: ['population_total', 'world_bank_wdi', 'none', ''],
   keys: METRIC_KEYS,
@@ -91,7 +91,7 @@ class Generator {
   readonly #composites: readonly GraphQLCompositeType[];
   readonly #fragments: Fragment[] = [];
   readonly #variables = new Map<string, { readonly type: string; readonly value: unknown }>();
-  /** Response names by what they stand for. */
+  /** Response names by their meaning. */
   readonly #names = new Map<string, string>();
   readonly #longLists: boolean;
   #left: number;
@@ -210,7 +210,7 @@ class Generator {
     return { text: `${head} ${text}`, depth: depth + 1 };
   }
 
-  /** One response name for each field with its arguments and its type: whatever meets can be merged. */
+  /** One response name for each field with its arguments and its type: fields that meet can be merged. */
   #nameOf(field: GraphQLField<unknown, unknown>, args: string): string {
     const meaning = `${field.name}${args} ${String(field.type)}${this.#dice.chance(0.1) ? ' again' : ''}`;
     const known = this.#names.get(meaning);

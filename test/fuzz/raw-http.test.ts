@@ -6,8 +6,8 @@ import { CODES, type Fuzzed, openFuzzed, posted } from './asking.ts';
 import { CAMPAIGN, campaign, seed } from './campaign.ts';
 
 /**
- * Bytes that are almost HTTP: the server refuses, answers or closes, never with a 5xx, and then answers whoever comes
- * next. One that neither answers nor closes has lost the connection.
+ * Bytes that are almost HTTP: the server refuses, answers or closes, never with a 5xx, and then answers the
+ * next request. One that neither answers nor closes has lost the connection.
  */
 const HUNG_MS = 5_000;
 
@@ -210,7 +210,7 @@ function drawBytes(dice: Dice): Buffer {
   return bytes;
 }
 
-/** Sends bytes in some pieces and closes this side, or all of it at once; what came back. */
+/** Sends bytes in some pieces and closes this side, or all of it at once; returns the answer. */
 async function exchange(bytes: Buffer, dice: Dice): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const parts: Buffer[] = [];

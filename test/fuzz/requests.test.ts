@@ -4,8 +4,8 @@ import { type Answered, type Fuzzed, openFuzzed, posted } from './asking.ts';
 import { CAMPAIGN, campaign } from './campaign.ts';
 
 /**
- * Requests that nobody would write, sent to the gateway over HTTP. Whatever comes, it answers in well-formed JSON with
- * codes that its schema names, goes on, and asks the service for nothing on behalf of what it refuses.
+ * Requests that nobody would write, sent to the gateway over HTTP. It answers each in well-formed JSON with
+ * codes that its schema names, goes on, and asks the service for nothing on behalf of refused ones.
  */
 let fuzzed: Fuzzed;
 beforeAll(async () => {
@@ -75,7 +75,7 @@ const representation = fc.oneof(
   json.filter((value) => value !== null),
 );
 
-/** Whether there can be an entity of a representation, so that the service may be asked for it. */
+/** True if there can be an entity of a representation, so that the service may be asked for it. */
 function isSound(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const { __typename, ...fields } = value as Record<string, unknown>;

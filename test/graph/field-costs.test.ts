@@ -23,7 +23,7 @@ const { schema } = await openSchema(EXTRA_ROUTES);
 /** Countries that are asked for: as many calls for a field, and it takes one for each of them. */
 const CODES = ['KE', 'NG', 'ZA', 'GH', 'EG'];
 
-/** Values of arguments, by name; by field where several have the name. All others are left out. */
+/** Values of arguments, by name; by field if several have the name. All others are left out. */
 const ARGUMENTS: Readonly<Record<string, unknown>> = {
   code: 'KE',
   codes: CODES,
@@ -40,7 +40,7 @@ const ARGUMENTS: Readonly<Record<string, unknown>> = {
   ids: [encodeId('Country', 'KE')],
   'indicator.key': 'population_total',
   'source.key': 'world_bank_wdi',
-  // Those of all countries are more than one answer holds.
+  // Names one country: those of all are more than one answer holds.
   'policies.countryCode': 'KE',
   'tradeFlows.reporterCode': 'KE',
 };
@@ -102,7 +102,7 @@ function waysTo(typeName: string): readonly Way[] {
 const operationOf = (way: Way, last: string) =>
   `{ ${way.map((field) => `${written(field)} {`).join(' ')} ${last} ${'}'.repeat(way.length)} }`;
 
-/** What it takes to go a way with nothing at its end, by route. */
+/** Calls of a way with nothing at its end, by route. */
 const taken = new Map<string, Readonly<Record<string, number>>>();
 
 /** Each operation has a minute to itself, so that none waits for the next one. */
@@ -125,7 +125,7 @@ const ORDER: readonly FieldCost[] = ['NOTHING', 'ONCE', 'FIGURES', 'EACH'];
 const selected = ({ field }: Place) =>
   `${written(field)} ${isCompositeType(getNamedType(field.type)) ? '{ __typename }' : ''}`;
 
-/** What fields of a type ask the service for beyond what its objects took, whichever way they were come by. */
+/** Calls that fields of a type ask the service for beyond those of its objects, by every way to them. */
 async function reachedBy(typeName: string, fields: string): Promise<FieldCost> {
   let reached: FieldCost = 'NOTHING';
   for (const way of waysTo(typeName)) {

@@ -13,7 +13,7 @@ const OF_KEY = {
   didYouMean: ['population_total', 'urban_population_total'],
 };
 
-/** Ways to name the key of an indicator, each with what it is answered with. */
+/** Ways to name the key of an indicator, each with its answer. */
 const MISSPELT: readonly (readonly [string, unknown, readonly (string | number)[]])[] = [
   [
     '{ country(code: "KE") { observation(metricKey: "populaton_total") { value } } }',

@@ -7,7 +7,7 @@ import { entities } from '../../src/resolvers/nodes.ts';
 
 /** The schema with more in it. */
 function create(sdl: string, more: readonly object[] = []) {
-  // Types say of no resolver what the schema doesn't have yet.
+  // Takes resolvers of fields that the types don't know: the schema doesn't have them yet.
   const all = [...resolvers, ...more] as readonly Resolvers[];
   return createSchema({ resolvers: all, entities, batches, sdl: parse(`${readSdl()}\n${sdl}`) });
 }

@@ -2,6 +2,7 @@ import {
   type DefinitionNode,
   type DocumentNode,
   type FieldDefinitionNode,
+  type GraphQLScalarType,
   type InputValueDefinitionNode,
   parse,
   print,
@@ -10,7 +11,7 @@ import {
 } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { FAILURES } from '../../src/errors.ts';
-import { CountryCode, DateTime, JSONValue } from '../../src/graph/schema.ts';
+import { openSchema } from '../../src/gateway.ts';
 import { openProgram } from '../support/program.ts';
 
 /** As routers and other people's tools get it. */
@@ -25,7 +26,7 @@ async function fetchSdl(): Promise<string> {
 const sdl = await fetchSdl();
 const { definitions } = parse(sdl);
 
-/** What a router needs and nobody else sees. */
+/** True for names that a router needs and nobody else sees. */
 const isMachinery = (coordinate: string) => /^(_|federation__|link__|Query\._)/.test(coordinate);
 
 interface Named {
@@ -60,7 +61,7 @@ function namesOf(definition: DefinitionNode): Named[] {
 
 const named = namesIn(parse(sdl));
 
-/** What other programs rely on, by type. */
+/** Names that other programs rely on, by type. */
 const PROMISED: Record<string, string> = {
   Query:
     'health platformVersion sources source(key) countries(codes) country(code) indicators(category hasData keys) ' +
@@ -224,6 +225,11 @@ describe('introspection', () => {
     expect([...open.requests(), ...closed.requests()]).toEqual([]);
   });
 });
+
+const { schema } = await openSchema([]);
+const [CountryCode, DateTime, JSONValue] = ['CountryCode', 'DateTime', 'JSON'].map((name) =>
+  schema.getType(name),
+) as [GraphQLScalarType, GraphQLScalarType, GraphQLScalarType];
 
 describe('scalars', () => {
   test.each(['ke', 'KE', 'kE'])('%s is read as a country code, in upper case', (code) => {

@@ -41,7 +41,7 @@ describe('the scope of observations', () => {
       '{ country(code: "SO") { observation(metricKey: "idps_total") { value } } }',
     );
     expect(data.observations[0].value).toBe(one.data.country.observation.value);
-    // What is newest is known by now; the series of Somalia alone was asked for.
+    // Asks for the series of Somalia alone: the newest are known by now.
     expect([upstream.byRoute, program.requests().at(-1)]).toEqual([
       { '/v1/data': 1 },
       expect.stringContaining('country_codes=SO&'),

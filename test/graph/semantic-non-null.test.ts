@@ -52,7 +52,7 @@ interface Trouble {
 const LISTS = ['/v1/countries', '/v1/indicators', '/v1/platform/etl-status', '/v1/markets/tickers'];
 const onLists = (fault: Fault): Fault[] => LISTS.map((route) => ({ ...fault, route }));
 
-/** What may keep a field from its value, or leave it without one. */
+/** Troubles that may keep a field from its value, or leave it without one. */
 const TROUBLES: Readonly<Record<string, Trouble>> = {
   'no key': { asking: { key: null } },
   'an unknown key (401)': { asking: { key: 'nobody' } },
@@ -148,7 +148,7 @@ describe('a field that is null only with an error', () => {
   });
 });
 
-/** Fields that are null without an error, where the service has nothing: they may not be marked. */
+/** Fields that are null without an error if the service has nothing: they may not be marked. */
 const ABSENT: Readonly<Record<string, { readonly query: string; readonly trouble?: Trouble }>> = {
   'Query.country': { query: '{ field: country(code: "ZZ") { name } }' },
   'Query.indicator': { query: '{ field: indicator(key: "nothing") { name } }' },

@@ -9,7 +9,7 @@ interface Figure {
   readonly country: string;
   readonly metric: string;
   readonly year: number;
-  /** What follows the year in the period, and the last day of it. */
+  /** Text after the year in the period, and its last day. */
   readonly part: readonly [suffix: string, end: string];
   readonly place: string | null;
   readonly source: string;
@@ -34,7 +34,7 @@ class Service {
   rows: readonly Figure[] = [];
   /** Decides which of several figures of the newest period is the latest. */
   taste = 0;
-  /** Whether it gives all of them as the latest. */
+  /** True if it gives all of them as the latest. */
   givesAll = false;
   readonly targets: string[] = [];
   #turn = 0;
@@ -259,7 +259,7 @@ describe('several figures of a country, metric and period', () => {
       '/v1/data?country_codes=KE&latest=true&limit=1000&metric_keys=m',
     ]);
     expect([cold.data, cold.warnings]).toEqual([beside.data, told]);
-    // What one key has been shown is no other's.
+    // Shows another key no warning of this one.
     expect((await ask(holding, observation(), newKey())).warnings).toBeUndefined();
     // A list has them all: nothing is taken.
     const list = await ask(

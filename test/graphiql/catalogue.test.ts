@@ -56,7 +56,7 @@ describe('what a string names', () => {
   });
 });
 
-/** Puts the cursor right behind a part of what the editor holds. */
+/** Puts the cursor right behind a part of the editor's text. */
 async function goBehind(page: Page, text: string, part: string) {
   await write(page, text);
   const rest = text.length - text.indexOf(part) - part.length;
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
 describe.skipIf(!hasChromium)('inside a string, completion', () => {
   const sceneOf = shared();
 
-  /** Asks for suggestions, anew each time: what is asked while the editor still starts may never be answered. */
+  /** Asks for suggestions, anew each time: a question may never be answered while the editor still starts. */
   async function suggested(page: Page): Promise<string> {
     await page.keyboard.press('Escape');
     await page.keyboard.press('ControlOrMeta+Space');
@@ -185,7 +185,7 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     expect(program.requests()).toEqual([]);
     await page.keyboard.press('Enter');
     await expect.poll(() => program.sandbox.log.map(({ path }) => path).length).toBe(2);
-    // The list opens again by itself: Enter takes what it offers, and breaks no string.
+    // The list opens again by itself: Enter takes an item of it, and breaks no string.
     const list = page.locator('.suggest-widget.visible');
     await expect.poll(() => list.innerText({ timeout: 2_000 }).catch(() => '')).toMatch(/_pct|_usd|_total/);
     await page.keyboard.press('Enter');

@@ -266,7 +266,7 @@ describe.skipIf(!hasChromium)('an answer', () => {
 
 const isDark = (svg: Element) => (svg as SVGElement).style.color !== 'rgb(26, 32, 48)';
 
-/** Rules of axe that the colours of a page decide; all others judge what it is made of, which is the same in both. */
+/** Rules of axe that the colours of a page decide; all others judge its markup, which is the same in both. */
 const OF_COLOURS = '{ runOnly: ["color-contrast", "link-in-text-block"] }';
 
 describe.skipIf(!hasChromium)('the pane', () => {
@@ -341,7 +341,7 @@ describe.skipIf(!hasChromium)('over a gateway of its own', () => {
         new MutationObserver((_, observer) => {
           if (document.querySelector('.picture svg') === null) return;
           observer.disconnect();
-          // Whatever else the answer brought with it has had its turn by then.
+          // Waits a turn, after which all else of the answer has had its own.
           requestAnimationFrame(() => setTimeout(resolve));
         }).observe(document.body, { childList: true, subtree: true });
       });

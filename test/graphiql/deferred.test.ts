@@ -18,7 +18,7 @@ const CARD = `query Card {
   }
 }`;
 
-/** Where pictures of the pages go that are to be looked at; nowhere unless somebody says. */
+/** Folder for pictures of the pages that are to be looked at; none unless somebody names it. */
 const SHOTS = process.env.SCREENSHOTS;
 
 async function shoot(page: Page, name: string) {
@@ -34,7 +34,7 @@ const start = async (page: Page, operation = CARD) => {
 const status = (page: Page) => page.getByRole('status').filter({ hasText: /Coming|Stopped/ });
 const panel = (page: Page) => page.locator('.side-panel').innerText();
 
-/** Without the bill, which says what was held. */
+/** The data without the bill, which tells held calls. */
 const dataOf = (text: string) => JSON.parse(text).data;
 
 describe.skipIf(!hasChromium)('an operation that defers', () => {
@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)('an operation that defers', () => {
     await start(page);
     await expect.poll(() => answered(page)).toContain('"Kenya"');
     expect(await answered(page)).not.toContain('"profile"');
-    // What pictures need besides is not in the answer that is shown, in parts either.
+    // Fields that pictures need besides are not in the answer that is shown, in parts either.
     expect(await answered(page)).not.toContain('"code"');
     expect(await status(page).innerText()).toBe(
       'Coming. 1 part of the answer so far; the rest is on its way.',
@@ -80,7 +80,8 @@ describe.skipIf(!hasChromium)('an operation that defers', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
     await page.locator('.live').getByRole('button', { name: 'Stop' }).click();
     await expect.poll(() => status(page).innerText()).toMatch(/^Stopped\. 1 part/);
-    // The gateway has heard that nobody waits any more. What the start of the page asks the price of sends nothing.
+    // The gateway has heard that nobody waits any more. Prices that the page asks for as it starts send
+    // nothing.
     const sent = () => program.operations.filter(({ name, calls }) => name === 'Card' && calls > 0);
     await expect.poll(() => sent().length).toBe(1);
     await side(page, 'Answer');

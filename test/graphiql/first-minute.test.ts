@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     await lessons.getByRole('button', { name: 'Country', exact: true }).click();
     await expect.poll(() => written(page)).toContain('query CountryCard');
     expect(await titles()).toHaveLength(before.length);
-    // What is open already is gone to, not opened twice.
+    // Goes to a tab that is open already, and opens no second one.
     await lessons.getByRole('button', { name: 'Map', exact: true }).click();
     await expect.poll(() => written(page)).toContain('query AllCountries');
     expect(await titles()).toHaveLength(before.length);

@@ -12,7 +12,9 @@ const LINE = { offline: false, latency: 170, downloadThroughput: 9e6 / 8, upload
 const MAX_BYTES = 700_000;
 const MAX_PICTURE_MS = 2_500;
 
-/** Time that it takes without a line on a machine that does nothing else. What it takes longer, other suites take. */
+/**
+ * Time that it takes without a line on a machine that does nothing else. Other suites take any further time.
+ */
 const USUAL_MS = 900;
 
 /** The time is that of the quickest of so many. */
@@ -120,7 +122,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     await expect.poll(() => lines.count()).toBe(4);
     expect(program.requests()).toHaveLength(1);
     expect(opened.problems).toEqual([]);
-    // Those who come again find what they have left.
+    // Comes again, and finds all as it was left.
     await page.reload();
     await page.locator('#root .graphiql-container').waitFor();
     expect(await opening.count()).toBe(0);
@@ -198,7 +200,7 @@ describe('a stand-in for an editor', () => {
     expect(heard).toBe(2);
     await Promise.resolve();
     expect(told.at(-1)).toBe('{ a c b }');
-    // A text that stays is no change: whoever hears of one may set it again.
+    // Sets the same text, which is no change: a listener may set it again.
     standIn.setValue('{ a c b }');
     expect(heard).toBe(2);
   });

@@ -182,7 +182,7 @@ describe.skipIf(!hasChromium)('what goes wrong', () => {
   });
 });
 
-/** Rules of axe that the colours of a page decide; all others judge what it is made of, which is the same in both. */
+/** Rules of axe that the colours of a page decide; all others judge its markup, which is the same in both. */
 const OF_COLOURS = '{ runOnly: ["color-contrast", "link-in-text-block"] }';
 
 describe.skipIf(!hasChromium).each([

@@ -27,12 +27,12 @@ async function runAgain(page: Page): Promise<void> {
   await (await arrived).finished();
 }
 
-/** What a browser's trace tells of one piece of work. */
+/** One piece of work in a browser's trace. */
 interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
-  /** Microseconds of the processor; what others take of a busy machine is not in it. */
+  /** Microseconds of the processor, without the work of others on a busy machine. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }

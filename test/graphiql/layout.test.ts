@@ -8,7 +8,7 @@ const { shared } = scenesOfGraphiql();
 const PORTRAIT = { width: 390, height: 844 };
 const LANDSCAPE = { width: 844, height: 390 };
 
-/** Whether the middle of something can be seen, and touched, without scrolling anything. */
+/** True if the middle of something can be seen, and touched, without scrolling anything. */
 async function isInView(what: Locator): Promise<boolean> {
   const box = await what.first().boundingBox();
   if (box === null) return false;

@@ -15,7 +15,7 @@ const SUBSCRIPTION = `subscription Population {
 const LIVE = { SUBSCRIPTIONS: 'on', SUBSCRIPTIONS_POLL_SECONDS: '1' };
 const PHONE = { width: 390, height: 844 };
 
-/** Where pictures of the pages go that are to be looked at; nowhere unless somebody says. */
+/** Folder for pictures of the pages that are to be looked at; none unless somebody names it. */
 const SHOTS = process.env.SCREENSHOTS;
 
 async function shoot(page: Page, name: string) {
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
     for (const country of ['Kenya', 'Nigeria', 'Ghana'])
       expect(await page.locator('.charts').innerText()).toContain(country);
     await shoot(page, `${name}-after`);
-    // What the picture needed is not in the answer that is shown.
+    // Fields that the picture needed are not in the answer that is shown.
     await side(page, 'Answer');
     await expect.poll(() => page.locator('.result-window').innerText()).toContain('"told"');
     expect(await page.locator('.result-window').innerText()).not.toContain('isWhole');

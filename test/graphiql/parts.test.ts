@@ -24,7 +24,7 @@ async function all(response: Response): Promise<Arrival[]> {
   return arrivals;
 }
 
-/** Without what differs from one request to the next. */
+/** An answer without the parts that differ from one request to the next. */
 const told = ({ data, errors, extensions }: Answer) =>
   canonical({
     data,

@@ -102,7 +102,7 @@ describe('a frame', () => {
   });
 });
 
-/** Copies the operation of the editor, and reads what is on the clipboard then. */
+/** Copies the operation of the editor, and reads the clipboard then. */
 async function copy(page: Page, what: string): Promise<string> {
   await page.getByRole('button', { name: 'Share' }).click();
   await page.getByRole('menuitem', { name: what }).click();

@@ -41,7 +41,7 @@ const overlaps = (page: Page) =>
     for (const [i, one] of shown.entries())
       for (const other of shown.slice(i + 1)) {
         if (one.element.contains(other.element)) {
-          // The rest of an element that sticks out of its frame lies on what comes below.
+          // Finds the rest of an element that sticks out of its frame: it lies on those below.
           if (other.box.bottom > one.box.bottom + 1) found.push(`${other.name} out of ${one.name}`);
           continue;
         }
@@ -52,13 +52,13 @@ const overlaps = (page: Page) =>
     return found;
   }, BLOCKS);
 
-/** Tells if a thing can be scrolled to, and is touched where it stands then. */
+/** Tells if a thing can be scrolled to, and is touched at its place then. */
 async function isReached(what: Locator): Promise<boolean> {
   await what.scrollIntoViewIfNeeded({ timeout: 5_000 });
   return isHit(what);
 }
 
-/** Tells if a thing is touched where it stands. */
+/** Tells if a thing is touched at its place. */
 const isHit = (what: Locator): Promise<boolean> =>
   what.evaluate((element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('on small screens', () => {
       await page.setViewportSize({ width, height });
       await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
       await expect.poll(() => overlaps(page)).toEqual([]);
-      // What stands above all takes one line.
+      // Takes one line for all that stands above.
       const { height: above = 0 } = (await page.locator('.key-bar').boundingBox()) ?? {};
       expect(above).toBeLessThan(50);
       for (const one of [
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('on small screens', () => {
     await side(page, 'Query');
     await run(page);
     for (const name of ['Answer', 'Picture', 'Cost', 'Errors'] as const) {
-      // What an answer brings moves the page a moment later.
+      // Polls, for an answer moves the page a moment later.
       await expect.poll(() => isReached(page.getByRole('tab', { name }))).toBe(true);
       await side(page, name);
       if (name === 'Picture') await page.locator('.frame.lines svg').first().waitFor();
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('on paper, and in forced colours', () => {
       expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 999) <= 718).toBe(true);
       for (const name of ['.graphiql-editors', '.graphiql-sidebar', '.side-bar', '#key-form'])
         expect([name, await page.locator(name).isVisible()]).toEqual([name, false]);
-      // Nothing around it cuts what is longer than a page.
+      // Finds nothing around it that cuts a part longer than a page.
       const cutting = await svg.evaluate((element) => {
         const found: string[] = [];
         for (let one = element.parentElement; one !== null; one = one.parentElement)

@@ -11,7 +11,7 @@ import { openProgram } from '../support/program.ts';
 
 const { openPage, origin: originOfAll, serve } = scenesOfGraphiql();
 
-/** A proxy that serves what a gateway has below each of some paths, and nothing else. */
+/** A proxy that serves a gateway's paths below each of some others, and nothing else. */
 async function openProxy(originOf: (path: string) => string | undefined) {
   const refused: string[] = [];
   const server = createServer((request, response) => {
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', ()
       expect(new URL(page.url()).pathname).toMatch(/^\/data\/graphiql\/?$/);
       const { data } = await run(page);
       expect(data.country.name).toBe('Kenya');
-      // Scripts that are loaded where they are needed.
+      // Loads scripts that wait until they are needed.
       await tab(page, 'AllCountries');
       await run(page);
       await side(page, 'Picture');

@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
         .join()}`,
     );
     await page.getByLabel('Filter 1990').fill('');
-    // The name stays in view where the years don't, and on paper nothing is cut off.
+    // The name stays in view, the years don't, and on paper nothing is cut off.
     await page.locator('.charts .table').evaluate((table) => table.scrollTo(9_999, 0));
     const name = rows.first().locator('td').first();
     await expect

@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium)('warnings', () => {
       .evaluate(axe.source)
       .then(() => page.evaluate<AxeResults>("axe.run('.graphiql-response')"));
     expect(violations.map(({ id }) => id)).toEqual([]);
-    // The gateway knows what is spelt alike where it holds the catalogue, and the page asks for that where it doesn't.
+    // The gateway knows keys of like spelling if it holds the catalogue; else the page asks for it.
     await warnings.getByRole('button', { name: 'Look for it in the catalogue (two calls' }).click();
     await warnings.getByRole('button', { name: 'Use life_expectancy and run' }).click();
     await expect.poll(() => written(page)).toContain('metricKey: "life_expectancy"');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { forecastsOf } from '../../src/wings/issued/key-desk.ts';
 import { openKeyStore, type UsageRow } from '../../src/wings/issued/key-store.ts';
-import { forecastsOf, Usage } from '../../src/wings/issued/usage.ts';
+import { Usage } from '../../src/wings/issued/usage.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { FIGURE, figureOf, openFolder, openIssuing, START } from './issuing.ts';
 
@@ -139,7 +140,7 @@ describe('usage', () => {
       asked += replies.length;
       for (const { upstream } of replies) billed += upstream.calls;
     }
-    // Its end writes what it has gathered.
+    // Its end writes all that it has gathered.
     await other[Symbol.asyncDispose]();
     await one.gather();
     const { usage } = await one.desk.usage({});

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { AdmissionRefusal } from '../../src/operations/admission.ts';
+import type { Admission } from '../../src/operations/admission.ts';
 import { UNPROVEN } from '../../src/operations/messages.ts';
 import type { Caller } from '../../src/service/call.ts';
 import { EventWork, SubscriptionPlaces } from '../../src/wings/live/subscriptions.ts';
@@ -45,7 +45,7 @@ it('resolves alone what is larger than the room, and what tells of no change bes
 });
 
 describe('places', () => {
-  function open(refusal: AdmissionRefusal | null = null) {
+  function open(refusal: Awaited<ReturnType<Admission['enter']>> = null) {
     const log: string[] = [];
     const places = new SubscriptionPlaces(20, {
       async enter({ tenant }) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { observationIds } from '../../src/resolvers/observations.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
-import { asAdded, changesBetween, digestOf } from '../../src/wings/live/figures.ts';
+import { changesBetween, digestOf } from '../../src/wings/live/figures.ts';
 
 function rowsOf(
   figures: readonly {
@@ -93,7 +93,7 @@ describe('changes', () => {
         }
         const wanted = new Map(observationIds(now).map((id, i) => [id, now[i]?.value]));
         expect([...held].sort()).toEqual([...wanted].sort());
-        expect(asAdded(now)).toHaveLength(wanted.size);
+        expect(changesBetween([], now)).toHaveLength(wanted.size);
         expect(digestOf(before) === digestOf(now)).toBe(changesBetween(before, now).length === 0);
       }),
     );

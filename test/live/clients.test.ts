@@ -21,7 +21,7 @@ async function stream(program: Live, method: string, headers: Record<string, str
   return { status: response.status, text: await response.text() };
 }
 
-/** What a WebSocket that is not made is refused with. */
+/** Status that a WebSocket is refused with. */
 async function refusalOf(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
   socket.on('error', () => {});
@@ -42,7 +42,7 @@ describe.each(TRANSPORTS)('a client over %s', (transport) => {
     program.pass(600);
     await new Promise((resolve) => setImmediate(resolve));
     expect(program.requests()).toEqual([]);
-    // Whoever comes again begins anew.
+    // Begins anew for a client that comes again.
     const next = open(program, transport);
     await begin(program, () => next.subscribe({ query: CHANGED, variables: POPULATION }));
     expect(program.requests()).toContain(LOOK);

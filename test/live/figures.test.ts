@@ -16,7 +16,7 @@ import {
 
 describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
   it('are told what changes, each change once and in order', async () => {
-    // Those that come while the first one looks at the sources are fetched together with it.
+    // Fetches figures of further subscribers together with the first ones, while those look at the sources.
     await using program = await openLive({ sandbox: { latencyMs: 200 } });
     const client = open(program, transport);
     const changes = () => client.subscribe({ query: CHANGED, variables: POPULATION });

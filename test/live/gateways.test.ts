@@ -8,7 +8,7 @@ import { begin, CHANGED, connect, LOOK, open, openLive, POPULATION, valuesOf } f
 describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
   it('look at the sources once, and ask for what has changed once', async () => {
     await using redis = await startRedis();
-    // What the store says late counts as not held, however busy the machine is.
+    // Waits long for the store, on a busy machine too: its late values count as not held.
     const env = { CACHE_URL: redis.url, CACHE_TIMEOUT_MS: '5000' };
     await using one = await openLive({ env });
     await using other = await openLive({ env, upstreamUrl: one.service.url });

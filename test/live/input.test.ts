@@ -12,7 +12,7 @@ import {
   type Subscribing,
 } from './live.ts';
 
-/** All lists are held, and a figure: what is refused then has no need of a call. */
+/** All lists are held, and a figure: refusals need no call then. */
 const WARM = `{ sources { key } indicators { key } countries { code }
   observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }`;
 
@@ -29,6 +29,21 @@ async function failureOf(program: Live, asked: Subscribing) {
 describe('what can be no subscription', () => {
   it.each<[what: string, asked: Subscribing, code: string, message: RegExp]>([
     ['a text that is none', { query: 'subscription {' }, 'GRAPHQL_PARSE_FAILED', /Syntax/],
+    [
+      'a text that nests deeper than a parser can go',
+      { query: `subscription ${'{a'.repeat(2_900)}${'}'.repeat(2_900)}` },
+      'BAD_REQUEST',
+      /nested more than 500 levels/,
+    ],
+    [
+      'variables that nest as deep',
+      {
+        query: CHANGED,
+        variables: { codes: ['KE'], keys: JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`) },
+      },
+      'BAD_REQUEST',
+      /nested more than 500 levels/,
+    ],
     [
       'an unknown field',
       { query: 'subscription { pricesChanged }' },

@@ -9,7 +9,7 @@ import { openProgram, type ProgramOptions } from '../support/program.ts';
 /** After the last runs of the sandbox's sources. */
 export const START = Date.parse('2026-11-10T12:00:30Z');
 
-/** How long a client waits before it comes back, in milliseconds. */
+/** Time that a client waits before it comes back, in milliseconds. */
 const RETRY_MS = 50;
 
 /** Timers that last as long are the test's to move; shorter ones run as they do. */
@@ -57,7 +57,7 @@ export async function openLive({ env = {}, ...options }: ProgramOptions = {}) {
     sandbox: { now: clock.now, ...options.sandbox },
     env: { SUBSCRIPTIONS: 'on', CACHE_URL: 'memory:', ...env },
   });
-  /** By metric, what its figures are multiplied with. */
+  /** Factors of figures, by metric. */
   const factors = new Map<string, number>();
   program.sandbox.faults.set({
     kind: 'shape',
@@ -86,7 +86,7 @@ export type Live = Awaited<ReturnType<typeof openLive>>;
 // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
 export type Result = any;
 
-/** What one subscription has been told so far. */
+/** News of one subscription so far. */
 export interface Told {
   readonly results: Result[];
   readonly failures: unknown[];

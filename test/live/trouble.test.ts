@@ -23,7 +23,10 @@ const LONG = `subscription { observationsChanged(metricKeys: ["population_total"
 
 /** A reader that doesn't read until it is told to. */
 interface SlowReader {
-  /** Reads all that comes until an event of the factor has come. @returns how many events that were, and the first value of the last */
+  /**
+   * Reads all that comes until an event of the factor has come.
+   * @returns how many events that were, and the first value of the last
+   */
   readUntil(factor: number): Promise<Result[]>;
 }
 
@@ -71,7 +74,7 @@ async function slowStream(url: string): Promise<SlowReader> {
   };
 }
 
-/** What a figure is of the one that the service has by itself. */
+/** Ratio of a figure to the one that the service has by itself. */
 function factorIn(result: Result): number {
   const [first] = result?.data.observationsChanged.changes ?? [];
   return first === undefined ? 0 : first.observation.value / (ORIGINAL.get(first.observation.id) ?? 0);
@@ -97,7 +100,7 @@ describe.each([
     }
     const results = await reader.readUntil(last);
     expect(results.length).toBeLessThan(last - 1);
-    // What one event was, the next one says it has been.
+    // Each event tells the value of the one before it as its own past.
     const values = results.map((result) => result.data.observationsChanged.changes[0]);
     for (const [i, { before }] of values.entries())
       if (i > 0) expect(before.record.value).toBe(values[i - 1].observation.value);

@@ -7,13 +7,13 @@ import type { Ask } from '../../src/service/client.ts';
 import { createTickerLoader } from '../../src/wings/listings.ts';
 import { sendingFor } from '../service/sending.ts';
 
-/** How a service fills what the specification of `/v1/markets/tickers` leaves open. */
+/** Answers of a service on points that the specification of `/v1/markets/tickers` leaves open. */
 interface Habits {
   readonly limit: 'heed' | 'ignore' | 'refuse';
   readonly filters: 'heed' | 'ignore' | 'refuse' | 'refuse unknown';
-  /** Whether kinds of listings are told apart by case. */
+  /** True if kinds of listings are told apart by case. */
   readonly isCaseHeeded: boolean;
-  /** Whether `meta.total` counts all matching rows, those sent, or is not there. */
+  /** Meaning of `meta.total`: all matching rows, those sent, or it is not there. */
   readonly total: 'true' | 'capped' | 'none';
   readonly tellsLimit: boolean;
 }
@@ -112,7 +112,7 @@ describe('a list that is cut at the default', () => {
     const failure = await loader.where({ exchangeCode: 'X0' }).catch(failureOf);
     expect(failure).toEqual({ code: 'UPSTREAM_INCOMPLETE', route: PATH, received: 100, total: null });
     expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?limit=1`, `${PATH}?${EXCHANGE}=X0`]);
-    // What came may be found, what did not come may be there all the same.
+    // Finds rows that came; of all others the error stays, for they may be there.
     expect((await loader.find('x0', 's99'))?.record).toEqual(rows[99]);
     expect(await loader.find('X0', 'S150').catch(failureOf)).toEqual(failure);
     expect(await loader.find('X0', 'none').catch(failureOf)).toEqual(failure);
@@ -147,7 +147,7 @@ describe('a list that is cut at the default', () => {
     const many = listingsOf(60, 50, 40);
     const { operation, targets } = open(many, { limit: 'refuse', total: 'true' });
     const failure = await operation().where({}).catch(failureOf);
-    // The third exchange is not in what came.
+    // The third exchange is not in the rows that came.
     expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: 150 });
     const mixed = many.toSorted((a, b) => a.symbol.localeCompare(b.symbol));
     const other = open(mixed, { limit: 'refuse', total: 'true' });
@@ -237,7 +237,8 @@ it('whatever a service does, a list is right or said to be incomplete', async ()
       fc.boolean(),
       asked,
       async (habit, sizes, isMixed, questions) => {
-        // Nothing tells a total of the rows sent from one of all rows, where no other call brings more.
+        // Leaves out totals of the rows sent, without another call that brings more: nothing tells them from
+        // totals of all rows.
         fc.pre(habit.total !== 'capped' || habit.limit === 'heed');
         const rows = listingsOf(...sizes);
         if (isMixed) rows.sort((a, b) => a.symbol.localeCompare(b.symbol));
@@ -258,7 +259,7 @@ it('whatever a service does, a list is right or said to be incomplete', async ()
             expect(told).toHaveLength(truth.length);
           } else {
             expect(told).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', route: PATH });
-            // What can be had is had.
+            // Gets all that can be had.
             expect(rows.length).toBeGreaterThanOrEqual(habit.limit === 'heed' ? 500 : 100);
           }
           expect(targets.length).toBeLessThanOrEqual(15);

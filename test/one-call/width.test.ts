@@ -22,7 +22,7 @@ describe('operations under one key', () => {
     expect(replies.flatMap(({ errors }) => errors)).toEqual([]);
     expect(sandbox.log.filter(({ path }) => path === '/v1/data')).toHaveLength(1);
     expect(sandbox.log.filter(({ status }) => status !== 200)).toEqual([]);
-    // What each paid adds up to what was sent, and nobody paid for what another had.
+    // Adds the bills up to the calls sent: nobody paid for another's.
     const sent = replies.reduce((sum, { upstream }) => sum + upstream.calls, 0);
     expect(sent).toBe(sandbox.log.length);
     expect(replies.filter(({ upstream }) => upstream.byRoute['/v1/data'] === 1)).toHaveLength(1);

@@ -1,8 +1,10 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { Admission, type AdmissionRefusal } from '../../src/operations/admission.ts';
+import { Admission } from '../../src/operations/admission.ts';
 import { UNPROVEN } from '../../src/operations/messages.ts';
 import { callerOf } from '../support/tenants.ts';
+
+type Refusal = NonNullable<Awaited<ReturnType<Admission['enter']>>>;
 
 /** A request of a key; all that are `unproven` are of one flow. */
 const of = (key: string) => ({ ...callerOf(key), ...(key === 'unproven' ? { flow: UNPROVEN } : {}) });
@@ -24,11 +26,11 @@ function open(maxOperations: number) {
       heap = share;
       nowMs += 1_000;
     },
-    /** Enters, and tells what has become of it by now. */
+    /** Enters, and tells the outcome so far. */
     ask(key: string, request = never) {
-      const told: { outcome: AdmissionRefusal | 'begun' | 'waiting' } = { outcome: 'waiting' };
+      const told: { outcome: Refusal | 'begun' | 'waiting' } = { outcome: 'waiting' };
       const entered = admission.enter(of(key), request);
-      const settle = (refusal: AdmissionRefusal | null) => {
+      const settle = (refusal: Refusal | null) => {
         told.outcome = refusal ?? 'begun';
       };
       if (entered instanceof Promise) void entered.then(settle);

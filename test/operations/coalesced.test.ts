@@ -15,7 +15,10 @@ import { open, type Received } from './exchange.ts';
 const FIGURE =
   'query ($code: CountryCode = "KE") { country(code: $code) { name observation(metricKey: "population_total") { value } } }';
 
-/** The program where nothing is held between operations, once it has made an operation ready to be run by its plan. */
+/**
+ * The program with nothing held between operations, once it has made an operation ready to be run by its
+ * plan.
+ */
 async function openReady(query: string) {
   const program = await open({ sandbox: { latencyMs: 40 }, env: { CACHE_URL: 'none' } });
   for (let i = 0; i < 3; i += 1) await program.send({ body: { query } });
@@ -27,7 +30,7 @@ async function openReady(query: string) {
   program.requests();
   program.operations.splice(0);
   return Object.assign(program, {
-    /** How many operations have asked for figures since. */
+    /** Number of operations that have asked for figures since. */
     asked: async () => (await batched()) - before,
   });
 }

@@ -9,7 +9,7 @@ export interface Sent {
   readonly method?: 'GET' | 'POST' | 'QUERY';
   /** The bearer key; null sends none. The team's by default. */
   readonly key?: string | null;
-  /** What is asked: the body of a POST, the search parameters of a GET. */
+  /** The question: the body of a POST, the search parameters of a GET. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -65,7 +65,7 @@ export async function open({ env, ...options }: ProgramOptions = {}) {
   return Object.assign(program, {
     clock,
     pass,
-    /** Whether each operation since the last look was a repeat. */
+    /** True for each operation since the last look that was a repeat. */
     repeats: () => program.operations.splice(0).map(({ repeated }) => repeated),
     send: (sent: Sent) => exchange(program, sent),
   });

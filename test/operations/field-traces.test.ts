@@ -36,7 +36,7 @@ function nodesOf({ root }: Trace): ReadonlyMap<string, Node> {
   const nodes = new Map<string, Node>();
   const add = (node: Node, path: string) => {
     nodes.set(path, node);
-    // Names are unset where there is an index, which decodes as an empty name.
+    // Names are unset beside an index, and decode as an empty name.
     for (const child of node.child ?? []) add(child, `${path}/${child.responseName || child.index}`);
   };
   if (root != null) add(root, '');
@@ -48,7 +48,10 @@ function tookMs(node: Node | undefined): number {
   return (Number(node?.endTime) - Number(node?.startTime)) / 1e6;
 }
 
-/** What an operation calls fields that hold names of types, and fields whose values have fields that are none of ours. */
+/**
+ * Response keys of fields that hold names of types, and of those whose values have fields that are none of
+ * ours.
+ */
 function keysIn(query: string, schema: GraphQLSchema) {
   const [typenames, records] = [new Set<string>(), new Set<string>()];
   const types = new TypeInfo(schema);
@@ -105,7 +108,7 @@ describe('an operation of a router that asks for a trace', () => {
     const trace = traceIn(extensions);
     const nodes = nodesOf(trace);
     const fields = [...nodes].filter(([, { parentType }]) => parentType);
-    // What was lost to an error had been resolved all the same.
+    // Compares answers without errors alone: a field that was lost to one had been resolved all the same.
     if (errors.length === 0)
       expect(fields.map(([path]) => path).sort()).toEqual(fieldsIn(data, keysIn(query, schema)).sort());
     for (const [path, { startTime, endTime }] of fields) {

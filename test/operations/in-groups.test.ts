@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { InGroups } from '../../src/operations/answers.ts';
 
-/** How many went on in each iteration of the event loop, of so many who wait for the same thing. */
+/**
+ * Numbers of those that went on in each iteration of the event loop, of so many who wait for the same thing.
+ */
 async function groupsOf(count: number): Promise<readonly number[]> {
   const inGroups = new InGroups();
   const places: number[] = [];

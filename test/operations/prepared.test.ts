@@ -10,13 +10,13 @@ const TWO =
 
 interface Case {
   readonly asked: Sent;
-  /** What was asked before, where that is not the same. */
+  /** The question before, if it is another one. */
   readonly before?: Sent;
   readonly status: number;
   /** Calls of each. */
   readonly calls: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** What the service answers every call with. */
+  /** Status that the service answers every call with. */
   readonly fault?: number;
 }
 
@@ -203,7 +203,7 @@ describe('asked later, the response is what it is the first time, byte for byte'
   it.for(Object.entries(CASES))(
     '%s',
     async ([, { asked, before = asked, status, calls, env = {}, fault }]) => {
-      // With nothing held, each costs what the first costs.
+      // Each costs as much as the first, with nothing held.
       const options = { env: { CACHE_URL: 'none', ...env } };
       await using fresh = await open(options);
       await using known = await open(options);

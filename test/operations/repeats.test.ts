@@ -339,7 +339,7 @@ describe('a key that the service refuses meanwhile', () => {
     const after = await one.ask(FIGURE);
     expect(after.data).toEqual({ country: { profile: null, observation: null } });
     expect(one.repeats()).toEqual([false]);
-    // The first refusal stops what has not left yet.
+    // Sends nothing more after the first refusal.
     expect(one.requests()).toHaveLength(after.upstream.calls);
     expect(after.upstream.calls).toBeLessThanOrEqual(2);
   });

@@ -183,8 +183,9 @@ describe('a GET that a page of another origin could send', () => {
     { ...bare, 'x-apollo-operation-name': 'any' },
     { ...bare, 'content-type': 'application/json' },
     { ...bare, 'content-type': 'application/json; charset=utf-8' },
-    // What urql 6 sends for a short query, graphql-request 7 with `method: 'GET'`, and Apollo Client 4 for a persisted one
-    // with `useGETForHashedQueries`: no header of its own but the key, which browsers ask leave for by itself.
+    // Requests of urql 6 for a short query, of graphql-request 7 with `method: 'GET'`, and of Apollo Client 4
+    // for a persisted one with `useGETForHashedQueries`: no header of its own but the key, which browsers ask
+    // leave for by itself.
     { ...bare, accept: 'application/graphql-response+json, application/graphql+json, application/json' },
     bare,
   ])('is let in with %o', async (headers) => {

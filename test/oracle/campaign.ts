@@ -12,7 +12,7 @@ const { values } = parseArgs({
     service: { type: 'string' },
     from: { type: 'string', default: '0' },
     processes: { type: 'string', default: '2' },
-    /** How many failures of a service are minimised and told in full. */
+    /** Failures of a service that are minimised and told in full. */
     show: { type: 'string', default: '2' },
     /** Only failures whose kind contains these words are told in full. */
     kind: { type: 'string' },

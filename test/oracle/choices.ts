@@ -3,8 +3,8 @@ import { isLonger, lastDayOf, nameOf, shifted } from './periods.ts';
 import type { RowFact } from './world.ts';
 
 /*
- * Which figure is meant where there are several: as the schema documents it, and as a service happens to choose its
- * latest ones. No rule knows the order of rows.
+ * The choice among several figures: as the schema documents it, and as a service happens to choose its latest
+ * ones. No rule knows the order of rows.
  */
 
 /** The written order: the newest first. */
@@ -45,18 +45,18 @@ function compareLatest(a: RowFact, b: RowFact, { latestTie, latestIsShort }: Hab
   return (latestTie === 'retrieved' ? 0 : bySource) || newerFirst(a, b);
 }
 
-/** Whether two rows claim to be of the same time, and both of the whole country or both of places. */
+/** True if two rows claim to be of the same time, and both of the whole country or both of places. */
 function standsWith(a: RowFact, b: RowFact): boolean {
   const isSameDay = a.year === b.year && lastDayOf(a.slot) === lastDayOf(b.slot);
   return isSameDay && (a.place === null) === (b.place === null);
 }
 
-/** One figure, and what else may have been meant. */
+/** One figure, and the others that may have been meant. */
 export interface Choice {
   readonly row: RowFact;
   /** All that there are for its place and period, itself among them. */
   readonly among: readonly RowFact[];
-  /** Whether the written rule chose, since the service's own choice isn't known or is none. */
+  /** True if the written rule chose, since the service's own choice isn't known or is none. */
   readonly byRule: boolean;
 }
 
@@ -64,11 +64,11 @@ export interface Chosen {
   readonly habits: Habits;
   /** All rows of one country and metric, those without a value too. */
   readonly rows: readonly RowFact[];
-  /** Which of them are wanted. */
+  /** Filter of the wanted ones. */
   readonly isWanted?: (row: RowFact) => boolean;
 }
 
-/** The latest figure: that of the service, where it has chosen just one such; else that of the written rule. */
+/** The latest figure: that of the service, if it has chosen just one such; else that of the written rule. */
 export function latestOf({ habits, rows, isWanted = () => true }: Chosen): Choice | null {
   const isFigure = (row: RowFact) => row.value !== null && isWanted(row);
   const figures = rows.filter(isFigure);
@@ -90,7 +90,7 @@ function withOf(row: RowFact, figures: readonly RowFact[]): readonly RowFact[] {
   return figures.filter((one) => one.place === row.place && nameOf(one.slot) === nameOf(row.slot));
 }
 
-/** What there is to compare a figure with: one figure, none, or none that goes with it. */
+/** Counterpart to compare a figure with: one figure, none, or none that goes with it. */
 export type Counterpart = RowFact | 'none' | 'other years' | 'misfit';
 
 export interface Operand {
@@ -119,7 +119,10 @@ export function counterpartOf({ habits, rows, own, year }: Operand): Counterpart
   return match === undefined || others.length > 0 ? 'misfit' : match;
 }
 
-/** Whether there is one period of a year, and it goes with another for the other being the day that stands for a year. */
+/**
+ * True if there is one period of a year, and it goes with another for the other being the day that stands for
+ * a year.
+ */
 function isYearAndDay(own: RowFact, there: readonly RowFact[]): boolean {
   const [first] = there as [RowFact];
   const both = [own.slot.frequency, first.slot.frequency].sort().join(' ');

@@ -5,17 +5,20 @@ import type { Json } from './world.ts';
 
 export type Path = readonly (string | number)[];
 
-/** What differs from the truth, and where in the answer. */
+/** A difference from the truth, and its place in the answer. */
 export interface Difference {
-  /** Only what is short can be excused by an error. */
+  /** Kind of it: only `short` can be excused by an error. */
   readonly kind: 'short' | 'extra' | 'wrong' | 'order' | 'id';
   readonly path: Path;
   readonly detail: string;
-  /** How much of the truth is lacking. */
+  /** Share of the truth that is lacking. */
   readonly weight: number;
 }
 
-/** Identifiers of the gateway are opaque: what is checked is that each stands for one object, and always the same. */
+/**
+ * Identifiers by object: those of the gateway are opaque, so each is only to stand for one object, and always
+ * the same.
+ */
 export interface Ids {
   readonly byObject: Map<string, string>;
   readonly byId: Map<string, string>;
@@ -111,7 +114,7 @@ class Comparison {
     }
   }
 
-  /** Pairs what is equal; what is left over is paired by likeness, to tell what differs. */
+  /** Pairs equal items; the rest is paired by likeness, to tell the differences. */
   #multisets(expected: readonly unknown[], actual: readonly unknown[], path: Path, names: string): void {
     const waiting = new Map<string, number[]>();
     actual.forEach((item, i) => {
@@ -133,7 +136,7 @@ class Comparison {
       groups.set(key, group);
     }
     for (const { wanted, got } of groups.values()) {
-      // Where several look alike, which identifier stands for which can't be told.
+      // Learns identifiers of a lone item: if several look alike, nothing tells which is which.
       if (wanted.length === 1)
         this.values(wanted[0], actual[got[0] as number], [...path, got[0] as number], names);
     }
@@ -171,13 +174,15 @@ class Comparison {
         continue;
       }
       const at = rest.splice(best, 1)[0] as number;
-      // Which object it is isn't certain, so that nothing is learned of its identifiers.
+      // Learns nothing of identifiers here: the object isn't certain.
       new Comparison(this.#truth, createIds(), this.#found).values(item, actual[at], [...path, at], names);
     }
     for (const at of rest) this.#add('extra', [...path, at], `no item ${short(actual[at])}`);
   }
 
-  /** Above 1 where nothing differs but that some of it is null, which an error may excuse: the less, the higher. */
+  /**
+   * Above 1 if nothing differs but that some of it is null, which an error may excuse: the less, the higher.
+   */
   #likeness(expected: unknown, actual: unknown, names: string): number {
     const found: Difference[] = [];
     new Comparison(this.#truth, createIds(), found).values(expected, actual, [], names);
@@ -211,7 +216,7 @@ function leavesOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, item) => sum + leavesOf(item), 0) || 1;
 }
 
-/** Two ways to say that there is nothing, where the description leaves open which. */
+/** Two ways to say that there is nothing, if the description leaves the choice open. */
 function isTheSame(field: string, expected: unknown, actual: unknown): boolean {
   if (field.endsWith('.locationName')) return isBlank(expected) && isBlank(actual);
   if (isTime(field) && typeof expected === 'string' && typeof actual === 'string') {
@@ -220,7 +225,7 @@ function isTheSame(field: string, expected: unknown, actual: unknown): boolean {
   return field === 'Indicator.sources' && isNone(expected) && isNone(actual);
 }
 
-/** Fields of which what leaves is RFC 3339 in UTC, whatever was sent. */
+/** Fields whose answers are RFC 3339 in UTC, for any time as sent. */
 const TIMES = new Set(
   Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type))
@@ -239,7 +244,7 @@ function isBlank(value: unknown): boolean {
   return value === null || value === undefined || value === '';
 }
 
-/** Where the catalogue names no sources, null and none are both true. */
+/** True if there are none: for a catalogue that names no sources, both null and none are true. */
 function isNone(value: unknown): boolean {
   return value == null || (Array.isArray(value) && value.length === 0);
 }

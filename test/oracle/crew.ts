@@ -7,7 +7,7 @@ export interface Task {
   readonly seed: number;
   readonly service: number;
   readonly operations: number;
-  /** How many failures to minimise and tell in full. */
+  /** Failures to minimise and tell in full. */
   readonly shown: number;
   readonly kind: string | undefined;
   readonly verbose: boolean;

@@ -16,19 +16,20 @@ export interface Circumstances {
   readonly habits: Habits;
   readonly lookups: readonly Lookup[];
   readonly remarks: readonly Remark[];
-  /** What the service received since the operation began. */
+  /** Requests that the service received since the operation began. */
   readonly requests: readonly Request[];
   readonly errors: readonly GivenError[];
   /** `MAX_UPSTREAM_CALLS` of the gateway. */
   readonly mostCalls: number;
 }
 
-/** Whether the habits of the service leave the gateway no other answer than this error. */
+/** True if the habits of the service leave the gateway no other answer than this error. */
 export function isLegitimate(error: GivenError, circumstances: Circumstances): boolean {
   const here = lookupsAt(error, circumstances.lookups);
   switch (error.extensions.code) {
     case 'UPSTREAM_INCOMPLETE':
-      // What fails anyway needn't be completed, nor what nobody asked for.
+      // Accepts the error for figures that fail anyway, and for those that nobody asked for: neither needs
+      // completing.
       return (
         isBoundToBeIncomplete(error, here, circumstances) ||
         isOfFlaw(error, here, circumstances) ||
@@ -45,7 +46,7 @@ export function isLegitimate(error: GivenError, circumstances: Circumstances): b
   }
 }
 
-/** Whether the operation names something that the service doesn't know. */
+/** True if the operation names something that the service doesn't know. */
 export function isWarranted(
   warning: GivenError & { readonly code?: unknown; readonly name?: unknown },
   circumstances: Circumstances,
@@ -80,7 +81,10 @@ export function isWarranted(
   }
 }
 
-/** What had to be told and isn't, in an answer without errors. The first to tell of something names its own path. */
+/**
+ * Remarks that had to be made and weren't, in an answer without errors. The first to tell of something names
+ * its own path.
+ */
 export function untold(
   warnings: readonly GivenError[],
   { remarks, lookups, world, habits }: Pick<Circumstances, 'remarks' | 'lookups' | 'world' | 'habits'>,
@@ -104,7 +108,7 @@ function codeOf(warning: GivenError): unknown {
   return (warning as { code?: unknown }).code ?? warning.extensions?.code;
 }
 
-/** What a warning is about, as far as others are left out for it. */
+/** Subject of a warning, as far as others are left out for it. */
 function subjectOf(told: Remark | GivenError): string {
   const code = 'code' in told ? told.code : codeOf(told);
   const path = typeof told.path === 'string' ? told.path.split('.') : (told.path ?? []);
@@ -120,14 +124,14 @@ function remarksOf(warning: GivenError, { remarks }: Circumstances): Remark[] {
   return remarks.filter(({ code, path }) => code === codeOf(warning) && path === names);
 }
 
-/** Whether no figure came for a key, of any country that it was asked for; errors aside. */
+/** True if no figure came for a key, of any country that it was asked for; errors aside. */
 function isNeverFound(key: string, { lookups, errors }: Circumstances): boolean {
   const asked = lookups.filter(({ keys, found }) => found !== undefined && keys?.includes(key));
   const failed = errors.flatMap((error) => lookupsAt(error, asked));
   return asked.length > 0 && !asked.some((lookup) => lookup.found?.has(key) && !failed.includes(lookup));
 }
 
-/** Whether a flawed answer may have been about something that is looked up here. */
+/** True if a flawed answer may have been about something that is looked up here. */
 function isOfFlaw(
   error: GivenError,
   here: readonly Lookup[],
@@ -138,7 +142,8 @@ function isOfFlaw(
     here.some((lookup) => {
       if (lookup.route !== route && !isListBehind(route, lookup)) return false;
       if (route !== '/v1/data') return true;
-      // Where one of several names is refused, what a call for the others says decides about it too.
+      // Counts a look-up with unknown names: if one of several is refused, a call for the others decides
+      // about it too.
       if (hasUnknown(lookup, { world, habits })) return true;
       const [codes, keys] = namesIn(target, habits, world);
       const names = (lookup.keys ?? []).map((key) => spelled(habits, world, key));
@@ -177,14 +182,14 @@ function overlap(named: readonly string[] | null, wanted: readonly string[]): bo
   return named === null || wanted.some((name) => named.includes(name));
 }
 
-/** Whether a row of something that is looked up breaks the specification. */
+/** True if a row of something that is looked up breaks the specification. */
 function isOfBadRow({ route, codes = [], keys = [] }: Lookup, { world, habits }: Circumstances): boolean {
   if (route !== '/v1/data' || habits.oddNumbers === 'none') return false;
   const names = keys.map((key) => spelled(habits, world, key));
   return world.rows.some((row) => isBad(row) && codes.includes(row.country) && names.includes(row.metric));
 }
 
-/** Look-ups at the field of the error, or below it: an error takes what is below with it. */
+/** Look-ups at the field of the error, or below it: an error takes all below along. */
 function lookupsAt(error: GivenError, lookups: readonly Lookup[]): Lookup[] {
   const names = (error.path ?? []).filter((part) => typeof part === 'string').join('.');
   return lookups.filter(
@@ -205,14 +210,14 @@ function isBoundToBeIncomplete(error: GivenError, here: Lookup[], circumstances:
   return route === habits.cutList && habits.wrap !== 'bare';
 }
 
-/** Without a total, a list may have been cut where it is as long as the limit, or as the usual one. */
+/** True if a list without a total may have been cut: it is as long as the limit, or as the usual one. */
 function isSuspect(length: number, most: number): boolean {
   return length >= most || length === USUAL_ROWS;
 }
 
 const USUAL_ROWS = 100;
 
-/** Whether a single series of the look-up is too long for one call, and can't be had by years either. */
+/** True if a single series of the look-up is too long for one call, and can't be had by years either. */
 function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): boolean {
   const most = habits.limit === 'taken' ? habits.maxRows : (habits.defaultRows ?? Number.POSITIVE_INFINITY);
   const areYearsHeeded = habits.years === 'taken' && habits.yearsNamed === 'included';
@@ -243,7 +248,7 @@ function isKnownCode(code: string, world: World): boolean {
   return world.countries.some((country) => country.code === code);
 }
 
-/** Whether the look-up names something that the service refuses as malformed, rather than as not there. */
+/** True if the look-up names something that the service refuses as malformed, rather than as not there. */
 function isRefused({ codes = [], keys = [] }: Lookup, { world, habits }: Circumstances): boolean {
   return (
     (habits.unknownMetric.startsWith('422') && keys.some((key) => !isKnownKey(key, world, habits))) ||
@@ -256,8 +261,8 @@ const ALL_COUNTRIES = 54;
 const ALL_INDICATORS = 207;
 
 /**
- * A generous estimate: each call for a country, each list once, and figures by as many calls as their rows make at the
- * service's limit; by one a pair, where nothing tells in advance how long a series is.
+ * A generous estimate: each call for a country, each list once, and figures by as many calls as their rows
+ * make at the service's limit; by one a pair, if nothing tells the length of a series in advance.
  */
 function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
   let calls = 20;

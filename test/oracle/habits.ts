@@ -1,49 +1,57 @@
 import { createDice } from './dice.ts';
 import type { TimeSpelling } from './times.ts';
 
-/** What a service does with a parameter that the specification doesn't name. */
+/** Treatment of a parameter that the specification doesn't name. */
 export type Taking = 'taken' | 'ignored' | 'refused';
 
-/** How a service tells that it doesn't know a name: by a status, with or without the name, or by no rows for it. */
+/**
+ * Answer of a service to a name that it doesn't know: a status, with or without the name, or no rows for it.
+ */
 export type Refusal = '404 named' | '404' | '422 named' | '422' | 'no rows';
 
 /** Everything that the specification leaves open, as one service happens to do it. */
 export interface Habits {
   readonly wrap: 'data' | 'bare' | 'results';
   readonly codeCase: 'upper' | 'lower';
-  /** Rows on `/v1/data`: what becomes of `limit`, and how many come without one. */
+  /** Rows on `/v1/data`: the treatment of `limit`, and the number that comes without one. */
   readonly limit: Taking;
   readonly defaultRows: number | null;
   readonly maxRows: number;
-  /** Whether the words of a refusal name the parameter that is refused. */
+  /** True if the words of a refusal name the parameter that is refused. */
   readonly namesParameters: boolean;
   readonly total: boolean;
   readonly metaLimit: boolean;
   readonly years: Taking;
-  /** Which of the years that are named come: all of them, all but the last, or rows of the year before too, by a year of its own. */
+  /**
+   * Years that come of those that are named: all of them, all but the last, or rows of the year before too,
+   * by a year of its own.
+   */
   readonly yearsNamed: 'included' | 'end excluded' | 'both excluded' | 'of the year after';
-  /** What `latest` means together with years. */
+  /** Meaning of `latest` together with years. */
   readonly latestOfYears: 'within' | 'after' | 'refused';
   readonly unknownCountry: Refusal;
   readonly unknownMetric: Refusal;
-  /** Whether one unknown name among known ones is refused, or only a call that names no known one. */
+  /**
+   * True if a call with one unknown name among known ones is refused; else only one without any known name
+   * is.
+   */
   readonly refusesAny: boolean;
-  /** How a call of known names is answered for which there is no row. */
+  /** Answer to a call of known names for which there is no row. */
   readonly noRows: 'empty' | '404';
   readonly order: 'country' | 'metric' | 'year';
-  /** The order of the rows of one series; `appended`: newest first, and what is published later at the end. */
+  /** The order of the rows of one series; `appended`: newest first, and later publications at the end. */
   readonly within: 'falling' | 'rising' | 'appended' | 'none';
   readonly tellsKeyCase: boolean;
   readonly hasTwinKeys: boolean;
   readonly nullRows: boolean;
-  /** Whether a row without a value can be the latest row. */
+  /** True if a row without a value can be the latest row. */
   readonly latestCountsNulls: boolean;
   readonly places: boolean;
   readonly blankPlace: '' | null;
   readonly releases: boolean;
   readonly frequency: 'annual' | 'mixed';
   readonly longSeries: number;
-  /** Whether optional fields that are null are left out of rows. */
+  /** True if optional fields that are null are left out of rows. */
   readonly leavesOutNulls: boolean;
   readonly size: 'tiny' | 'small' | 'full';
   readonly tickerLimit: Taking;
@@ -63,42 +71,44 @@ export interface Habits {
   readonly cutList: 'none' | '/v1/countries' | '/v1/indicators' | '/v1/platform/etl-status';
   readonly etags: boolean;
   readonly offices: 'nested' | 'flat';
-  /** How periods are spelled: the usual way, one way a series, or each by its own. */
+  /** Spelling of periods: the usual way, one way a series, or each by its own. */
   readonly periods: 'usual' | 'one way' | 'any way';
-  /** Whether some periods are words that no rule reads. */
+  /** True if some periods are words that no rule reads. */
   readonly opaquePeriods: boolean;
-  /** Whether there are series of halves, thirds, weeks, days and fiscal years too. */
+  /** Series besides the usual ones: `all` has halves, thirds, weeks, days and fiscal years too. */
   readonly frequencies: 'usual' | 'all';
-  /** Whether some series hold figures of several frequencies. */
+  /** True if some series hold figures of several frequencies. */
   readonly blends: boolean;
-  /** Whether several sources tell the same periods of some indicators. */
+  /** True if several sources tell the same periods of some indicators. */
   readonly severalSources: boolean;
-  /** Which of several rows of one time the service takes for the latest. */
+  /** The row that the service takes for the latest, of several rows of one time. */
   readonly latestTie: 'retrieved' | 'first source' | 'last source' | 'all';
-  /** Whether it prefers the shorter of periods that end the same day. */
+  /** True if it prefers the shorter of periods that end the same day. */
   readonly latestIsShort: boolean;
-  /** How refreshes and runs are told, and when rows were retrieved. */
+  /** Spelling of refreshes and runs, and of the times at which rows were retrieved. */
   readonly times: TimeSpelling;
   readonly retrievalTimes: Extract<TimeSpelling, 'utc' | 'zoneless' | 'offset' | 'spaced'>;
-  /** Whether some next runs are told by words. */
+  /** True if some next runs are told by words. */
   readonly unreadableTimes: boolean;
-  /** What some calls for figures are answered with: rows of another country or metric alone, or of all countries. */
+  /**
+   * Wrong answers to some calls for figures: rows of another country or metric alone, or of all countries.
+   */
   readonly strays: 'none' | 'country' | 'metric' | 'all countries';
-  /** Whether some records of a country are answered with those of another one. */
+  /** True if some records of a country are answered with those of another one. */
   readonly strayRecords: boolean;
   readonly catalogueFilters: 'taken' | 'ignored';
-  /** How some calls are answered that failed, with the status 200. */
+  /** Form of failures with the status 200, in answer to some calls. */
   readonly failing: 'never' | FailingEnvelope;
-  /** Whether answers that are well say so in further words of the envelope. */
+  /** True if good answers say so in further words of the envelope. */
   readonly saysWell: boolean;
-  /** How the service tells that it has no such record of a country. */
+  /** Answer of the service if it has no such record of a country. */
   readonly absence: 'named' | 'unworded';
-  /** How some values are written: by another text of the same number, or by one that is none. */
+  /** Writing of some values: another text of the same number, or one that is none. */
   readonly oddNumbers: 'none' | 'spelled' | 'text' | 'beyond' | 'token';
   readonly encoding: 'identity' | Encoding;
-  /** Whether bodies are encoded though nobody asked for that. */
+  /** True if bodies are encoded though nobody asked for that. */
   readonly encodesUnasked: boolean;
-  /** Whether rows come by their source first. */
+  /** True if rows come by their source first. */
   readonly bySource: boolean;
   /** After how many requests a connection is reset as the next one comes; 0: never. */
   readonly requestsAConnection: number;
@@ -177,7 +187,7 @@ export function drawHabits(seed: number, service: number): Habits {
   };
 }
 
-/** What is usual of that which may be odd about a service. */
+/** The usual of all that may be odd about a service. */
 export const USUAL = {
   periods: 'usual',
   opaquePeriods: false,
@@ -202,7 +212,7 @@ export const USUAL = {
   requestsAConnection: 0,
 } as const satisfies Partial<Habits>;
 
-/** What may be odd about a service on top; mostly it isn't. */
+/** Further oddities of a service; mostly there are none. */
 function drawFurther(
   pick: <T>(name: string, ...items: readonly T[]) => T,
   chance: (name: string, probability: number) => boolean,

@@ -12,7 +12,7 @@ export interface Minimised {
   readonly outcome: Outcome;
 }
 
-/** How often a scenario may be played to find a smaller one. */
+/** Times that a scenario may be played to find a smaller one. */
 const MOST_TRIALS = 80;
 
 /** The least that still ends in a finding of the same kind: first of the steps, then of the operations, then of odd habits. */
@@ -28,7 +28,7 @@ export async function minimised(scenario: NamedScenario, finding: Finding): Prom
 class Search {
   best: Minimised;
   #trials = 0;
-  /** Whether the finding didn't come a second time. */
+  /** True if the finding didn't come a second time. */
   #isUnseen = false;
   readonly #kind: string;
 
@@ -49,7 +49,7 @@ class Search {
     }
   }
 
-  /** Whether these steps end in such a finding too; then they are the best so far. */
+  /** True if these steps end in such a finding too; then they are the best so far. */
   async #try(steps: readonly Step[], habits: Partial<Habits> | null = null): Promise<boolean> {
     if (this.#trials >= MOST_TRIALS) return false;
     this.#trials += 1;
@@ -68,7 +68,7 @@ class Search {
     for (let size = Math.ceil(this.best.scenario.steps.length / 2); size >= 1; size = Math.floor(size / 2)) {
       for (let at = 0; at < this.best.scenario.steps.length - 1; ) {
         const { steps } = this.best.scenario;
-        // Without the waits, what is held would be fresh, and rightly differ from what was revised.
+        // Keeps the waits, without which held figures would be fresh, and rightly differ from revised ones.
         const isKept = (step: Step, i: number) =>
           i < at || i >= at + size || i === steps.length - 1 || step.kind === 'wait';
         const without = steps.filter(isKept);
@@ -88,7 +88,7 @@ class Search {
     }
   }
 
-  /** What is left of odd habits has to do with the finding. */
+  /** Leaves odd habits only if they have to do with the finding. */
   async dropHabits(): Promise<void> {
     if (this.#isUnseen) return;
     this.#trials = MOST_TRIALS - ODD.length;

@@ -46,7 +46,7 @@ function toolsFor({ seed, service, habits }: Drawn, mode: Mode) {
     // However busy the machine is, nothing is late.
     UPSTREAM_TIMEOUT_MS: '120000',
     OPERATION_TIMEOUT_MS: '240000',
-    // What a service fails to say is an error then, and never an older answer.
+    // Makes an error of anything that a service fails to say, and never an older answer.
     ...(isFaulty(habits) ? { STALE_IF_ERROR_SECONDS: '0' } : {}),
   };
   const draw = (nth: number) =>
@@ -101,7 +101,9 @@ function drawWarm(of: Drawn, count: number): NamedScenario {
   return { mode: 'warm', ...of, env: { ...env, CACHE_URL: 'memory:' }, steps };
 }
 
-/** Whether a service counts its rows and takes a limit, so that what an operation takes can be told before. */
+/**
+ * True if a service counts its rows and takes a limit, so that the calls of an operation can be told before.
+ */
 function isForeseeable({ total, limit, tickerLimit, tickerTotal }: Habits): boolean {
   return total && limit === 'taken' && (tickerTotal || tickerLimit === 'taken');
 }
@@ -141,7 +143,7 @@ function drawKeys(of: Drawn, count: number): NamedScenario {
 
 const PAST_TTL_SECONDS = 301;
 
-/** The same before and after the platform published, each time once what is held has passed its time. */
+/** The same before and after the platform published, each time once held figures have passed their time. */
 function drawRevisions(of: Drawn, count: number): NamedScenario {
   const { env, draw, world, dice } = toolsFor(of, 'revisions');
   const steps: Step[] = [];
@@ -156,7 +158,7 @@ function drawRevisions(of: Drawn, count: number): NamedScenario {
   return { mode: 'revisions', ...of, env: { ...env, CACHE_URL: 'memory:' }, steps };
 }
 
-/** Figures that must be new though what is held has not passed its time. */
+/** Figures that must be new though held ones have not passed their time. */
 function insisting(dice: Dice, world: World): Operation {
   const { code } = dice.pick(world.countries);
   const metricKeys = JSON.stringify(dice.some(world.indicators, 3).map(({ key }) => key));

@@ -32,12 +32,12 @@ function sameAs(value: number): string[] {
   return value === 0 ? all : [...all, long];
 }
 
-/** Whether a row breaks the specification, so that it is an error and no figure. */
+/** True if a row breaks the specification, so that it is an error and no figure. */
 export function isBad({ raw }: RowFact): boolean {
   return raw !== null && (raw.startsWith('"') || !Number.isFinite(jsonNumber(raw)));
 }
 
-/** Whether there are such rows. */
+/** True if there are such rows. */
 export function areNumbersBad({ oddNumbers }: Habits): boolean {
   return oddNumbers !== 'none' && oddNumbers !== 'spelled';
 }

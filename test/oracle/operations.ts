@@ -23,7 +23,7 @@ export interface Operation {
 
 export interface Drawing {
   readonly dice: Dice;
-  /** For what was added later, so that it moves no other draw. */
+  /** Dice for later additions, which move no other draw. */
   readonly more: Dice;
   readonly world: World;
   readonly habits: Habits;
@@ -49,13 +49,13 @@ const DERIVED = ['change', 'growthPercent', 'per', 'rank'];
 
 interface Place {
   readonly depth: number;
-  /** How many objects the selection is for. */
+  /** Number of objects that the selection is for. */
   readonly width: number;
   /** Response names that are taken here. */
   readonly taken: Set<string>;
-  /** Set below a fragment on one of several types, where equal names must not meet. */
+  /** Set below a fragment on one of several types, in which equal names must not meet. */
   readonly prefix: string;
-  /** How far below figures. */
+  /** Levels below figures. */
   readonly belowFigures: number;
 }
 
@@ -214,7 +214,7 @@ class Generator {
     return ` @${directive}(if: ${this.#dice.chance(0.5) ? holds : this.#variable('Boolean!', holds)})`;
   }
 
-  /** Arguments as text, and how many objects there will be for each one above; null where it would be too much. */
+  /** Arguments as text, and the number of objects for each one above; null if it would be too much. */
   #args(
     type: GraphQLObjectType,
     field: GraphQLField<unknown, unknown>,
@@ -384,7 +384,7 @@ class Generator {
     return Array.from({ length: count }, () => this.#key());
   }
 
-  /** Whether the catalogue is asked without regard to case isn't promised, so no such key is drawn. */
+  /** A key of the catalogue in its own case: no promise says that others are found. */
   #catalogueKey(): string {
     if (this.#mayBeUnknown && this.#dice.chance(0.25)) return this.#dice.pick(UNKNOWN_METRICS);
     return this.#dice.pick(this.#drawing.world.indicators).key;

@@ -1,4 +1,4 @@
-/** How long a period is; `opaque`: a text that says nothing of days. */
+/** Length of a period; `opaque`: a text that says nothing of days. */
 export type Frequency =
   | 'year'
   | 'fiscal'
@@ -47,7 +47,7 @@ export function isLonger(a: Slot, b: Slot): number {
   return LENGTHS.indexOf(b.frequency) - LENGTHS.indexOf(a.frequency);
 }
 
-/** What is equal for two periods where they are the same one. */
+/** A name that is equal for two periods if they are the same one. */
 export function nameOf({ frequency, year, nth }: Slot): string {
   return `${frequency} ${year} ${nth}`;
 }
@@ -57,7 +57,7 @@ export function shifted(slot: Slot, years: number): Slot {
   return { ...slot, year: slot.year + years };
 }
 
-/** The last day, as a text that sorts. What says nothing of days ends with its year. */
+/** The last day, as a text that sorts. A text that says nothing of days ends with its year. */
 export function lastDayOf({ frequency, year, nth }: Slot): string {
   switch (frequency) {
     case 'half':

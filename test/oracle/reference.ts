@@ -37,16 +37,16 @@ export interface Lookup {
   readonly mode?: 'figure' | 'latest' | 'latest of years' | 'series' | 'operands';
   /** Of the keys, those that there is a figure of. */
   readonly found?: ReadonlySet<string>;
-  /** Whether it is a record that the service has not. */
+  /** True if it is a record that the service has not. */
   readonly isAbsent?: boolean;
 }
 
-/** What the answer has to say of itself besides its errors. */
+/** A remark that the answer has to make besides its errors. */
 export interface Remark {
   readonly code: 'NOT_COMPARABLE' | 'SEVERAL_FIGURES' | 'UNREADABLE_PERIOD' | 'UNREADABLE_TIME';
   /** Response names from the root. */
   readonly path: string;
-  /** Whether it may be left out, since the gateway needn't know. */
+  /** True if it may be left out, since the gateway needn't know. */
   readonly isOptional?: boolean;
   /** Of several figures, the sources. */
   readonly sources?: readonly string[];
@@ -69,7 +69,9 @@ interface Context {
   readonly fields: Map<string, string>;
   /** The rows of a country and metric. */
   readonly rowsOf: (code: string, key: string) => readonly RowFact[];
-  /** Whether a country of the 54 that this service doesn't list counts as one; the description leaves it open. */
+  /**
+   * True if a country of the 54 that this service doesn't list counts as one; the description leaves it open.
+   */
   readonly knowsAllOfAfrica: boolean;
 }
 
@@ -77,7 +79,7 @@ interface CountryNode {
   readonly __typename: 'Country';
   readonly code: string;
   readonly fact: CountryFact | undefined;
-  /** The name, where the object above brings it. */
+  /** The name, if the object above brings it. */
   readonly free?: string | undefined;
 }
 
@@ -97,7 +99,7 @@ type Resolve = GraphQLFieldResolver<never, Context, never>;
 
 export const schema: GraphQLSchema = readSchema();
 
-/** The schema as its files say it, with what a subgraph adds. */
+/** The schema as its files say it, with the additions of a subgraph. */
 function readSchema(): GraphQLSchema {
   const folder = new URL('../../schema/', import.meta.url);
   const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
@@ -139,14 +141,14 @@ function pathOf(info: GraphQLResolveInfo): string {
   return names.join('.');
 }
 
-/** Marks an identifier: those of the gateway are opaque, so that only what they tell apart can be compared. */
+/** Marks an identifier: those of the gateway are opaque, so that only their distinctions can be compared. */
 export const ID_MARK = '\u0001';
 
 export function idOf(type: string, ...words: readonly unknown[]): string {
   return ID_MARK + [type, ...words].join('|');
 }
 
-// What is asked for by name.
+// Looks up things that are asked for by name.
 
 function countryOf(context: Context, code: string, free?: string): CountryNode | null {
   const upper = code.toUpperCase();
@@ -203,7 +205,7 @@ function figuresOf(context: Context, info: GraphQLResolveInfo, wanted: Wanted): 
   const foundKeys = asked.filter(
     (key) => found.get(spelled(context.habits, context.world, key))?.length !== 0,
   );
-  // What is asked for is noted as it was spelled: a refusal names it so.
+  // Notes keys as they were spelled: a refusal names them so.
   note(context, info, '/v1/data', { codes, keys: asked, mode, found: new Set(foundKeys) });
   const figures = [...found.values()].flat();
   const keys = [...found.keys()];
@@ -260,7 +262,7 @@ function picked(
   return [row];
 }
 
-/** @param others what the rows were chosen among */
+/** @param others the rows that these were chosen among */
 function remarkPeriods(
   context: Context,
   info: GraphQLResolveInfo,
@@ -423,7 +425,7 @@ const Observation: Record<string, Resolve> = {
   },
 };
 
-/** What a figure is compared with, of some countries. */
+/** Figures of some countries that a figure is compared with. */
 function operandsOf(
   context: Context,
   info: GraphQLResolveInfo,
@@ -457,7 +459,7 @@ function operandsOf(
   return operands;
 }
 
-/** What is null since it would be misread. */
+/** Null for a figure that would be misread. */
 function misfit(context: Context, info: GraphQLResolveInfo, isOptional = false): null {
   context.remarks.push({ code: 'NOT_COMPARABLE', path: pathOf(info), isOptional });
   return null;
@@ -757,7 +759,7 @@ for (const [typeName, fields] of Object.entries(resolvers)) {
   }
 }
 
-/** What the graph promises to answer, from the whole truth, each field for itself. */
+/** Answer that the graph promises, from the whole truth, each field for itself. */
 export function answer(
   world: World,
   habits: Habits,

@@ -6,8 +6,8 @@ import { spelledTime } from './times.ts';
 import { type RowFact, type SourceFact, tickerRecord, type World } from './world.ts';
 
 /**
- * What the platform does when a source publishes: some of its figures change, sometimes a newer one comes, and the
- * source's refresh moves to `at`. Prices of listings move too, which no source tells of.
+ * Publication of a source: some of its figures change, sometimes a newer one comes, and the source's refresh
+ * moves to `at`. Prices of listings move too, which no source tells of.
  */
 export function revise(world: World, habits: Habits, dice: Dice, at: string): string {
   const source = dice.pick(world.sources);

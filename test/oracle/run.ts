@@ -5,14 +5,14 @@ import { type Finding, habitsOf, type Outcome, play, type Scenario } from './ses
 
 type Counts = Record<string, number>;
 
-/** What came of so many operations; plain, so that processes can hand it to each other. */
+/** Outcome of so many operations; plain, so that processes can hand it to each other. */
 export interface Tally {
   operations: number;
   equal: number;
   readonly excused: Counts;
   readonly mismatches: Counts;
   readonly explain: Counts;
-  /** The same where the service tells totals and has given its lists. */
+  /** The same for services that tell totals and have given their lists. */
   readonly priced: Counts;
   readonly asked: Counts;
   readonly failed: Counts;
@@ -45,7 +45,9 @@ export function addTally(sum: Tally, other: Tally): void {
   }
 }
 
-/** All scenarios of one service: what is found is counted, and the first finding of each operation handed back. */
+/**
+ * All scenarios of one service: findings are counted, and the first finding of each operation handed back.
+ */
 export async function runService(
   { seed, service, habits }: Pick<Scenario, 'seed' | 'service' | 'habits'>,
   operations: number,

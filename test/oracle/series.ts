@@ -84,7 +84,7 @@ function sharedBy(row: RowFact, indicator: IndicatorFact, dice: Dice, habits: Ha
   });
 }
 
-/** What else a series of some frequency has: its sums, or its parts. */
+/** Further figures of a series of some frequency: its sums, or its parts. */
 const BLENDS: Readonly<Partial<Record<Frequency, readonly Frequency[]>>> = {
   month: ['quarter', 'year'],
   quarter: ['half', 'year'],
@@ -119,7 +119,7 @@ interface Spelled {
   readonly way: number;
 }
 
-/** How the periods of one series are spelled; some of them, by words that say nothing of days. */
+/** Spelling of the periods of one series; some of them, by words that say nothing of days. */
 function createSpelling(
   diceOf: Drawing['dice'],
   habits: Habits,

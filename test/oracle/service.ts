@@ -14,7 +14,7 @@ export interface Request {
   readonly route: string;
   readonly status: number;
   readonly rows: number | null;
-  /** What is wrong with the answer, so that an error about it is right. */
+  /** Flaw of the answer, for which an error about it is right. */
   readonly flaw: Flaw | null;
 }
 
@@ -24,7 +24,7 @@ export type Flaw = 'stray' | 'failed' | 'unworded';
 interface Reply {
   readonly status: number;
   readonly body: unknown;
-  /** How many rows it brings, where it brings any. */
+  /** Number of rows that it brings, if any. */
   readonly rows?: number;
   readonly flaw?: Flaw;
 }
@@ -70,7 +70,7 @@ export async function openService(habits: Habits, worlds: ReadonlyMap<string, Wo
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What came since the last look. */
+    /** Requests since the last look. */
     takeLog(): Request[] {
       const seen = log;
       log = [];
@@ -223,7 +223,10 @@ function list(habits: Habits, route: string, facts: readonly { record: Json }[])
   return wrapped(habits, sent, isCut || habits.listTotals ? { total: facts.length } : {});
 }
 
-/** These two filters are in the specification, so a service takes them; one that doesn't says of each indicator what it is. */
+/**
+ * Answers with the catalogue. Its two filters are in the specification, so a service takes them; one that
+ * does not tells the category and the data of each indicator.
+ */
 function catalogue(habits: Habits, world: World, query: URLSearchParams): Reply {
   const [category, hasData] = [query.get('category'), query.get('has_data')];
   const isOfCategory = (fact: IndicatorFact) => category === null || fact.category === category;
@@ -244,7 +247,7 @@ interface Limiting {
   readonly byDefault: number | null;
 }
 
-/** How many rows may be sent, or why none are. */
+/** Number of rows that may be sent, or a refusal. */
 function limitOf(
   habits: Habits,
   query: URLSearchParams,
@@ -423,7 +426,7 @@ function listed(query: URLSearchParams, many: string, one: string): string[] | u
   return text.split(',').filter((name) => name !== '');
 }
 
-/** The key as the service spells it, where it takes keys in any case. */
+/** The key as the service spells it, if it takes keys in any case. */
 export function spelled(habits: Habits, world: World, key: string): string {
   if (habits.tellsKeyCase) return key;
   return world.indicators.find((one) => one.key.toLowerCase() === key.toLowerCase())?.key ?? key;

@@ -14,7 +14,7 @@ import { drawWorld, type Json, type World } from './world.ts';
 
 export const KEYS = ['key-one', 'key-two'] as const;
 
-/** What a client, or the platform, does. */
+/** A step of a client, or the platform. */
 export type Step =
   | {
       readonly kind: 'ask';
@@ -22,13 +22,13 @@ export type Step =
       readonly operations: readonly Operation[];
       readonly keys: readonly string[];
       readonly explains?: boolean;
-      /** Whether to ask again, which should cost nothing. */
+      /** True to ask again, which should cost nothing. */
       readonly again?: boolean;
     }
   | { readonly kind: 'revise'; readonly nth: number }
   | { readonly kind: 'wait'; readonly seconds: number };
 
-/** One gateway over one service, and what is done to them: all that is needed to see a fault again. */
+/** One gateway over one service, and the steps to take: all that is needed to see a fault again. */
 export interface Scenario {
   readonly seed: number;
   readonly service: number;
@@ -63,7 +63,7 @@ export function habitsOf({ seed, service, habits }: Pick<Scenario, 'seed' | 'ser
   return { ...drawHabits(seed, service), ...habits };
 }
 
-/** Does all steps, and tells what was found in each. */
+/** Takes all steps, and tells the findings in each. */
 export async function play(scenario: Scenario): Promise<Outcome[]> {
   const stage = await Stage.open(scenario);
   try {
@@ -93,11 +93,11 @@ function worldOf(seed: number, service: number, habits: Habits, shade: number): 
 
 interface Asked {
   readonly reply: Awaited<ReturnType<Program['ask']>>;
-  /** The truth, and what it is too where the description leaves something open. */
+  /** The truth, and its variants if the description leaves something open. */
   readonly truths: readonly (() => Truth)[];
   readonly operation: Operation;
   readonly world: World;
-  /** What the service received while this and others were asked. */
+  /** Requests that the service received while this and others were asked. */
   readonly requests: () => readonly Request[];
 }
 
@@ -269,7 +269,7 @@ class Stage {
     at: number,
   ): Promise<Finding[]> {
     const { asked, requests } = await this.#askAll(step);
-    // What breaks the specification isn't held, though nothing may come of it.
+    // Demands a free second time of sound answers alone: rows that break the specification aren't held.
     const isFree =
       !areNumbersBad(this.#habits) &&
       before.every(({ reply, operation }) => reply.errors.length === 0 && mayBeHeld(operation));
@@ -340,7 +340,7 @@ class Stage {
     }
     for (const detail of untoldAbsences(truth, this.#habits, reply.errors))
       add('absence without words', detail);
-    // Where some of it failed, which of several objects is which may be mistaken.
+    // Takes identifiers anew if some of it failed: objects may be mistaken for each other.
     const ids =
       reply.errors.length > 0
         ? createIds()
@@ -360,7 +360,10 @@ class Stage {
     return { findings, expected, excuses: legitimate.map((error) => String(error.extensions.code)) };
   }
 
-  /** What the bills say together is what the service received; for one operation, by route too. */
+  /**
+   * Checks that all bills together are the requests that the service received; for one operation, by route
+   * too.
+   */
   #checkBills(asked: readonly Asked[], requests: readonly Request[], at: number): Finding[] {
     const resets = this.#service.takeResets();
     const billed = new Map<string, number>();
@@ -414,7 +417,7 @@ function untoldNulls({ text }: Operation, reply: Asked['reply']): string[] {
     .map(({ field, path }) => `${field} at ${path.join('.')}`);
 }
 
-/** What is refused for its price sends nothing, whatever it would have sent. */
+/** True if it is refused for its price: it sends nothing then, for any number of calls. */
 function isRefused({ reply }: Asked): boolean {
   return (
     reply.data == null && reply.errors.some(({ extensions }) => extensions.code === 'OPERATION_TOO_EXPENSIVE')
@@ -431,7 +434,7 @@ function untoldAbsences({ lookups }: Truth, habits: Habits, errors: readonly Giv
   return records.filter(({ path }) => !isTold(path)).map(({ path }) => path);
 }
 
-/** What is refused for its size as long as the service has accepted nothing of the key. */
+/** True if it is refused for its size, as long as the service has accepted nothing of the key. */
 function isForProof({ reply }: Asked): boolean {
   return reply.errors.some(({ message }) => /not accepted lately/.test(message));
 }
@@ -462,14 +465,17 @@ function faultsIn({ reply }: Asked, requests: readonly Request[], habits: Habits
   };
 }
 
-/** What fails takes what is below it along, so that nothing tells how little is sent; nor how much, where the service is at fault. */
+/**
+ * Checks the calls against the price. A failed field takes all below it along, so that nothing tells how
+ * little is sent; nor how much, if the service is at fault.
+ */
 function checkExtent(extent: Extent | null, sent: number, at: number, faults: Faults): Finding[] {
   if (extent?.least === undefined || extent.most === undefined || faults.areOfService) return [];
   const isWithin = (faults.hasErrors || extent.least <= sent) && sent <= extent.most;
   return isWithin ? [] : [finding('explain out of bounds', at, 0, `${JSON.stringify(extent)}, sent ${sent}`)];
 }
 
-/** What was looked up at the place of a difference, or next above it: what to look for first. */
+/** Look-ups at the place of a difference, or next above it: the first things to look for. */
 function placeOf({ path }: Difference, { lookups, fields }: Truth): string {
   const names = path.filter((part) => typeof part === 'string');
   for (let length = names.length; length > 0; length -= 1) {
@@ -482,7 +488,9 @@ function placeOf({ path }: Difference, { lookups, fields }: Truth): string {
   return fields.get(names.join('.')) ?? '';
 }
 
-/** Whether errors tell of what is short: here, or of as many alike where the list tells nobody which item is which. */
+/**
+ * True if errors tell of a shortage: here, or of as many alike if the list tells nobody which item is which.
+ */
 function isTold(
   difference: Difference,
   found: readonly Difference[],
@@ -498,7 +506,7 @@ function namesOf(path: readonly (string | number)[]): string {
   return path.filter((part) => typeof part === 'string').join('.');
 }
 
-/** Whether an error stands at, above or below the place of a difference. */
+/** True if an error stands at, above or below the place of a difference. */
 function touches(error: GivenError, { path }: Difference): boolean {
   const own = error.path ?? [];
   const length = Math.min(own.length, path.length);
@@ -524,7 +532,7 @@ function withIds(value: unknown, ids: Ids): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withIds(item, ids)]));
 }
 
-/** A query that tells the identifier of an object, besides what tells it from others. */
+/** A query that tells the identifier of an object, besides the fields that tell it from others. */
 function queryFor(id: string): string | null {
   const [type, first = '', second = ''] = id.slice(ID_MARK.length).split('|');
   const [one, two] = [JSON.stringify(first), JSON.stringify(second)];

@@ -1,7 +1,10 @@
-/** How a service spells its times. All are UTC. */
+/** Spelling of a service's times. All are UTC. */
 export type TimeSpelling = 'utc' | 'zoneless' | 'offset' | 'spaced' | 'slashes' | 'minutes' | 'day';
 
-/** An instant as a service spells it. @param at RFC 3339 in UTC, with a fraction of a second or without */
+/**
+ * An instant as a service spells it.
+ * @param at RFC 3339 in UTC, with a fraction of a second or without
+ */
 export function spelledTime(at: string, spelling: TimeSpelling): string {
   const [day = '', time = ''] = at.replace('Z', '').split('T');
   switch (spelling) {
@@ -35,7 +38,7 @@ export function toldTime(at: string, spelling: TimeSpelling): string {
   return spelling === 'minutes' ? `${at.slice(0, 16)}:00Z` : at;
 }
 
-/** Whether two instants are the same one, and both RFC 3339 in UTC. */
+/** True if two instants are the same one, and both RFC 3339 in UTC. */
 export function isSameTime(expected: string, actual: string): boolean {
   return RFC_3339.test(actual) && plainTime(expected) === plainTime(actual);
 }

@@ -21,13 +21,13 @@ export function failed(envelope: FailingEnvelope): unknown {
   }
 }
 
-/** A body that says of itself that it is well, where it has an envelope to say so in. */
+/** A body that says of itself that it is well, if it has an envelope to say so in. */
 export function saidWell(body: unknown): unknown {
   const isWrapped = typeof body === 'object' && body !== null && ('data' in body || 'results' in body);
   return isWrapped ? { success: true, status: 'ok', error: null, detail: null, ...body } : body;
 }
 
-/** A body as bytes, and what they are encoded with. */
+/** A body as bytes, and their encoding. */
 export function encoded(text: string, { encoding, encodesUnasked }: Habits, asked: string) {
   const plain = Buffer.from(text);
   if (encoding === 'identity') return { bytes: plain, encoding: null };

@@ -57,7 +57,7 @@ export interface RowFact {
   /** The period as the world knows it, and the way in which it is spelled. */
   readonly slot: Slot;
   readonly way: number;
-  /** What is written in place of the value, where that is odd. */
+  /** Text in place of the value, if that is odd; else null. */
   readonly raw: string | null;
   readonly record: Json;
 }
@@ -180,7 +180,7 @@ function drawSources(dice: Dice, habits: Habits): SourceFact[] {
   });
 }
 
-/** What no rule reads as a time. */
+/** A text that no rule reads as a time. */
 export const UNREADABLE = 'on Mondays';
 
 function sourceOf(key: string, refreshed: string, nextRun: string | null, habits: Habits): SourceFact {

@@ -97,7 +97,7 @@ interface Problem {
   readonly rowsOf: RowsOf;
 }
 
-/** Any demands under any limits, where `names` and `most` say how many countries, metrics and pairs there may be. */
+/** Any demands under any limits; `names` and `most` bound the countries, metrics and pairs. */
 function problems({ names, most }: { names: number; most: number }): fc.Arbitrary<Problem> {
   const name = fc.nat({ max: names - 1 });
   return fc
@@ -163,7 +163,9 @@ function fewest(problem: Problem): number {
   return least;
 }
 
-/** What one would do by hand: all metrics for some countries at a time or the reverse, or each of them alone. */
+/**
+ * Calls of a plan by hand: all metrics for some countries at a time or the reverse, or each of them alone.
+ */
 function straightforward(problem: Problem): number {
   const { countryCodes, metricKeys } = boundsOf(problem.pairs);
   const splits = [

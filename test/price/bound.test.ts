@@ -25,7 +25,7 @@ function boundOfText(text: string, variables: Variables = {}): number {
   return boundOf(schema, operation, scope)(MAX_ROWS);
 }
 
-/** Subscriptions have no price: they are told where to go. */
+/** Subscriptions have no price: they are refused with the address of theirs. */
 const files = [
   ...globSync('test/queries/!(live)/*.graphql'),
   ...globSync('bench/operations/*.graphql'),

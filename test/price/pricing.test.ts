@@ -7,13 +7,16 @@ import { openProgram } from '../support/program.ts';
 
 const EXPLAIN = { headers: { 'x-explain': '1' } };
 
-/** What a plan cannot foresee: calls that depend on what earlier ones answered, or complete a list that was cut. */
+/** Calls that a plan cannot foresee: they depend on earlier answers, or complete a list that was cut. */
 const UNFORESEEN = /place-newer-than-country|series-over-the-limit/;
 
 /** Half of the suite's time. */
 const LARGE = /all-indicators-of-all-countries/;
 
-/** Which figures hang below these is told by records, which are not kept to plan by: their number is right all the same. */
+/**
+ * Queries whose figures hang below records, which are not kept to plan by: their number is right all the
+ * same.
+ */
 const BELOW_RECORDS = /below-offices|below-profile/;
 
 describe('the plan of an operation', () => {
@@ -104,7 +107,7 @@ describe('the plan of an operation', () => {
       >;
       return [least, calls, most];
     };
-    // A record of one country takes one call, whatever is in it.
+    // A record of one country takes one call, for any of its fields.
     expect(await rangeOf('{ country(code: "KE") { profile { record } } }')).toEqual([1, 1, 1]);
     // Of a figure it is not known whether its latest row is national and has a value.
     expect(

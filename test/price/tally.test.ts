@@ -17,7 +17,7 @@ function tallyOf(ceilings: Partial<Parameters<typeof openTally>[0]> = {}) {
   });
 }
 
-/** How many figures are counted before the tally has had enough, and what it says then. */
+/** Figures that are counted before the tally has had enough, and its words then. */
 function wantAll(tally: ReturnType<typeof tallyOf>, mode: Mode, figures: number) {
   for (let count = 0; count < figures; count += 1) {
     try {

@@ -64,7 +64,7 @@ it('has the heap grow beyond what is in use as far as the budget has room', () =
   // 86 % of 500 MB without the 100 beside it, over 100 in use.
   expect(second()).toEqual(['--heap-growing-percent=230']);
   collect(150);
-  // What was held has grown by 50 MB, and may again.
+  // Held values have grown by 50 MB, and may again.
   expect(second()).toEqual(['--heap-growing-percent=65']);
   collect(100);
   expect(second()).toEqual(['--heap-growing-percent=230']);
@@ -88,7 +88,7 @@ it('gives back what is held where that leaves no room, until there is some, and 
   collect(330);
   second();
   expect(shares).toEqual([0.85]);
-  // Nothing is known of what that has brought before the next collection.
+  // Nothing is known of its effect before the next collection.
   second();
   expect(shares.at(-1)).toBe(0.85);
   collect(330);

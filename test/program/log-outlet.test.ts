@@ -3,7 +3,7 @@ import { createLogOutlet } from '../../src/wings/program/log.ts';
 
 const fault = (code: string) => Object.assign(new Error(code), { code });
 
-/** A reader that takes what it is allowed to: a number of bytes, or an error instead. */
+/** A reader that takes a number of bytes at the most, or gives an error instead. */
 function open(maxWaiting = 1_000) {
   const reader = { takes: Number.POSITIVE_INFINITY as number | Error, text: '' };
   const outlet = createLogOutlet((bytes) => {

@@ -8,7 +8,7 @@ const labelNames = ['route', 'outcome'];
 
 const VALUES = [0, 0.001, 0.0011, 0.5, 0.75, 1, 29.9, 30, 30.1, 1e9];
 
-/** What two workers tell together that have counted the same. */
+/** Joint figures of two workers that have counted the same. */
 async function ofTwo(registry: Registry): Promise<string> {
   const counted = await registry.getMetricsAsJSON();
   return AggregatorRegistry.aggregate([counted, counted]).metrics();

@@ -70,7 +70,10 @@ describe('golden queries', () => {
   });
 });
 
-/** What a router asks of a subgraph, tested where the schema is; and the time of day, tested where it is held. */
+/**
+ * Fields that a router asks of a subgraph, tested with the schema; and the time of day, tested with held
+ * answers.
+ */
 const ASKED_ELSEWHERE = ['Freshness.fetchedAt', 'Query._service', '_Service.sdl'];
 
 test('every field and argument of the graph is used by some golden query', async () => {

@@ -9,8 +9,8 @@ import { blocksOf } from '../support/markdown.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 /*
- * Tables as other people's programs read them: DuckDB (C++) what is text, Polars (Rust) what is Arrow, since DuckDB reads
- * Arrow streams only by an extension that it downloads.
+ * Tables as other people's programs read them: DuckDB (C++) those of text, Polars (Rust) those of Arrow,
+ * since DuckDB reads Arrow streams only by an extension that it downloads.
  */
 
 const QUERY = `{ countries { code name place: region
@@ -67,7 +67,7 @@ async function tableAs(accept: string): Promise<Buffer> {
   return bytes;
 }
 
-/** What DuckDB finds in a file, with the types that it takes columns for. */
+/** Rows that DuckDB finds in a file, with the types that it gives to columns. */
 async function readByDuckDb(file: string, bytes: Buffer, reader: string) {
   const path = join(folder, file);
   await writeFile(path, bytes);

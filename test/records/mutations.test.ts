@@ -5,8 +5,9 @@ import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { openProgram, type Program, type Reply } from '../support/program.ts';
 
 /*
- * What each field of each record costs where the service leaves it out, renames it, or sends null or something else in its
- * place: `mutations.txt`, to be read like a bill. `UPDATE_GOLDEN=1 vitest run test/records/mutations` writes it anew.
+ * Cost of each field of each record if the service leaves it out, renames it, or sends null or something else
+ * in its place: `mutations.txt`, to be read like a bill. `UPDATE_GOLDEN=1 vitest run test/records/mutations`
+ * writes it anew.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of whatever the sandbox sends
@@ -15,9 +16,9 @@ type Record_ = Record<string, unknown>;
 
 interface Case {
   readonly route: string;
-  /** What it is called in the table, where that isn't the route. */
+  /** Name in the table, if that isn't the route. */
   readonly name?: string;
-  /** The records of a body, by what stands for them in the table. */
+  /** The records of a body, by their names in the table. */
   readonly records: Readonly<Record<string, (body: Body) => Record_>>;
   /** Shows all that the records lead to. */
   readonly query: string;
@@ -200,7 +201,7 @@ const MUTATIONS: Readonly<Record<string, (record: Record_, field: string) => voi
   },
 };
 
-/** What is different in an answer, at paths in which any place in a list is `*`. */
+/** Difference in an answer, at paths in which any place in a list is `*`. */
 interface Cost {
   readonly path: string;
   readonly what: 'null' | 'changed' | 'a row less' | 'other rows' | 'gone';
@@ -209,7 +210,7 @@ interface Cost {
 function costOf(before: unknown, after: unknown, path = ''): Cost[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) return costOfList(before, after, path);
-  // What a row names by a key alone is a field of the row.
+  // Leaves out things that a row names by a key alone: they are fields of the row.
   const isGone =
     isThing(before) && !/^\{"(key|code)":"[^"]*"\}$/.test(JSON.stringify(before)) && after === null;
   if (!(isThing(before) && isThing(after)))
@@ -236,7 +237,7 @@ function isThing(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Where null is the service's own word for there being nothing. */
+/** Places at which null is the service's own word for there being nothing. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set([
   '/v1/countries/{code}/signals data.observations[].value',
   '/v1/markets/tickers data[].country_code',
@@ -249,7 +250,10 @@ const MAY_BE_MISSING: ReadonlySet<string> = new Set([
   '/v1/policies/country/{code} data.recent_policies',
 ]);
 
-/** Where a row doesn't say whose it is, so that it may be that of any pair of the call. */
+/**
+ * Fields without which a row doesn't tell its country or metric, so that it may be that of any pair of the
+ * call.
+ */
 const OF_ANYBODY: ReadonlySet<string> = new Set([
   '/v1/data data[].country_code',
   '/v1/data data[].metric_key',
@@ -284,7 +288,7 @@ function wordsOf({ costs, errors, warnings }: Outcome): string {
   return told.length === 0 ? 'nothing' : [...new Set(told)].join('; ');
 }
 
-/** What each mutation of each field costs, by record, field and mutation. */
+/** Cost of each mutation of each field, by record, field and mutation. */
 async function tableOf({ route, path = route, records, query, variables, sandbox }: Case) {
   await using program: Program = await openProgram({
     env: WHOLE_GRAPH,
@@ -315,7 +319,7 @@ async function tableOf({ route, path = route, records, query, variables, sandbox
 
 describe('a field that is not as usual', async () => {
   const tables: { name: string; outcomes: Awaited<ReturnType<typeof tableOf>> }[] = [];
-  // One after the other: where all of them ask at once, gateways refuse what waits too long for its turn.
+  // Runs one after the other: of too many at once, gateways refuse some that wait too long for their turn.
   for (const one of CASES) tables.push({ name: one.name ?? one.route, outcomes: await tableOf(one) });
 
   it('costs what the table says', () => {

@@ -14,7 +14,7 @@ const isLeap = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 
 const daysIn = (year: number, month: number) =>
   month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
 
-/** What a period is named by, and all ways to spell it; `~` stands for any separator or none. */
+/** Identity of a period, and all ways to spell it; `~` stands for any separator or none. */
 interface Spelled {
   readonly frequency: Frequency;
   readonly key: string;

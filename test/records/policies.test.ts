@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { decodePolicies, decodePolicyOverview } from '../../src/wings/extra/records.ts';
+import { endpoints } from '../../src/wings/extra/policy.ts';
 import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
 
-const LIST = '/v1/policies';
-const OVERVIEW = '/v1/policies/country/{code}';
+const { policies, policyOverview } = endpoints;
+const NOW = 0;
 
 const law = {
   wikidata_id: 'Q1',
@@ -35,8 +35,8 @@ const nothing = {
   source: null,
 };
 
-describe('decodePolicies', () => {
-  const decode = (body: unknown, asked: string | null = null) => decodePolicies(body, LIST, asked);
+describe('policies', () => {
+  const decode = (body: unknown, countryCode?: string) => policies.decode(body, { countryCode }, NOW);
 
   it.for([[[law]], [{ data: [law] }], [{ policies: [law] }]])(
     'says every field in our words and keeps what was sent: %j',
@@ -82,8 +82,8 @@ describe('decodePolicies', () => {
   });
 });
 
-describe('decodePolicyOverview', () => {
-  const decode = (body: unknown, asked = 'ke') => decodePolicyOverview(body, OVERVIEW, asked);
+describe('policyOverview', () => {
+  const decode = (body: unknown, code = 'ke') => policyOverview.decode(body, { code }, NOW);
   const overview = {
     country: { code: 'ug', name: 'Uganda' },
     latest_policy: law,

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  decodeTradeFlows,
-  decodeTradeOverview,
-  decodeTradePartners,
-  decodeTradeProducts,
-} from '../../src/wings/extra/records.ts';
+import { endpoints } from '../../src/wings/extra/trade.ts';
 import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
+
+const { tradeFlows, tradeOverview, tradePartners, tradeProducts } = endpoints;
+const KE = { code: 'ke' };
+const NOW = 0;
 
 const flow = {
   reporter_country_code: 'ke',
@@ -17,8 +16,8 @@ const flow = {
   extra: { whatever: ['there', 1] },
 };
 
-describe('decodeTradeFlows', () => {
-  const decode = (body: unknown) => decodeTradeFlows(body, '/v1/trade/flows');
+describe('tradeFlows', () => {
+  const decode = (body: unknown) => tradeFlows.decode(body, {}, NOW);
   const nothing = { reporterCode: null, partnerCode: null, productCode: null, flowType: null, year: null };
 
   it.for([[[flow]], [{ data: [flow] }], [{ flows: [flow] }]])(
@@ -59,17 +58,10 @@ describe('decodeTradeFlows', () => {
 });
 
 describe.for([
-  [
-    'partners',
-    decodeTradePartners,
-    'partner_country_code',
-    'cn',
-    { partnerCode: 'CN' },
-    { partnerCode: null },
-  ],
-  ['products', decodeTradeProducts, 'product_code', '0902', { productCode: '0902' }, { productCode: null }],
-] as const)('%s', ([, decodeRows, name, value, read, unread]) => {
-  const decode = (body: unknown) => decodeRows(body, '/v1/trade');
+  ['partners', tradePartners, 'partner_country_code', 'cn', { partnerCode: 'CN' }, { partnerCode: null }],
+  ['products', tradeProducts, 'product_code', '0902', { productCode: '0902' }, { productCode: null }],
+] as const)('%s', ([, endpoint, name, value, read, unread]) => {
+  const decode = (body: unknown) => endpoint.decode(body, KE, NOW);
 
   it('are named, and kept as they were sent', () => {
     const row = { [name]: value, total_value: 1, extra: [] };
@@ -84,11 +76,11 @@ describe.for([
 });
 
 describe.for([
-  ['flows', decodeTradeFlows],
-  ['partners', decodeTradePartners],
-  ['products', decodeTradeProducts],
-] as const)('a list of %s', ([, decodeRows]) => {
-  const decode = (body: unknown) => decodeRows(body, '/v1/trade');
+  ['flows', tradeFlows],
+  ['partners', tradePartners],
+  ['products', tradeProducts],
+] as const)('a list of %s', ([, endpoint]) => {
+  const decode = (body: unknown) => endpoint.decode(body, KE, NOW);
 
   it('may be empty', () => {
     expect(decode({ data: [] }).rows).toEqual([]);
@@ -106,9 +98,8 @@ describe.for([
   });
 });
 
-describe('decodeTradeOverview', () => {
-  const decode = (body: unknown, asked = 'ke') =>
-    decodeTradeOverview(body, '/v1/trade/overview/{code}', asked);
+describe('tradeOverview', () => {
+  const decode = (body: unknown, code = 'ke') => tradeOverview.decode(body, { code }, NOW);
 
   it.for([
     [{ country: { code: 'ug' }, total_exports: 1 }, 'UG'],

@@ -52,7 +52,7 @@ function counterpart(
   return found === null || found instanceof Misfit ? found : decided(found, own, latest);
 }
 
-/** The kind of what doesn't fit, or the number. */
+/** The number, or the kind of misfit. */
 const told = (outcome: number | Misfit) => (outcome instanceof Misfit ? outcome.kind : outcome);
 
 describe('two figures', () => {
@@ -128,7 +128,7 @@ describe('the figure of another year', () => {
     for (const some of [rows, rows.toReversed()]) {
       expect(matching(some, own, 2021)).toMatchObject({ mayBeLatest: true, rows: { length: 2 } });
       expect(counterpart(some, own, 2021, of(2021, 'tt'))).toMatchObject({ source: 'tt' });
-      // What is newer, or of another part of the year, decides nothing.
+      // Newer figures, and those of another part of the year, decide nothing.
       for (const latest of [of(2022, 'tt'), of(2021, 'tt', { period: '2021-Q4' }), null])
         expect(counterpart(some, own, 2021, latest)).toMatchObject({ source: 's' });
       expect(counterpart(some, figure({ year: 2021, period: '2021', source: 'u' }), 2021)).toBeInstanceOf(

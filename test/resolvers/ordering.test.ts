@@ -40,7 +40,7 @@ const rows = (maxLength: number) =>
 const field = fc.constantFrom('SIZE' as const, 'CODE' as const);
 const direction = fc.constantFrom('ASC' as const, 'DESC' as const);
 
-/** Whether two rows may stand in this order, by one field. */
+/** Verdict on the order of two rows, by one field. */
 function mayPrecede(a: Row, b: Row, by: 'SIZE' | 'CODE', way: 'ASC' | 'DESC'): 'yes' | 'alike' | 'no' {
   const [x, y] = by === 'SIZE' ? [a.size, b.size] : [a.name, b.name];
   if (x === y) return 'alike';

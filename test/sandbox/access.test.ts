@@ -35,7 +35,7 @@ describe('access', () => {
       { detail: "rate limit exceeded for plan 'free': 5 requests per minute" },
     ]);
     for (const name of sixth.headers.keys()) expect(name).not.toMatch(/^x-ratelimit|^retry-after/);
-    // What was refused isn't billed, and public routes go on.
+    // Bills no refused request, and public routes go on.
     expect(sandbox.usage('free')).toEqual({ minute: 5, month: 5 });
     expect((await send('/health', { key: sandbox.keys.free })).status).toBe(200);
 

@@ -16,12 +16,12 @@ afterEach(() => {
 
 const CLIENTS = 8;
 
-/** How soon after a gateway is gone the balancer sees that its connections are. */
+/** Time after the end of a gateway until the balancer sees its connections gone. */
 const DISPATCH_MS = 50;
 
 const QUERY = '{ country(code: "KE") { name observation(metricKey: "population_total") { value } } }';
 
-/** What came of one operation, and the calls that it was billed. */
+/** Outcome of one operation, and the calls that it was billed. */
 async function ask(url: string): Promise<readonly [outcome: string, calls: number]> {
   try {
     const response = await fetch(`${url}/graphql`, {

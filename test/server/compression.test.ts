@@ -40,7 +40,7 @@ describe.for(Object.entries(DECODERS))('%s', ([encoding, decoded]) => {
     }
     expect(JSON.parse(String(decoded(first.bytes))).data).toEqual(JSON.parse(plain.text).data);
     for (const { bytes } of [second, third, fourth]) expect(decoded(bytes).equals(plain.bytes)).toBe(true);
-    // What is kept is made once, and smaller than what is sent once.
+    // Kept bytes are made once, and smaller than those that are sent once.
     expect(fourth.bytes.equals(third.bytes)).toBe(true);
     expect(third.bytes.length).toBeLessThanOrEqual(second.bytes.length);
     expect(third.bytes.length).toBeLessThan(plain.bytes.length / 2);
@@ -73,6 +73,7 @@ describe('of several encodings', () => {
     ['identity', undefined],
     ['identity, gzip;q=0.5', undefined],
     ['gzip;q=0', undefined],
+    [`${'gzip;q=0.1, '.repeat(30)}br`, undefined],
     ['*;q=0', undefined],
     ['deflate', undefined],
     ['', undefined],

@@ -14,9 +14,9 @@ import { hasRedis } from '../support/redis.ts';
 const run = promisify(execFile);
 
 /**
- * The image's own steps, taken one by one in a folder for each stage instead of a container: what it copies, installs,
- * runs and asks. So a file that the image lacks, or a production dependency declared as a development one, shows
- * without an engine.
+ * The image's own steps, taken one by one in a folder for each stage instead of a container: its copies,
+ * installations, commands and questions. So a file that the image lacks, or a production dependency declared
+ * as a development one, shows without an engine.
  */
 interface Step {
   readonly word: string;
@@ -40,7 +40,9 @@ let folder: string;
 let image: string;
 let stages: readonly (readonly Step[])[];
 
-/** What the checkout holds that `.dockerignore` lets through: it names what is wanted, all else is left out. */
+/**
+ * Files of the checkout that `.dockerignore` lets through: it names the wanted ones, all others are left out.
+ */
 let wanted: readonly string[];
 
 beforeAll(async () => {
@@ -92,7 +94,7 @@ async function runStep(command: string, stage: readonly Step[]): Promise<void> {
   );
   const shell = (line: string) => run('sh', ['-c', line], { cwd: image, env, maxBuffer: 2 ** 24 });
   if (!command.startsWith('npm ci') || !(await isInstalledAsLocked())) return void (await shell(command));
-  // What is installed is at hand.
+  // Takes the installed packages at hand.
   const modules = join(image, 'node_modules');
   if (command === 'npm ci --ignore-scripts') return symlink(resolve('node_modules'), modules);
   if (command === 'npm ci --prefix src/graphiql') {
@@ -100,7 +102,7 @@ async function runStep(command: string, stage: readonly Step[]): Promise<void> {
     return symlink(resolve('src/graphiql/node_modules'), join(image, 'src/graphiql/node_modules'));
   }
   expect(command).toBe('npm ci --omit=dev --ignore-scripts');
-  // npm says what it would add, if the lock file fits the package at all.
+  // Reads from npm the packages that it would add, if the lock file fits the package at all.
   const { stdout } = await shell(`${command} --dry-run --json`);
   const { add }: { add: readonly { readonly path: string }[] } = JSON.parse(
     stdout.slice(stdout.indexOf('{\n')),
@@ -112,14 +114,17 @@ async function runStep(command: string, stage: readonly Step[]): Promise<void> {
   }
 }
 
-/** Whether the checkout has what the lock file names, in these editions: all of it, but for other machines' packages. */
+/**
+ * True if the checkout has the packages of the lock file, in these editions: all of them, but for other
+ * machines' packages.
+ */
 async function isInstalledAsLocked(): Promise<boolean> {
   type Packages = Readonly<Record<string, { readonly optional?: boolean; readonly inBundle?: boolean }>>;
   const packagesOf = async (path: string): Promise<Packages> =>
     JSON.parse(await readFile(path, 'utf8').catch(() => '{}')).packages ?? {};
   const { '': _, ...locked } = await packagesOf('package-lock.json');
   const installed = await packagesOf('node_modules/.package-lock.json');
-  // What is packed with ours is installed as everything else is.
+  // Compares packages within ours as all others: they are installed alike.
   const edition = (one: Packages[string] | undefined) => ({ ...one, inBundle: undefined });
   const isAlike = (path: string) =>
     path in installed

@@ -21,7 +21,7 @@ const SERIES = `{ countries { name observations(metricKeys: ["life_expectancy", 
   id indicator { key name } year value unit source { key } datasetVersion retrievedAt
 } } }`;
 
-/** A gateway of the package over a sandbox, and what it was heard to say. */
+/** A gateway of the package over a sandbox, and its messages. */
 async function openLibrary(settings: Readonly<Record<string, string>> = {}) {
   const sandbox = createSandbox();
   const { url } = await sandbox.listen();
@@ -49,7 +49,7 @@ async function openLibrary(settings: Readonly<Record<string, string>> = {}) {
   };
 }
 
-/** A host with hooks of its own, one of which compresses what isn't. */
+/** A host with hooks of its own, one of which compresses plain answers. */
 async function openHost() {
   const library = await openLibrary();
   const app = fastify();
@@ -143,7 +143,7 @@ describe("a host's own Fastify", () => {
     expect(lines).toHaveLength(rows.length + 1);
     expect(reply.headers.get('content-type')).toMatch(/^text\/csv/);
     expect(reply.headers.get('x-sent')).toBe('by the host');
-    // What the gateway left as it was, this host compresses.
+    // Compresses in the host those answers alone that the gateway left plain.
     expect(reply.headers.get('content-encoding')).toBe(encoding === 'identity' ? 'gzip' : encoding);
     expect([host.problems, host.unhandled]).toEqual([[], []]);
   });

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 
-/** What each program compiles of its libraries, the next one takes from here. */
+/** Keeps the compiled code of libraries for the next program. */
 const COMPILE_CACHE = join(tmpdir(), 'country-graph-compiled');
 
 const running: { kill(): void }[] = [];
@@ -54,7 +54,7 @@ function start(
     },
   });
 
-  /** The first match in what the program has printed, as soon as it is there. */
+  /** The first match in the program's output, as soon as it is there. */
   const printed = async (pattern: RegExp, where: 'stdout' | 'stderr' = 'stdout'): Promise<string> => {
     for (;;) {
       const match = text[where].match(pattern);
@@ -256,7 +256,7 @@ describe('serve', () => {
     const url = await program.printed(ADDRESS);
     const authorization = `Bearer ${await program.printed(/^ {2}team +(\S+)$/m)}`;
     const rows = 'observations(latest: true) { id record }';
-    // Longer than what systems keep for a reader; and of the kind that is written while it is read.
+    // Longer than systems keep for a reader; and of the kind that is written while it is read.
     const long = {
       headers: {},
       body: JSON.stringify({ query: `{ a: ${rows} b: ${rows} }` }),

@@ -5,13 +5,14 @@ import { connect } from 'node:net';
 import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
+import type { Gateway } from '../../src/gateway.ts';
+import type { GatewayRequest, GatewayResponse } from '../../src/operations/messages.ts';
 import { openLookups } from '../../src/store/lru.ts';
 import { createLog } from '../../src/wings/program/log.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
 import { createServer } from '../../src/wings/program/server.ts';
 
-/** The server over a gateway that the test answers for: what is proven here is the transport alone. */
+/** The server over a gateway that the test answers for: it proves the transport alone. */
 async function open(
   handle: (request: GatewayRequest) => Promise<GatewayResponse>,
   env: Record<string, string> = {},
@@ -243,7 +244,7 @@ describe('/graphql', () => {
 });
 
 describe('slow readers', () => {
-  /** A client that asks so often without reading what it gets. */
+  /** A client that asks so often without reading an answer. */
   function asking(url: string, times: number) {
     const { hostname, port } = new URL(url);
     const client = connect(Number(port), hostname).pause();

@@ -17,7 +17,7 @@ interface Span {
   readonly status: { readonly code?: number };
 }
 
-/** What takes traces as OTLP over HTTP. */
+/** A receiver of traces as OTLP over HTTP. */
 async function openReceiver() {
   const bodies: string[] = [];
   const types: unknown[] = [];
@@ -45,7 +45,7 @@ async function openReceiver() {
   };
 }
 
-/** A service that notes the headers of what it is asked, in front of the sandbox. */
+/** A service that notes the headers of requests, in front of the sandbox. */
 async function openService() {
   const sandbox = createSandbox();
   const { url } = await sandbox.listen();
@@ -91,7 +91,7 @@ async function ask({ url }: Serving, query: string, headers: Record<string, stri
   return { data, upstream: extensions.upstream };
 }
 
-/** Ends the program, which sends what traces are left. */
+/** Ends the program, which sends the traces that are left. */
 async function stop({ child }: Serving): Promise<void> {
   child.kill('SIGTERM');
   expect((await once(child, 'exit'))[0]).toBe(0);
@@ -179,7 +179,7 @@ describe('traces', () => {
     ]) {
       const program = await startServing({
         bin: SOURCES,
-        // A loader's hook that names what is loaded of it.
+        // A loader's hook that names the modules of it that are loaded.
         nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(WATCHING)}`],
         isLogKept: true,
         env: { COUNTRY_DATA_URL: service.url, LOG_LEVEL: 'silent', GRAPHIQL: 'off', ...env },

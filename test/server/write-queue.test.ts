@@ -4,7 +4,7 @@ import { WriteQueue } from '../../src/wings/program/server.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** A queue that writes down what was written, and a clock that stands still but for the test. */
+/** A queue that writes down all that was written, and a clock that stands still but for the test. */
 function open() {
   const clock = { nowMs: 5 };
   vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);

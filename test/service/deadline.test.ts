@@ -63,7 +63,7 @@ describe('a deadline', () => {
 
 const QUERY =
   'query ($figure: String!) { country(code: "KE") { name profile { record } observation(metricKey: $figure) { value } } }';
-/** Long enough for what isn't late, though they all run beside each other. */
+/** Long enough for calls in time, though they all run beside each other. */
 const SHORT = { OPERATION_TIMEOUT_MS: '1500' };
 const figure = { variables: { figure: 'population_total' } };
 const codesOf = (reply: { errors: readonly { extensions: { code: string } }[] }) =>

@@ -13,13 +13,13 @@ const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
 const refusal = (code: FailureCode = 'UNAUTHENTICATED') =>
   new Failure(code, 'no', { route: '/v1/data', detail: 'Not authenticated' });
 
-/** Both rings, with what may stand between them. */
+/** Both rings, with others that may stand between them. */
 function around(next: Send, now: () => number, between = (inner: Send): Send => inner): Send {
   const gate = gateAt(now);
   return gate.stopping(between(gate.hearing(next)));
 }
 
-/** The rings over a service that answers with what is in `says`, at a time that the test moves. */
+/** The rings over a service that answers with the failure in `says`, at a time that the test moves. */
 function open() {
   const told = { says: null as Failure | null, nowMs: 0, calls: 0 };
   const send: Send = async () => {
@@ -28,7 +28,7 @@ function open() {
     return ANSWER;
   };
   const ring = around(send, () => told.nowMs);
-  /** How many calls a call took, and what came of it. */
+  /** Calls that a call took, and its outcome. */
   async function ask(call = DATA, key = 'one'): Promise<[calls: number, outcome: string]> {
     const before = told.calls;
     const outcome = await ring(call, sendingFor(key)).then(

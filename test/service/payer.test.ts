@@ -56,7 +56,7 @@ describe('the payer of a request that several wait for', () => {
     waiting.shift();
     reservation.charge();
     expect([first.bill.calls, second.bill.calls]).toEqual([0, 1]);
-    // What was set aside for it is free again.
+    // Reserves again: the calls that were set aside are free.
     expect(() => first.payer.reserve(ROUTE)).not.toThrow();
   });
 

@@ -336,7 +336,7 @@ describe('rateLimited', () => {
     const { ring } = open(send);
     const calls = Array.from({ length: 12 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
     await settle();
-    // Five are what the smallest plan allows; whether there are more shows in the sixth.
+    // Counts five calls, the allowance of the smallest plan: a larger one shows in the sixth.
     expect(waiting).toHaveLength(5);
     for (const { land } of waiting) land(ANSWER);
     await settle();
@@ -365,7 +365,7 @@ describe('rateLimited', () => {
 });
 
 describe('the gate', () => {
-  /** What the witness hears of a key by one answer. */
+  /** Words that the witness hears of a key by one answer. */
   async function heardOf(next: Send, call: Call = CALL) {
     const heard: string[] = [];
     const tenantCache = { accept: () => heard.push('accept'), refuse: () => void heard.push('refuse') };

@@ -130,7 +130,7 @@ describe('the site', () => {
   });
 });
 
-/** Files of secrets are told beside what they hold. */
+/** Settings, but for files of secrets, which are told beside the secrets. */
 const isTold = (name: string) => !name.endsWith('_FILE');
 
 function exists(path: string): boolean {
@@ -176,7 +176,10 @@ describe.runIf(hasChromium)('in a browser', () => {
 
   const open = (path: string) => page.goto(pathToFileURL(join(folder, path)).href);
 
-  /** What axe finds serious, or worse. It needs no style sheet of its own, which a page of a file may not ask for. */
+  /**
+   * Faults that axe finds serious, or worse. It needs no style sheet of its own, which a page of a file may
+   * not ask for.
+   */
   async function seriousFaults(element: string): Promise<string[]> {
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate<AxeResults>(
@@ -200,7 +203,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.emulateMedia({ colorScheme });
     for (const path of paths) {
       await open(path);
-      // What is folded is looked at, too.
+      // Looks at folded parts, too.
       await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
       expect(await seriousFaults('document')).toEqual([]);
     }

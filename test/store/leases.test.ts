@@ -53,7 +53,7 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
       expect(await leases.take(lease('y', names), part(names))).toEqual(['away x', 'away x', 'own']);
       expect(await leases.take(lease('y', ['a'], 60_000, 'two'), part(['a']))).toEqual(['own']);
       expect(await leases.look('one', ['a', 'b', 'c', 'd'])).toEqual([true, true, true, false]);
-      // Nobody ends what is another one's.
+      // Ends no lease of another one.
       await leases.end(lease('y', ['a']), false);
       await leases.end(lease('x', ['a']), true);
       await leases.end(lease('x', ['b']), false);
@@ -61,7 +61,7 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
       expect(await leases.take(lease('z', ['a', 'b']), part(names))).toEqual(['fetched x', 'own']);
       const again = (passedOver: HeldState) =>
         leases.take(lease('z', ['a']), { passedOver: [passedOver], isWhole: true });
-      // What somebody else has fetched since is looked at first.
+      // Looks first at entries that somebody else has fetched since.
       expect(await again('fetched w')).toEqual(['fetched x']);
       expect(await again('fetched x')).toEqual(['own']);
       await close();
@@ -87,7 +87,7 @@ describe.concurrent('what is in flight', () => {
   const inFlightOver = (leases: Leases, maxWaitMs = 5_000) =>
     createInFlight(leases, NO_TENANT_CACHE, systemClock, maxWaitMs);
 
-  /** Two processes with one store, of which the test sees what each fetches. */
+  /** Two processes with one store; the test sees the fetches of each. */
   function scene(maxWaitMs?: number) {
     const leases = createLeases(() => performance.now());
     const stored = new Set<string>();
@@ -141,7 +141,7 @@ describe.concurrent('what is in flight', () => {
           },
         });
     };
-    // The one has fetched by the time that the other has seen that what was there is too old.
+    // The one has fetched by the time that the other has seen that its entry is too old.
     const [quick, slow] = [open('quick', 1), open('slow', 100)];
     await quick(1);
     await Promise.all([slow(2), quick(2)]);
@@ -216,7 +216,7 @@ describe.concurrent('what is in flight', () => {
   it('is waited for no longer than a second where its holder was killed', async () => {
     const { open, fetches, leases } = scene();
     const killed = createLeases(() => performance.now());
-    // What a process has taken that can neither renew nor end it.
+    // Takes from a process the means to renew or end its leases.
     Object.assign(killed, { ...leases, end: async () => {} });
     let isAlive = true;
     const take: Leases['take'] = async (lease, terms) => (isAlive ? leases.take(lease, terms) : null);

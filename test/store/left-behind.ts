@@ -1,4 +1,7 @@
-/** What maps leave behind, in kilobytes an entry, until a full collection: a plain one, and ours. Run with `--expose-gc --no-allocation-site-pretenuring`. */
+/**
+ * Kilobytes an entry that maps leave behind until a full collection: a plain one, and ours. Run with
+ * `--expose-gc --no-allocation-site-pretenuring`.
+ */
 import { getHeapSpaceStatistics } from 'node:v8';
 import { TransientMap } from '../../src/store/lru.ts';
 
@@ -29,7 +32,7 @@ function turnOver(
   }
 }
 
-/** Twice: what is still there then is taken for old. */
+/** Collects twice: objects that are still there then are taken for old. */
 function collectYoung(): void {
   for (let i = 0; i < 2; i += 1) globalThis.gc?.({ type: 'minor' });
 }

@@ -81,7 +81,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
       ['/v1/data', 'KE,NG'],
       ['/v1/data', 'GH'],
     ]);
-    // What the second fetched answers the first.
+    // Answers the first with figures that the second fetched.
     expect(await one.ask(figures(['GH', 'KE']))).toMatchObject({ upstream: { calls: 0 } });
     expect([one.errors(), other.errors()].join('')).not.toContain('problem');
   });
@@ -113,7 +113,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
     await expect.poll(held).toBeGreaterThan(2);
     service.faults.set({ kind: 'status', status: 401 });
     await one.ask(figures(['NG']));
-    // What was held for the key is not only ignored, it is gone.
+    // Removes the key's entries, beyond ignoring them.
     await expect.poll(held).toBe(0);
     await client.close();
     const { data, errors } = await other.ask(figures(['KE']));
@@ -141,7 +141,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
       expect(dump).not.toContain(key);
       expect(dump).not.toContain(Buffer.from(key).toString('base64'));
     }
-    // -2 is what has gone since it was listed.
+    // Reads -2 for names that have gone since they were listed.
     expect(names.filter((_, i) => (ttls[i] ?? -1) === -1)).toEqual(['country-graph:pepper']);
   });
 });

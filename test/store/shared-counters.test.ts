@@ -59,7 +59,7 @@ async function open(url: string, gateways = 3) {
   };
 }
 
-/** How many of so many requests at once from each are granted. */
+/** Number of requests that are granted, of so many at once from each. */
 const grants = async (ledgers: readonly ReturnType<typeof ledgerOver>[], each = 10) => {
   const takes = ledgers.flatMap((ledger) => Array.from({ length: each }, () => ledger.take('one')));
   return (await Promise.all(takes)).filter(Boolean).length;
@@ -220,7 +220,7 @@ describe.skipIf(!hasRedis)('three gateways on one key of the free plan', () => {
           gateways[i % 3]?.ask(`{ country(code: "${code}") { profile { record } } }`, { key }),
         ),
       );
-    // Six one after the other: the last is refused, and says what the plan is.
+    // Six one after the other: the last is refused, and tells the plan.
     for (const code of ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA']) {
       await gateways[code.charCodeAt(0) % 3]?.ask(`{ country(code: "${code}") { profile { record } } }`, {
         key,

@@ -39,7 +39,7 @@ const EMPTY: Backing = {
 const FIGURE =
   '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
 
-/** Leaves no room where a file is. */
+/** Leaves no room around a file. */
 function fill(file: string): void {
   for (const bytes of [65_536, 4_096, 1]) {
     try {
@@ -149,7 +149,7 @@ describe('SQLite', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600]);
   });
 
-  /** Files that were set aside in place of one, and what they hold. */
+  /** Files that were set aside in place of one, with their contents. */
   const asideOf = (file: string) =>
     readdirSync(folder)
       .filter((name) => name.startsWith(`${basename(file)}.damaged-`) && /\d$/.test(name))

@@ -15,9 +15,9 @@ const STORES: Record<string, () => string> = {
   SQLite: () => `sqlite:${join(folder, `${files++}.sqlite`)}`,
 };
 
-/** What is asked for again all the same, and why. */
+/** Calls that are asked for again all the same, with the reason. */
 const ASKED_AGAIN: Record<string, readonly string[]> = {
-  // How the service is doing now is not a thing to hold.
+  // The state of the service now is not a thing to hold.
   'platform/public': ['GET /health'],
   // maxAge: 0
   'observations/freshness': [
@@ -28,7 +28,7 @@ const ASKED_AGAIN: Record<string, readonly string[]> = {
 const QUERIES = fileURLToPath(new URL('../queries/', import.meta.url));
 const names = globSync('*/*.graphql', { cwd: QUERIES })
   .map((file) => file.replace('.graphql', ''))
-  // Subscriptions are told where to go, and have no price.
+  // Subscriptions are refused with the address of theirs, and have no price.
   .filter((name) => !name.startsWith('live/'))
   .sort();
 
@@ -59,7 +59,10 @@ describe.for(Object.keys(STORES))('with %s, an operation asked again', (store) =
 describe.for(Object.keys(STORES))('with %s, what the service refuses', (store) => {
   const TICKERS = '/v1/markets/tickers';
 
-  /** Asks twice of a service that takes no parameters on a route. @returns the codes of errors and the requests of each */
+  /**
+   * Asks twice of a service that takes no parameters on a route.
+   * @returns the codes of errors and the requests of each
+   */
   async function askTwice(route: string, query: string, patch = (body: unknown) => body) {
     await using program = await openProgram({ env: { CACHE_URL: STORES[store]?.() ?? '' } });
     const { faults } = program.sandbox;

@@ -10,7 +10,7 @@ const program = (process.env.PATH ?? '')
   .flatMap((folder) => NAMES.map((name) => join(folder, name)))
   .find((path) => existsSync(path));
 
-/** Whether suites with a real browser run: where the program is missing they skip, but never in CI. */
+/** True if suites with a real browser run: without the program they skip, but never in CI. */
 export const hasChromium = process.env.CI === 'true' || program !== undefined;
 
 /** A browser that reaches this machine alone. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 
-/** What one run of a command came to. */
+/** Outcome of one run of a command. */
 export interface Ran {
   readonly stdout: string;
   readonly stderr: string;
@@ -15,7 +15,7 @@ export interface Running {
   readonly input?: string;
   /** A Node other than that of the tests. */
   readonly node?: string;
-  /** The program's file; that of the checkout where none is given. */
+  /** The program's file; that of the checkout if none is given. */
   readonly bin?: string;
 }
 

@@ -11,7 +11,7 @@ export interface FixedRoutes {
   readonly signals?: Sent;
 }
 
-/** A service that sends what it is given, whatever that says; it knows no `limit` and no years. */
+/** A service that sends the given answers, good or bad; it knows no `limit` and no years. */
 export async function openFixedService({ rows = [], sources = () => [], signals = {} }: FixedRoutes) {
   const requests: string[] = [];
   const held = { rows };

@@ -14,8 +14,9 @@ export interface Opening extends ProgramOptions {
 }
 
 /**
- * A browser with one page for all tests of a process, at one address: what it has compiled of GraphiQL's scripts, it takes for
- * each of them. To start it takes as long as several tests, so that files share it; it ends with the process.
+ * A browser with one page for all tests of a process, at one address: scripts of GraphiQL that it has
+ * compiled once serve each of them. To start it takes as long as several tests, so that files share it; it
+ * ends with the process.
  */
 export function openGraphiql(): ReturnType<typeof startGraphiql> {
   started ??= startGraphiql();
@@ -52,11 +53,11 @@ async function startGraphiql() {
     /** A program behind the address, with no page of it. */
     async serve({ env = {}, ...options }: ProgramOptions = {}) {
       program = await openProgram({ env: { CACHE_URL: 'memory:', ...env }, ...options });
-      // Those that the browser keeps open lead to the one before.
+      // Ends connections that the browser keeps open: they lead to the program before.
       for (const socket of sockets) socket.destroy();
       return program;
     },
-    /** A further page that remembers nothing, where something may be done before any script of ours runs. */
+    /** A further page that remembers nothing, with a script to run before any of ours. */
     async openPage(script = '') {
       const further = await context.newPage();
       await forget(further, origin);
@@ -94,15 +95,15 @@ async function startGraphiql() {
   };
 }
 
-/** Clears what a browser keeps of GraphiQL, on a page of the same address that runs nothing. */
+/** Clears the browser's storage for GraphiQL, on a page of the same address that runs nothing. */
 async function forget(page: Page, origin: string) {
   await page.goto(`${origin}/health/live`);
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
 }
 
 /**
- * Notes what a page complains of, and what it asks of others. The browser finds no other host. To route each request by way
- * of this process would take a quarter more time.
+ * Notes complaints of a page, and its requests to others. The browser finds no other host. To route each
+ * request by way of this process would take a quarter more time.
  */
 function watch(page: Page, origin: string) {
   const outside: string[] = [];
@@ -132,7 +133,7 @@ export async function editorIsThere(page: Page) {
 /** A place in the visible part of an editor that no pane covers, however tall its text is and however far it is scrolled. */
 const FIRST_LINE = { x: 20, y: 8 };
 
-/** Puts an operation in place of what the editor holds. */
+/** Puts an operation in place of the editor's text. */
 export async function write(page: Page, text: string) {
   await page.locator('.graphiql-query-editor .editor-scrollable').click({ position: FIRST_LINE });
   await page.keyboard.press('ControlOrMeta+A');
@@ -142,10 +143,10 @@ export async function write(page: Page, text: string) {
   await page.keyboard.press('Delete');
 }
 
-/** What the editor holds, as far as it is scrolled into view. */
+/** The editor's text, as far as it is scrolled into view. */
 export const written = (page: Page) => linesOf(page, '.graphiql-query-editor');
 
-/** What the answer's editor shows. */
+/** The text in the answer's editor. */
 export const answered = (page: Page) => linesOf(page, '.result-window');
 
 /** Lines stand in no order but that of their places, and blanks don't break. */
@@ -159,7 +160,7 @@ async function linesOf(page: Page, editor: string): Promise<string> {
   return lines.join('\n').replaceAll('\u00a0', ' ');
 }
 
-/** Runs what the editor holds, and waits for its answer. */
+/** Runs the operation in the editor, and waits for its answer. */
 export async function run(page: Page) {
   const arrived = page.waitForResponse(
     (response) =>
@@ -176,7 +177,7 @@ export async function run(page: Page) {
 export const tab = (page: Page, name: string) =>
   page.locator('.graphiql-tabs').getByRole('button', { name, exact: true }).click();
 
-/** Opens a tab that has nothing of what was chosen or drawn in others. */
+/** Opens a tab that has none of the choices and drawings of others. */
 export async function newTab(page: Page) {
   const tabs = page.locator('.graphiql-tab');
   const before = await tabs.count();
@@ -187,7 +188,7 @@ export async function newTab(page: Page) {
 /** Opens a pane at the left. */
 export const pane = (page: Page, name: string) => page.getByRole('button', { name: `Show ${name}` }).click();
 
-/** Shows what came of the operation as one of the tabs of the right side. */
+/** Shows results of the operation in one of the tabs of the right side. */
 export const side = (page: Page, name: 'Query' | 'Answer' | 'Picture' | 'Cost' | 'Errors') =>
   page.getByRole('tab', { name }).click();
 
@@ -201,9 +202,9 @@ export async function saved(page: Page, button: Locator) {
 
 export type Scene = Awaited<ReturnType<Awaited<ReturnType<typeof openGraphiql>>['open']>>;
 
-/** The same for the tests of a file, which needs no browser where there is none. */
+/** The same for the tests of a file, which needs no browser if there is none. */
 export function scenesOfGraphiql() {
-  // A page draws its charts in a second, and in several where other suites take the machine.
+  // A page draws its charts in a second, or in several if other suites take the machine.
   vi.setConfig({ expect: { poll: { timeout: 10_000 } } });
   let graphiql: Awaited<ReturnType<typeof openGraphiql>>;
   beforeAll(async () => {
@@ -211,7 +212,10 @@ export function scenesOfGraphiql() {
   }, 60_000);
   return {
     open: (opening?: Opening) => graphiql.open(opening),
-    /** A scene that the tests of a suite share, each of which finds what the last has left. To open one takes seconds. */
+    /**
+     * A scene that the tests of a suite share: each finds it as the last has left it. To open one takes
+     * seconds.
+     */
     shared(opening?: Opening) {
       let scene: Scene;
       beforeAll(async () => {

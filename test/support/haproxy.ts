@@ -44,7 +44,10 @@ ${servers.join('\n')}
     if (ready?.status === 200) break;
     await pause(50);
   }
-  /** Waits until what the balancer says of its servers, a line of CSV each in the order of their ports, is so. */
+  /**
+   * Waits until the balancer's words about its servers, a line of CSV each in the order of their ports, are
+   * so.
+   */
   const until = async (isSo: (servers: readonly string[]) => boolean) => {
     for (;;) {
       const csv = await (await fetch(`${url}/balancer;csv`)).text();

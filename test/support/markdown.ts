@@ -8,7 +8,10 @@ export interface Block {
   readonly after: string;
 }
 
-/** How to add a route, by the example of one that isn't there: `recipe.test.ts` follows it to the letter. */
+/**
+ * The section that adds a route, by the example of one that isn't there: `recipe.test.ts` follows it to the
+ * letter.
+ */
 const RECIPE = /^## How to add a route[\s\S]*?(?=^## )/m;
 
 /** Pages from an empty folder: `getting-started.test.ts` follows them to the letter. */

@@ -8,7 +8,7 @@ import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
 
 const run = promisify(execFile);
 
-/** What `npm pack` looks at, beside what is built. */
+/** Files that `npm pack` looks at, beside the built ones. */
 const COPIED = [
   'bin',
   'docs',
@@ -63,7 +63,7 @@ export async function installPacked() {
   );
   await run('tar', ['xzf', tarball, '-C', installed, '--strip-components', '1']);
   for (const [path, { inBundle = false }] of Object.entries(runTimePackages(readLock()))) {
-    // Those within others come with them.
+    // Passes over packages within others: they come with them.
     if (inBundle || path.lastIndexOf('node_modules/') > 0) continue;
     await mkdir(dirname(join(home, path)), { recursive: true });
     await symlink(join(root, path), join(home, path)).catch(() => {});
@@ -73,7 +73,7 @@ export async function installPacked() {
     home,
     bin: join(installed, 'bin/country-graph.cjs'),
     tarball,
-    /** What npm says of the package. */
+    /** Words of npm about the package. */
     packed,
     installed,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),

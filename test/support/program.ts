@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
-import { createGateway, type OperationEvent, openSchema } from '../../src/gateway.ts';
+import { createGateway, openSchema } from '../../src/gateway.ts';
+import type { OperationEvent } from '../../src/operations/run.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { Bill } from '../../src/service/call.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
@@ -43,7 +44,7 @@ export interface ProgramOptions {
   readonly sandbox?: SandboxOptions;
   /** Settings by their environment names. Nothing is held between operations, unless `CACHE_URL` says so. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Timers run as they do, where it doesn't hold them. */
+  /** Clock of the test: timers run as usual unless it holds them. */
   readonly clock?: Omit<Clock, 'after'> & Partial<Clock>;
   /** Another service than the sandbox. */
   readonly upstreamUrl?: string;
@@ -94,7 +95,7 @@ export async function openProgram({
     upstreamUrl: upstreamUrl ?? service.url,
     observer,
     clock: { ...systemClock, ...clock },
-    // Those of a subgraph are built of its settings.
+    // Builds the opened schema of a subgraph from its settings.
     opened: Object.keys(env).some((name) => name.startsWith('SUBGRAPH_'))
       ? undefined
       : (opened ?? (await schemaOf(config))),
@@ -114,7 +115,7 @@ export async function openProgram({
     service,
     operations,
     problems,
-    /** Gives back what is held, as the program does where it has too little memory. */
+    /** Gives back held answers, as the program does with too little memory. */
     shrink: gateway.shrink,
     issued: gateway.issued,
     /** Asks over HTTP, as a client of today does. */

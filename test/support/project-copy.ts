@@ -37,13 +37,13 @@ export async function copyProject() {
       await mkdir(dirname(join(root, file)), { recursive: true });
       await writeFile(join(root, file), text);
     },
-    /** Replaces what stands in a file just once. */
+    /** Replaces a text that stands in a file just once. */
     async edit(file: string, before: string, after: string) {
       const parts = (await readFile(join(root, file), 'utf8')).split(before);
       if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${before}`);
       await writeFile(join(root, file), parts.join(after));
     },
-    /** Runs a command of the project there; what it says. */
+    /** Runs a command of the project there; returns its output. */
     async run(
       command: string,
       args: readonly string[] = [],

@@ -2,15 +2,15 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { freePort } from './free-port.ts';
 
-/** Whether suites with a real Redis run: where the program is missing they skip, but never in CI. */
+/** True if suites with a real Redis run: without the program they skip, but never in CI. */
 export const hasRedis = process.env.CI === 'true' || spawnSync('redis-server', ['--version']).status === 0;
 
-/** How often another port is tried: one that was free a moment ago may be somebody's connection by now. */
+/** Attempts with another port: one that was free a moment ago may be somebody's connection by now. */
 const MAX_ATTEMPTS = 5;
 
 /**
  * A Redis in a process of its own, with nothing in it and nothing on disk.
- * @throws where it ends before it is ready
+ * @throws if it ends before it is ready
  */
 export async function startRedis(port?: number) {
   for (let attempts = 1; ; attempts += 1) {
@@ -22,7 +22,7 @@ export async function startRedis(port?: number) {
   }
 }
 
-/** Null where it has ended instead. */
+/** Null if it has ended instead. */
 async function readyAt(port: number): Promise<ChildProcess | null> {
   const child = spawn(
     'redis-server',

@@ -25,7 +25,7 @@ interface Answer {
 
 const FOLDER = fileURLToPath(new URL('../../schema/', import.meta.url));
 
-/** The graph as `schema` has it, without what concerns routers. */
+/** The graph as `schema` has it, without directives for routers. */
 const schema = buildASTSchema(
   {
     kind: Kind.DOCUMENT,
@@ -55,12 +55,12 @@ export const SEMANTIC_NON_NULL: readonly string[] = Object.values(schema.getType
   )
   .sort();
 
-/** A null where a field says that there is none but with an error. */
+/** A null of a field that promises none but with an error. */
 export interface FoundNull {
   /** `Type.field`. */
   readonly field: string;
   readonly path: Path;
-  /** Whether an error stands there or below. */
+  /** True if an error stands there or below. */
   readonly isTold: boolean;
 }
 
@@ -127,7 +127,7 @@ class Walk {
     const fields = isObjectType(type) || isInterfaceType(type) ? type.getFields() : {};
     const field = fields[name.value];
     const key = (alias ?? name).value;
-    // What another fragment's type has, or what was skipped, is not there.
+    // Passes over fields of another fragment's type, and skipped ones: they are not there.
     if (field === undefined || !(key in value)) return;
     const coordinate = `${type?.name}.${field.name}`;
     this.#value(coordinate, levelsOf(field), 0, value[key], [...path, key], (item, at) => {

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 export interface ServingOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
-  /** Whether what the program writes to standard error is kept for the test to look at, not shown. */
+  /** True if the program's standard error is kept for the test to look at, not shown. */
   readonly isLogKept?: boolean;
   /** The program's file; that of the checkout if none is given. */
   readonly bin?: string;
@@ -19,13 +19,15 @@ export const SOURCES = 'src/cli/main.ts';
 export interface Serving {
   readonly child: ChildProcess;
   readonly url: string;
-  /** What the program has written to standard error, where that is kept. */
+  /** Text that the program has written to standard error, if that is kept. */
   readonly errors: () => string;
-  /** What it has written to standard output until it took requests. */
+  /** Text that it has written to standard output until it took requests. */
   readonly printed: () => string;
 }
 
-/** The program as a user starts it, in a process of its own that listens on a free port; whoever starts it ends it. */
+/**
+ * The program as a user starts it, in a process of its own that listens on a free port; its starter ends it.
+ */
 export async function startServing({
   env = {},
   nodeArgs = [],

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for the next minute where less than so many seconds are left of this one: for pages, which have the clock on the wall. */
+/**
+ * Waits for the next minute if less than so many seconds are left of this one: for pages, which have the
+ * clock on the wall.
+ */
 export async function untilMinuteHas(seconds: number): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < seconds * 1000) await delay(leftMs);

@@ -52,7 +52,7 @@ async function expectedRows(program: Program) {
   return { rows: rows as unknown[][], upstream, requests: program.requests() };
 }
 
-/** What spreadsheets take for a formula, or for the end of a cell. */
+/** Texts that spreadsheets take for a formula, or for the end of a cell. */
 const LEADS = [
   ...['=', '+', '-', '@', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '−'].map((sign) => `${sign}1+1`),
   ...['\t', '\r', '\n', '\r\n'].flatMap((end) => [`${end}=1+1`, `${end}text`]),
@@ -92,7 +92,7 @@ const DECODERS: readonly [encoding: string, decode: (bytes: Buffer) => Buffer][]
   ['zstd', zstdDecompressSync],
 ];
 
-/** Whether something is a row of a table, as it is about to become a line. */
+/** True if something is a row of a table, as it is about to become a line. */
 const isRow = (value: unknown) => typeof value === 'object' && value !== null && 'observations.year' in value;
 
 const asTable = (program: Program, accept: string, query: string, more: object = {}) =>

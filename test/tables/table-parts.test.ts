@@ -3,10 +3,9 @@ import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { Flow } from '../../src/async/turns.ts';
 import { parseExactly } from '../../src/exact-json.ts';
-import type { GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { csvOf } from '../../src/graphiql/chart/csv.ts';
 import { createPersisted } from '../../src/operations/documents.ts';
-import { WrittenBody } from '../../src/operations/messages.ts';
+import { type GatewayRequest, type GatewayResponse, WrittenBody } from '../../src/operations/messages.ts';
 import type { OperationsParts } from '../../src/operations/run.ts';
 import { csvLine } from '../../src/wings/tables/cells.ts';
 import { parsedInSteps, tabled, tableFormatFor } from '../../src/wings/tables/tabled.ts';
@@ -93,14 +92,17 @@ describe('Accept', () => {
 });
 
 const ROWS = 50_000;
-/** A collection of garbage now and then isn't what the writing takes: a stage that holds all up does so each time. */
+/**
+ * A collection of garbage now and then is no part of the writing: a stage that holds all up does so each
+ * time.
+ */
 const TIMES = 5;
 const MOST_OF_ALL = 0.12;
 const schema = buildSchema(`
   type Query { rows: [Row!] }
   type Row { id: ID! year: Int value: Float unit: String of: Row }`);
 
-/** What the stages below answer: rows as those of figures are. */
+/** Answer of the stages below: rows as those of figures are. */
 const BODY = JSON.stringify({
   data: {
     rows: Array.from({ length: ROWS }, (_, i) => ({
@@ -128,7 +130,7 @@ async function tableOf(accept: string): Promise<GatewayResponse> {
   return tabled(request, next, parts, { flow: new Flow() });
 }
 
-/** How many turns others had while a table was written, and the longest time between two as a share of all. */
+/** Turns that others had while a table was written, and the longest time between two as a share of all. */
 async function turnsWhile(write: () => Promise<void>): Promise<{ turns: number; longestShare: number }> {
   let [longestMs, turns] = [0, 0];
   let isOver = false;
@@ -150,7 +152,7 @@ describe('50,000 rows', () => {
   it.for(['text/csv', 'application/x-ndjson', 'application/vnd.apache.arrow.stream'])(
     'as %s leave others their turns',
     async (accept) => {
-      // Whatever is loaded or compiled the first time is no matter of length.
+      // Loads and compiles everything first: that is no matter of length.
       await tableOf(accept);
       let leastShare = 1;
       for (let time = 0; time < TIMES && leastShare >= MOST_OF_ALL; time += 1) {

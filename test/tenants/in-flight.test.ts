@@ -88,18 +88,23 @@ const CODES =
   );
 const FIGURE =
   'query ($code: CountryCode!, $metric: String!) { country(code: $code) { name observation(metricKey: $metric) { value } } }';
-/** What is asked for by operations, no two of which want the same figure. */
+/** Demands of operations, no two of which want the same figure. */
 const WANTED = CODES.flatMap((code) => METRICS.map((metric) => ({ code, metric })));
 
 /** Operations of each of two gateways: so many reach both within the second that a batch may be gathered in, in CI too. */
 const EACH = 100;
 
-/** Has a gateway load what it runs operations with, and learn that the key is good; it holds nothing of what is wanted then. */
+/**
+ * Has a gateway load the code that runs operations, and learn that the key is good; it holds no wanted figure
+ * then.
+ */
 async function warmUp({ url }: Serving): Promise<void> {
   for (let i = 0; i < 10; i += 1) await ask(url, FIGURE, { code: 'ZA', metric: 'population_total' });
 }
 
-/** Asks so many operations of each address at once; what a busy machine makes it refuse is asked again. */
+/**
+ * Asks so many operations of each address at once; those that a busy machine makes it refuse are asked again.
+ */
 const askAll = (urls: readonly string[], count = WANTED.length) =>
   Promise.all(
     urls.flatMap((url) =>
@@ -138,7 +143,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     expect(replies.map(({ data }) => data)).toEqual([...expected, ...expected].map(({ data }) => data));
     expect(service.log.map(({ path, query }) => [path, query.country_codes])).toHaveLength(callsOfOne);
     expect(callsOf(replies)).toBe(callsOfOne);
-    // Who took over what the other one had asked for says so.
+    // Operations that took over another's demands say so.
     expect(replies.filter(({ upstream }) => upstream.shared > 0).length).toBeGreaterThan(EACH);
   });
 
@@ -226,7 +231,7 @@ describe.for([
     expect(service.log.map(({ route }) => route).toSorted()).toEqual(['/v1/countries', '/v1/data']);
     expect(callsOf(replies)).toBe(2);
     await expect.poll(() => new Set(errors().match(/"worker":\d+/g)).size).toBe(2);
-    // What is over is shared with nobody where nothing is held.
+    // Shares finished calls with nobody if nothing is held.
     const later = await ask(url, query);
     expect(later.upstream.calls).toBe(cache().CACHE_URL === 'none' ? 2 : 0);
   });

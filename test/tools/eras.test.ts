@@ -144,7 +144,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     });
     expect(refused.errors[0].planned).toBe(2);
     expect(program.requests()).toEqual([]);
-    // What takes less is run still, and another key has a budget of its own.
+    // Tools that take less still run, and another key has a budget of its own.
     expect(await asking.call({ name: 'Catalogue' })).toMatchObject({ isError: false, budget: { spent: 3 } });
     expect(await asking.call({ name: 'search', arguments: { words: 'gdp' } })).toMatchObject({
       isError: true,

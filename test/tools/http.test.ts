@@ -26,7 +26,7 @@ async function connected(program: Program, key: string | null = program.sandbox.
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }
 
-/** What a tool answered, which it says as text and as structured content alike. */
+/** Answer of a tool, which it gives as text and as structured content alike. */
 async function call(client: Client, name: string, given: Record<string, unknown> = {}) {
   const { structuredContent, content, isError = false } = await client.callTool({ name, arguments: given });
   const [{ text }] = content as [{ text: string }];

@@ -20,7 +20,7 @@ async function start(): Promise<Instance> {
   return { ...serving, isReady: true };
 }
 
-/** What stands in front of the instances, as a load balancer does: it asks each now and then whether it is ready. */
+/** A stand-in for the load balancer in front of the instances: it asks each now and then if it is ready. */
 function createBalancer(instances: Instance[]) {
   let isOver = false;
   let next = 0;

@@ -3,7 +3,7 @@ import { Supervisor, type Worker, WorkerEnded } from '../../src/wings/workers/su
 
 type Draining = Parameters<Worker['drain']>[0];
 
-/** A worker that does what the test says, and a clock whose pauses are over at once. */
+/** A worker that does as the test says, and a clock whose pauses are over at once. */
 function scene(count: number) {
   const started: FakeWorker[] = [];
   const pausesMs: number[] = [];

@@ -100,7 +100,7 @@ describe('two workers', () => {
       expect(text).toContain('country_graph_upstream_attempts_total{route="/v1/data",outcome="ok"} 1\n');
       expect(text).toContain('country_graph_workers 2\n');
     }
-    // What a worker has counted still counts when it has gone.
+    // Counts of a worker still count after its end.
     process.kill(childrenOf(child.pid)[0] ?? 0, 'SIGKILL');
     await expect
       .poll(async () => (await at('/metrics')).text(), { timeout: 10_000 })

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './schema.ts';
 
-/** What an operation cost: `extensions.upstream` of every answer. */
+/** Cost of an operation: `extensions.upstream` of every answer. */
 export interface UpstreamBill {
   /** Requests that were sent to the service for this operation, retries included. */
   readonly calls: number;
@@ -12,20 +12,20 @@ export interface UpstreamBill {
   readonly cached: number;
   /** Requests that it would have taken had each field fetched for itself. */
   readonly naive: number;
-  /** Answers past their time, served because the service gave none; absent where there were none. */
+  /** Answers past their time, served because the service gave none; absent if there were none. */
   readonly stale?: readonly StaleAnswers[];
 }
 
 /** Old answers of one route that were served for one reason. */
 export interface StaleAnswers {
   readonly route: string;
-  /** What the operation would have failed with. */
+  /** Code of the error that the operation would have failed with. */
   readonly code: ErrorCode;
   readonly answers: number;
-  /** When the service sent the oldest of them; ISO 8601, UTC. */
+  /** Time at which the service sent the oldest of them; ISO 8601, UTC. */
   readonly oldestFetchedAt: string;
   readonly ageSeconds: number;
-  /** When it is worth asking again, where that is known; ISO 8601, UTC. */
+  /** Time from which it is worth asking again, if that is known; ISO 8601, UTC. */
   readonly retryAt?: string;
 }
 
@@ -39,7 +39,7 @@ export type WarningCode =
   | 'SEVERAL_FIGURES'
   | 'SUBSCRIPTION_PAUSED';
 
-/** What is right but not whole: an entry of `extensions.warnings`. */
+/** Something right but not whole: an entry of `extensions.warnings`. */
 export interface Warning {
   /** One of `WarningCode` today; further codes may come. */
   readonly code: WarningCode | (string & {});
@@ -57,14 +57,14 @@ export interface Warning {
 /** `extensions` of an answer. */
 export interface AnswerExtensions {
   readonly upstream: UpstreamBill;
-  /** Absent where there are none. */
+  /** Absent if there are none. */
   readonly warnings?: readonly Warning[];
 }
 
 /** `extensions` of an error. Which fields there are beside the first three hangs on the code. */
 export interface ErrorExtensions {
   readonly code: ErrorCode;
-  /** Whether the same operation may do better later, without being changed. */
+  /** True if the same operation may do better later, without being changed. */
   readonly retryable: boolean;
   /** The `X-Request-Id` of the response: names it in the gateway's log. */
   readonly requestId: string;
@@ -75,7 +75,7 @@ export interface ErrorExtensions {
   readonly retryAfterSeconds?: number;
   /** ISO 8601, UTC. */
   readonly retryAt?: string;
-  /** When the month's requests come back; ISO 8601, UTC. */
+  /** Time at which the month's requests come back; ISO 8601, UTC. */
   readonly resetsAt?: string;
   readonly plan?: string;
   readonly requestsPerMinute?: number;

@@ -39,10 +39,10 @@ interface FieldPolicy {
 }
 
 /**
- * Objects are kept by their `id`, or by their key where that was selected alone; so operations that select either of an object
- * share it, and all that they select of it is merged. An object that an operation doesn't identify may be another one the next
- * time, such as the latest figure: it is kept apart for each selection, so that it is neither lost to another operation nor
- * mixed with the object that this was told of.
+ * Objects are kept by their `id`, or by their key if that was selected alone; so operations that select
+ * either of an object share it, and all that they select of it is merged. An object that an operation doesn't
+ * identify may be another one the next time, such as the latest figure: it is kept apart for each selection,
+ * so that it is neither lost to another operation nor mixed with the object that this one belonged to.
  */
 export const typePolicies: Record<string, Policy> = Object.fromEntries(
   [...new Set([...NODE_TYPES, ...PART_TYPES, ...Object.keys(OBJECT_FIELDS)])].map((typename) => [

@@ -1,6 +1,7 @@
 /**
- * What our scalars are in TypeScript, by the names that generators know them by: `config.scalars` of GraphQL Code Generator,
- * whose client preset takes scalars that it isn't told of for `unknown`, and `customScalarTypes` of Relay's compiler.
+ * TypeScript types of our scalars, by the names that generators know them by: `config.scalars` of GraphQL
+ * Code Generator, whose client preset takes scalars that it isn't told of for `unknown`, and
+ * `customScalarTypes` of Relay's compiler.
  */
 export const scalars = {
   CountryCode: 'string',

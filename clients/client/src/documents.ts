@@ -27,11 +27,11 @@ const ID = { kind: 'Field', name: { kind: 'Name', value: 'id' } };
 const made = new WeakMap<object, object>();
 
 /**
- * Selects the `id` of each object that has one, which costs no call. Thereby a cache knows which object it is told of, and
- * merges what several operations select of it.
+ * Selects the `id` of each object that has one, which costs no call. Thereby a cache tells one object from
+ * another, and merges all that several operations select of it.
  *
- * A document that is stored by its hash stays as it is, since the gateway answers the stored one: run this before it is stored.
- * So does a document in which another field is called `id`.
+ * A document that is stored by its hash stays as it is, since the gateway answers the stored one: run this
+ * before it is stored. So does a document in which another field is called `id`.
  */
 export function withIds<Document extends object>(document: Document): Document {
   let found = made.get(document);
@@ -71,7 +71,10 @@ function hasOtherId({ name, alias, selectionSet }: Selection): boolean {
   return selectionSet?.selections.some(hasOtherId) ?? false;
 }
 
-/** The node with what is added below it. Objects of unknown types, such as those of other subgraphs, are looked through. */
+/**
+ * The node with the fields that are added below it. Objects of unknown types, such as those of other
+ * subgraphs, are looked through.
+ */
 function selecting(node: Selection, typename: string | undefined, takesId: boolean): Selection {
   if (node.selectionSet === undefined) return node;
   const selections = node.selectionSet.selections.map((one) => {

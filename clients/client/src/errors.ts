@@ -3,23 +3,23 @@ import { ErrorCode } from './schema.ts';
 
 const CODES: ReadonlySet<unknown> = new Set(Object.values(ErrorCode));
 
-/** Whether a text is a code of this version of the graph. */
+/** True if a text is a code of this version of the graph. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return CODES.has(code);
 }
 
 /**
- * The errors of the graph in whatever a client library hands on or throws: an error, a list of them, an answer, or a thrown
- * object of Apollo Client (`CombinedGraphQLErrors`), urql (`CombinedError`), graphql-request (`ClientError`) or Relay. Empty
- * where there are none, for a network that failed as well.
+ * The errors of the graph in anything that a client library hands on or throws: an error, a list of them, an
+ * answer, or a thrown object of Apollo Client (`CombinedGraphQLErrors`), urql (`CombinedError`),
+ * graphql-request (`ClientError`) or Relay. Empty if there are none, for a network that failed as well.
  */
 export function errorsOf(failure: unknown): readonly CountryGraphError[] {
   return found(failure, 0);
 }
 
-/** How far apart from the list of errors a library's own object may be. */
+/** Depth of the list of errors in a library's own object, at the most. */
 const MAX_NESTING = 4;
-/** Where libraries keep errors within what they throw. */
+/** Members in which libraries keep errors within the objects that they throw. */
 const HOLDERS = ['errors', 'graphQLErrors', 'response', 'source', 'cause', 'originalError'] as const;
 
 function found(value: unknown, nesting: number): readonly CountryGraphError[] {
@@ -43,20 +43,25 @@ function isOfGraph(value: object): value is CountryGraphError {
   );
 }
 
-/** The code of the first error in what a client library hands on or throws; undefined where there is none of the graph's. */
+/**
+ * The code of the first error in anything that a client library hands on or throws; undefined if there is
+ * none of the graph's.
+ */
 export function codeOf(failure: unknown): ErrorCode | undefined {
   return errorsOf(failure)[0]?.extensions.code;
 }
 
-/** Whether the same operation may do better later: there are errors of the graph, and each of them says so. */
+/**
+ * True if the same operation may do better later: there are errors of the graph, and each of them says so.
+ */
 export function isRetryable(failure: unknown): boolean {
   const errors = errorsOf(failure);
   return errors.length > 0 && errors.every(({ extensions }) => extensions.retryable);
 }
 
 /**
- * When it is worth asking again: the latest time that an error names, so that then none of them is left. Null where none names
- * any.
+ * Time from which it is worth asking again: the latest time that an error names, so that then none of them is
+ * left. Null if none names any.
  */
 export function retryAtOf(failure: unknown, now: number = Date.now()): Date | null {
   const times = errorsOf(failure).flatMap(({ extensions: { retryAt, resetsAt, retryAfterSeconds } }) => {
@@ -72,8 +77,8 @@ export function retryAtOf(failure: unknown, now: number = Date.now()): Date | nu
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Resolves when it is worth asking again; at once where no error names a time. Rejects with the signal's reason when that
- * aborts first.
+ * Resolves when it is worth asking again; at once if no error names a time. Rejects with the signal's reason
+ * when that aborts first.
  */
 export async function untilRetry(
   failure: unknown,

@@ -14,9 +14,10 @@ const all: Readonly<Record<string, Identify>> = {
 };
 
 /**
- * `keys` of `cacheExchange`. Objects are kept by their `id`, or by their key where that was selected alone; others are part of what
- * they stand in. Types that not every gateway has are found in it but not listed, since `cacheExchange` warns of each type that
- * is listed and not in its schema: `keysOf` lists them where the schema has them.
+ * `keys` of `cacheExchange`. Objects are kept by their `id`, or by their key if that was selected alone;
+ * others are part of the object that they stand in. Types that not every gateway has are found in it but not
+ * listed, since `cacheExchange` warns of each type that is listed and not in its schema: `keysOf` lists them
+ * if the schema has them.
  */
 export const keys: Record<string, Identify> = Object.defineProperties(
   {},

@@ -1,4 +1,4 @@
-/** What every frontend of Country Graph needs, whatever its client library. */
+/** Types and helpers that every frontend of Country Graph needs, with any client library. */
 export type {
   AnswerExtensions,
   CountryGraphError,

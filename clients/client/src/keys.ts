@@ -1,6 +1,6 @@
 import { NODE_TYPES } from './types-of-schema.ts';
 
-/** Fields that name an object of a type, where its `id` wasn't selected. */
+/** Fields that name an object of a type, if its `id` wasn't selected. */
 const NATURAL_KEYS: Readonly<Record<string, readonly string[]>> = {
   Country: ['code'],
   Indicator: ['key'],
@@ -12,8 +12,9 @@ const NATURAL_KEYS: Readonly<Record<string, readonly string[]>> = {
 export const nodeTypes: ReadonlySet<string | undefined> = new Set(['Node', ...NODE_TYPES]);
 
 /**
- * What names an object in a cache: its `id`, or what the gateway would make it of. So an object is one and the same whichever of
- * both an operation selects. Null where it selects neither: then it is part of what it stands in.
+ * Identity of an object in a cache: its `id`, or the fields that the gateway would make it of. So an object
+ * is one and the same by either of them. Null if an operation selects neither: then it is part of the object
+ * that it stands in.
  */
 export function identityOf(typename: string, object: Readonly<Record<string, unknown>>): string | null {
   if (typeof object.id === 'string') return object.id;
@@ -22,7 +23,7 @@ export function identityOf(typename: string, object: Readonly<Record<string, unk
   return base64Url(JSON.stringify([typename, ...key]));
 }
 
-/** Says of fields of a type whether an object is identified where they are selected. */
+/** True if a selection of these fields of a type identifies its object. */
 export function isNamedBy(typename: string, fields: ReadonlySet<string>): boolean {
   if (!nodeTypes.has(typename)) return false;
   return fields.has('id') || (NATURAL_KEYS[typename]?.every((name) => fields.has(name)) ?? false);

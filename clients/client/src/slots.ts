@@ -10,7 +10,7 @@ export interface Slot {
   readonly variables: readonly string[] | null;
 }
 
-/** Null where the selection identifies the object: then that is kept by itself. */
+/** Null if the selection identifies the object: then that is kept by itself. */
 export function slotOf(field: Selection, typename: string): Slot | null {
   if (isIdentified(field, typename)) return null;
   const variables = new Set<string | null>();

@@ -17,7 +17,7 @@ import { Bill, noteBill } from '../common/bill.tsx';
 import { FailureNote } from '../common/failure.tsx';
 import { GATEWAY, HEADERS } from '../common/settings.ts';
 
-/** Operations of one turn travel in one request, and the gateway merges what they ask for. */
+/** Operations of one turn travel in one request, and the gateway merges their demands. */
 const transport = new BatchHttpLink({ uri: GATEWAY, headers: HEADERS, batchMax: 10 });
 const billed = new ApolloLink((operation, forward) =>
   forward(operation).pipe(

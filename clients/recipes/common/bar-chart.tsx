@@ -1,6 +1,6 @@
 export interface Bar {
   readonly label: string;
-  /** Null where there is no figure. */
+  /** Null if there is no figure. */
   readonly value: number | null;
   readonly year?: number | null;
 }

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 let calls: number | null = null;
 const listeners = new Set<() => void>();
 
-/** Hooks of client libraries don't hand on `extensions`: whatever fetches tells them here. */
+/** Takes the bill from the code that fetches: hooks of client libraries don't hand on `extensions`. */
 export function noteBill(extensions: unknown): void {
   const bill = (extensions as Partial<AnswerExtensions> | undefined)?.upstream;
   if (bill === undefined) return;
@@ -12,7 +12,7 @@ export function noteBill(extensions: unknown): void {
   for (const listener of listeners) listener();
 }
 
-/** What the last answer cost. */
+/** Bill of the last answer. */
 export function Bill() {
   const last = useSyncExternalStore(
     (listener) => {

@@ -1,7 +1,7 @@
 import { codeOf, ErrorCode, isRetryable, retryAtOf, untilRetry } from '@country-graph/client';
 import { useEffect, useState } from 'react';
 
-/** What is wrong, in words for people; where asking again helps, counts down to it and does so. */
+/** The failure in words for people; if asking again helps, counts down to it and does so. */
 export function FailureNote({ failure, onRetry }: { failure: unknown; onRetry: () => void }) {
   const [leftSeconds, setLeftSeconds] = useState(() => secondsTo(failure));
   useEffect(() => {

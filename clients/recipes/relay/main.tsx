@@ -59,7 +59,7 @@ function Chart({ attempt }: { attempt: number }) {
   return <Figures of={query} />;
 }
 
-/** Relay throws what the network throws, where a page is drawn. */
+/** Catches failures of the network: Relay throws them while a page is drawn. */
 class Guarded extends Component<
   { readonly note: (failure: unknown) => ReactNode; readonly children: ReactNode },
   { readonly failure: unknown }

@@ -33,7 +33,7 @@ function Chart() {
   const { data, error, refetch } = useQuery({
     queryKey: ['figures', CODES],
     queryFn: () => gateway.request(FIGURES, { codes: CODES }),
-    // What may do better is asked again when the gateway says so, by the note below.
+    // Leaves retryable failures to the note below, which asks again at the time that the gateway names.
     retry: (count, failure) => !isRetryable(failure) && count < 1,
   });
   if (error !== null) return <FailureNote failure={error} onRetry={refetch} />;

@@ -152,7 +152,7 @@ function IndicatorEntry({ indicator }: { readonly indicator: Indicator }) {
   );
 }
 
-/** Which countries have figures: asked of the service only by those who want to know. */
+/** Countries that have figures: the service is asked only once somebody wants to know. */
 function Coverage({ of: key }: { readonly of: string }) {
   const [told, setTold] = useState<Told<Country> | 'asking' | null>(null);
   async function ask() {

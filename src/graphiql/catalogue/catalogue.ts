@@ -24,11 +24,11 @@ export interface Country {
   readonly name: string | null;
 }
 
-/** What asking the gateway took, and whether it went well. */
+/** Calls that a question to the gateway took, and its failure if it failed. */
 export interface Asked {
   /** Calls to the metered service. */
   readonly calls: number;
-  /** Why there is nothing, or not all; null where all is there. */
+  /** Reason for which nothing, or not all, is there; null if all is. */
   readonly fault: string | null;
 }
 
@@ -91,7 +91,7 @@ export async function loadExchanges(): Promise<void> {
   });
 }
 
-/** Which countries have figures of an indicator. */
+/** Countries that have figures of an indicator. */
 export async function countriesWith(key: string): Promise<Told<Country>> {
   const answer = await send({ query: COVERAGE, variables: { key } });
   const { indicator = null } = (answer.data ?? {}) as {
@@ -118,7 +118,7 @@ function faultOf({ errors = [] }: Answer): string {
   return errors.map(({ message }) => message).join(' ') || 'The gateway gave no answer.';
 }
 
-// What one key may see another may not.
+// Forgets all of it with the key: another one may see other things.
 apiKey.subscribe(() => {
   catalogue.set(null);
   exchangeCodes.set(null);

@@ -22,8 +22,8 @@ interface Entry {
 const COMMAND = 'country-graph-load';
 
 /**
- * Completes keys and codes inside the strings of operations and their variables, from the catalogue as it was opened. Where
- * it wasn't, completion offers to, and says what that costs: nothing is asked for unasked.
+ * Completes keys and codes inside the strings of operations and their variables, from the catalogue once it
+ * is open. Before that, completion offers to open it and tells the cost: nothing is asked for unasked.
  */
 export function useCompletion(): void {
   const monaco = useMonaco((state) => state.monaco);
@@ -129,7 +129,7 @@ function textBefore(model: Model, { lineNumber, column }: Position): string {
   });
 }
 
-/** All names of a kind; null where they haven't been asked for. */
+/** All names of a kind; null if they haven't been asked for. */
 function entriesFor(named: Named): readonly Entry[] | null {
   if (named === 'exchange') {
     return exchangeCodes.get()?.items.map((name) => ({ name, found: name, about: 'exchange' })) ?? null;

@@ -9,8 +9,8 @@ type Editor = NonNullable<ReturnType<typeof useQueryEditor>>;
 const useQueryEditor = () => useGraphiQL((state) => state.queryEditor);
 
 /**
- * Puts a figure of an indicator into the operation: its key into the string that the cursor stands in, where that takes one;
- * else a field into the selection of a country; else an operation in a tab of its own.
+ * Puts a figure of an indicator into the operation: its key into the string that the cursor stands in, if
+ * that takes one; else a field into the selection of a country; else an operation in a tab of its own.
  */
 export function useInsertFigure(): (key: string) => void {
   const editor = useQueryEditor();
@@ -34,7 +34,10 @@ export function useInsertFigure(): (key: string) => void {
   );
 }
 
-/** Puts a code into the string that the cursor stands in, where that takes one; else opens an operation that asks about it. */
+/**
+ * Puts a code into the string that the cursor stands in, if that takes one; else opens an operation that asks
+ * about it.
+ */
 export function useInsertName(): (named: 'country' | 'exchange', name: string) => void {
   const editor = useQueryEditor();
   const open = useOpen();

@@ -9,7 +9,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 
-/** What to put where: between two offsets of a text. */
+/** A text to put between two offsets of another. */
 export interface Insertion {
   readonly start: number;
   readonly end: number;
@@ -17,8 +17,8 @@ export interface Insertion {
 }
 
 /**
- * The figure of an indicator, for an operation that asks for countries: in the selection of a country that the cursor stands
- * in, else in the first one. Null where there is none, or the operation can't be read.
+ * The figure of an indicator, for an operation that asks for countries: in the selection of a country that
+ * the cursor stands in, else in the first one. Null if there is none, or the operation can't be read.
  */
 export function figureInsertion(
   query: string,
@@ -41,7 +41,7 @@ export function figureInsertion(
     : { start: at, end: at, text: ` ${field} ` };
 }
 
-/** An operation for a map of an indicator, where there is none to put it in. */
+/** An operation for a map of an indicator, for a page that has none to put it in. */
 export function figureOperation(key: string): string {
   const name = aliasFor(key, new Set());
   return `query ${name.charAt(0).toUpperCase()}${name.slice(1)} {
@@ -61,7 +61,7 @@ export function figureOperation(key: string): string {
 `;
 }
 
-/** What the rest of a string has to become for the string to be that name. */
+/** The edit of the rest of a string after which the string is that name. */
 export function literalInsertion(query: string, offset: number, before: string, name: string): Insertion {
   const rest = /^[^"\n]*/.exec(query.slice(offset))?.[0].length ?? 0;
   return { start: offset - before.length, end: offset + rest, text: name };
@@ -88,7 +88,7 @@ function countrySelection(query: string, offset: number, schema: GraphQLSchema):
   return around ?? first;
 }
 
-/** `population_total` as `populationTotal`, and with a number where that is taken. */
+/** `population_total` as `populationTotal`, and with a number if that is taken. */
 function aliasFor(key: string, taken: ReadonlySet<string>): string {
   const plain = key.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase());
   const name = /^[A-Za-z]/.test(plain) ? plain : `figure${plain}`;

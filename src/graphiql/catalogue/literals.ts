@@ -1,10 +1,12 @@
-/** What a text in an operation names, where it is the value of an argument that takes such names. */
+/**
+ * Kinds of names that a text in an operation stands for, as the value of an argument that takes such names.
+ */
 export type Named = 'indicator' | 'country' | 'source' | 'exchange' | 'category';
 
 /** A string that the cursor stands in. */
 export interface Literal {
   readonly named: Named;
-  /** What of it stands before the cursor. */
+  /** The part of it before the cursor. */
   readonly before: string;
 }
 
@@ -32,7 +34,7 @@ const REACH = 20_000;
 /** The items of a list that stand before the one that is written, each a string. */
 const ITEMS = String.raw`(?:\[(?:[^\]"]|"[^"\n]*")*)?`;
 
-/** The string of an argument that ends the text before the cursor; null where the cursor stands elsewhere. */
+/** The string of an argument that ends the text before the cursor; null if the cursor stands elsewhere. */
 export function literalAt(textBefore: string): Literal | null {
   const text = textBefore.slice(-REACH);
   const found = new RegExp(String.raw`(\w+)\s*:\s*${ITEMS}"([^"\n]*)$`).exec(text);
@@ -42,7 +44,10 @@ export function literalAt(textBefore: string): Literal | null {
   return named === null ? null : { named, before };
 }
 
-/** The string of a variable's value that ends the text before the cursor, by where the operation uses the variable. */
+/**
+ * The string of a variable's value that ends the text before the cursor, by the argument that the operation
+ * uses the variable for.
+ */
 export function variableAt(textBefore: string, operation: string): Literal | null {
   const found = new RegExp(String.raw`"(\w+)"\s*:\s*${ITEMS}"([^"\n]*)$`).exec(textBefore.slice(-REACH));
   if (found === null) return null;
@@ -55,7 +60,7 @@ export function variableAt(textBefore: string, operation: string): Literal | nul
   return named === null ? null : { named, before };
 }
 
-/** @param textBefore what stands before the argument, which names its field last */
+/** @param textBefore the text before the argument, which names its field last */
 function namedBy(argument: string, textBefore: string): Named | null {
   const known = BY_ARGUMENT[argument];
   if (known !== undefined) return known;

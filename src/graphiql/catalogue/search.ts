@@ -1,4 +1,4 @@
-/** Something that is searched by words: what it is called, and what is said of it besides. */
+/** Something that is searched by words: its name, and further words about it. */
 export interface Searched {
   readonly name: string;
   readonly about: string;
@@ -61,14 +61,14 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   work: ['employment', 'labour'],
 };
 
-/** Costs of a word by the place where it is found; the lower, the better. */
+/** Costs of a word by the place at which it is found; the lower, the better. */
 const IN_NAME = 0;
 const BEGINS_NAME = 1;
 const BEGINS_ABOUT = 4;
 const BY_SYNONYM = 3;
 
 /**
- * Rows that have all words of a query, or their synonyms, the nearest first. A word is found where one begins
+ * Rows that have all words of a query, or their synonyms, the nearest first. A word is found if one begins
  * with it: `rain` finds rainfall, and no trained teachers.
  */
 export function searched<T>(all: readonly T[], query: string, of: (one: T) => Searched): readonly T[] {

@@ -7,7 +7,7 @@ export interface AnswerList {
   /** Response keys from the root, joined by dots: `countries.observations`. */
   readonly path: string;
   readonly length: number;
-  /** Its items row by row, each led by what the answer says of the objects that it stands in. */
+  /** Its items row by row, each led by the fields of the objects that it stands in. */
   table(): Table;
 }
 
@@ -18,15 +18,15 @@ interface Found {
   readonly rows: Row[];
 }
 
-/** Fields of one response key, and what they select. */
+/** Fields of one response key, and their selections. */
 interface Selected {
   readonly key: string;
   readonly below: readonly SelectionSetNode[];
 }
 
 /**
- * The lists of objects in an answer, the one of most rows first; an answer without any is a list of one row. Empty where the
- * operation can't be read, or there is no data.
+ * The lists of objects in an answer, the one of most rows first; an answer without any is a list of one row.
+ * Empty if the operation can't be read, or there is no data.
  */
 export function listsIn(query: string, operationName: string | undefined, data: unknown): AnswerList[] {
   try {
@@ -50,7 +50,7 @@ export function listsIn(query: string, operationName: string | undefined, data: 
   }
 }
 
-/** Notes the lists below an object, and gives what else it says, objects within it taken apart. */
+/** Notes the lists below an object, and gives its other fields, objects within it taken apart. */
 function collect(
   sets: readonly SelectionSetNode[],
   on: JsonObject,
@@ -115,7 +115,7 @@ function selectedIn(sets: readonly SelectionSetNode[], fieldsOf: FieldsOf): read
   return all;
 }
 
-/** Names of columns without what all of them begin with. */
+/** Names of columns without the beginning that all share. */
 export function shortNames(columns: readonly string[], path: string): string[] {
   const prefix = path === '' ? '' : `${path}.`;
   const short = columns.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));

@@ -7,7 +7,7 @@ const BAR_HEIGHT = 20;
 /** Room for a number beside a bar, in pixels. */
 const NUMBER_WIDTH = 58;
 
-/** Draws bars from the highest down, each with its number; what is below zero has a colour of its own. */
+/** Draws bars from the highest down, each with its number; those below zero have a colour of their own. */
 export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plotted {
   const { width, colours } = look;
   const shown = bars.slice(0, MAX_BARS).map((figure, i) => ({ figure, row: String(i) }));

@@ -34,7 +34,7 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
 interface FoundProps {
   readonly exchange: Exchange;
   readonly own: readonly Picture[];
-  /** Pictures of the run before, where this one failed. */
+  /** Pictures of the run before, if this one failed. */
   readonly earlier: readonly Picture[];
 }
 
@@ -81,7 +81,7 @@ function Found({ exchange, own, earlier }: FoundProps) {
   );
 }
 
-/** A dozen pictures at the most; where there are more, those that somebody asks for come first. */
+/** A dozen pictures at the most; of more, those that somebody asks for come first. */
 function Pictures({ pictures }: { readonly pictures: readonly Picture[] }) {
   const [asked, setAsked] = useState<readonly string[]>([]);
   const isSynthetic = useSynthetic();
@@ -141,7 +141,7 @@ function Choice({
   );
 }
 
-/** Whether the figures are those of the embedded sandbox. */
+/** True if the figures are those of the embedded sandbox. */
 function useSynthetic(): boolean {
   const [isSynthetic, setSynthetic] = useState(false);
   useEffect(() => {

@@ -7,8 +7,9 @@ import { yearsOf } from './numbers.ts';
 const MAX_NAMES = 4;
 
 /**
- * References to the figures of a picture, one for each source and release of a dataset; empty where no source is named.
- * @param link address of the picture, which stands where a source has no page; null if there is none
+ * References to the figures of a picture, one for each source and release of a dataset; empty if no source is
+ * named.
+ * @param link address of the picture, which stands for a source without a page; null if there is none
  */
 export function citationsOf(figures: readonly Figure[], style: CitationStyle, link: string | null): string {
   const groups = Map.groupBy(

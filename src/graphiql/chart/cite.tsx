@@ -30,7 +30,7 @@ export function Cite({ figures }: { readonly figures: readonly Figure[] }) {
   );
 }
 
-/** The address of this page as it is seen, where it is short enough to be read. */
+/** The address of this page as it is seen, if it is short enough to be read. */
 function linkToPicture(): string | null {
   const operation = lastExchange.get()?.operation;
   if (operation === undefined) return null;

@@ -1,4 +1,4 @@
-/** What a picture is drawn with; `ground` is what lies behind it. */
+/** Colours of a picture; `ground` lies behind it. */
 export interface Colours {
   readonly text: string;
   readonly muted: string;

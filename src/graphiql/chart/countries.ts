@@ -88,12 +88,12 @@ const codes = new Map([
   ...Object.entries(FURTHER_NAMES),
 ]);
 
-/** Code of a country by its name in English; undefined where no country is called so. */
+/** Code of a country by its name in English; undefined if no country is called so. */
 export function codeOf(name: string): string | undefined {
   return codes.get(plain(name));
 }
 
-/** Name in English; undefined where the code is none of the continent's. */
+/** Name in English; undefined if the code is none of the continent's. */
 export function nameOf(code: string): string | undefined {
   return code in COUNTRY_NUMBERS ? names.of(code) : undefined;
 }

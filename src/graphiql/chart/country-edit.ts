@@ -11,7 +11,7 @@ export interface CountryEdit {
   with(code: string): Written;
 }
 
-/** Null where the operation names no countries, or can't be read. */
+/** Null if the operation names no countries, or can't be read. */
 export function countryEdit(query: string, variables: string): CountryEdit | null {
   const found: ArgumentNode[] = [];
   try {

@@ -9,7 +9,7 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** What a table of figures says, column by column. */
+/** Columns of a table of figures, each with its cell. */
 const COLUMNS: readonly (readonly [name: string, of: (figure: Figure) => Cell])[] = [
   ['country', ({ country }) => country],
   ['name', ({ countryName }) => countryName],
@@ -35,7 +35,7 @@ export function tableOf(figures: readonly Figure[]): Table {
   };
 }
 
-/** Columns as they are read: what it is and how much, before what tells it exactly. */
+/** Columns in the order in which they are read: the thing and its amount, then the exact details. */
 const READING_ORDER = [
   'name',
   'indicator name',
@@ -53,7 +53,10 @@ const READING_ORDER = [
   'retrieved',
 ];
 
-/** A table of figures for reading: without columns that say nothing, or the same in all of many rows, or what another says. */
+/**
+ * A table of figures for reading: without columns that say nothing, or the same in all of many rows, or the
+ * same as another.
+ */
 export function readableTableOf(figures: readonly Figure[]): Table {
   const { columns, rows } = tableOf(figures);
   const at = (name: string) => columns.indexOf(name);
@@ -91,7 +94,9 @@ export function wideTableOf(figures: readonly Figure[]): Table {
   return { columns: ['name', 'indicator name', 'place', 'unit', 'country', 'indicator', ...times], rows };
 }
 
-/** The same for reading: without what says nothing, or the same of all series, or what another column says. */
+/**
+ * The same for reading: without columns that say nothing, or the same of all series, or the same as another.
+ */
 export function readableWideTableOf(figures: readonly Figure[]): Table {
   const { columns, rows } = wideTableOf(figures);
   const isCode = (name: string | undefined) => name === 'country' || name === 'indicator';

@@ -12,15 +12,15 @@ import {
 /** An operation as it was written, and the fragments beside it. */
 export interface ParsedOperation {
   readonly definitions: readonly DefinitionNode[];
-  /** The one of that name, else the first; undefined where there is none. */
+  /** The one of that name, else the first; undefined if there is none. */
   readonly operation: OperationDefinitionNode | undefined;
   readonly fieldsOf: FieldsOf;
 }
 
-/** The fields of a selection, those of its fragments among them, whatever type these are for. */
+/** The fields of a selection, those of its fragments among them, for all types. */
 export type FieldsOf = (set: SelectionSetNode) => readonly FieldNode[];
 
-/** @throws where the text is no GraphQL */
+/** @throws if the text is no GraphQL */
 export function parsedOperation(query: string, operationName: string | undefined): ParsedOperation {
   const { definitions } = parse(query);
   const operations = definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
@@ -31,7 +31,7 @@ export function parsedOperation(query: string, operationName: string | undefined
   };
 }
 
-/** What kind of operation a text has; null where it has none, or is no GraphQL as yet. */
+/** Kind of the operation of a text; null if it has none, or is no GraphQL as yet. */
 export function operationTypeIn(query: string, operationName: string | undefined): OperationTypeNode | null {
   try {
     return parsedOperation(query, operationName).operation?.operation ?? null;

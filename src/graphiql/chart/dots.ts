@@ -23,7 +23,7 @@ export interface Pair {
 
 export type Mapped = BarsPicture & {
   readonly map: readonly Figure[];
-  /** Its years; null where the latest figures are all there is. */
+  /** Its years; null if there are only the latest figures. */
   readonly series: LinesPicture | null;
 };
 
@@ -46,7 +46,7 @@ export function inYear(mapped: Mapped, year: number): Mapped {
   return { ...mapped, ...there, map: there.map ?? [] };
 }
 
-/** Years that both have figures of; none where one has the latest alone. */
+/** Years that both have figures of; none if one has the latest alone. */
 export function commonYears(x: Mapped, y: Mapped): readonly number[] {
   if (x.series === null || y.series === null) return [];
   const others = new Set(yearsIn(y.series));
@@ -73,7 +73,7 @@ export const titleOf = (x: Mapped, y: Mapped) => `${y.title} against ${x.title}`
 export const subtitleOf = (pairs: readonly Pair[], year: number | null) =>
   `${pairs.length} countries, ${year ?? 'latest figures'}`;
 
-/** Says what the dots show, for those who don't see them. */
+/** Puts the dots into words, for readers who don't see them. */
 export function wordsOf(pairs: readonly Pair[], x: Mapped, y: Mapped): string {
   return `${titleOf(x, y)}: a dot for each of ${pairs.length} countries. The tables below have the figures.`;
 }
@@ -127,7 +127,7 @@ export function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: 
   return svg;
 }
 
-/** Says what a dot stands for, line by line. */
+/** Describes a dot line by line. */
 export function captionOfPair(pair: Pair, x: Mapped, y: Mapped): string {
   const figure = ({ value, year }: Figure, { unit }: Mapped) => {
     const said = `${fullNumber(value)} ${unit}`;
@@ -160,6 +160,6 @@ function labelDots(
   for (const [i, place] of placedLabels(spots, within).entries())
     if (place !== null)
       group.append(svgElement('text', { ...place, dy: '0.35em' }, pairs[i]?.x.country ?? ''));
-  // What a hover shows lies above.
+  // Keeps names below the marks of a hover.
   svg.insertBefore(group, svg.lastElementChild);
 }

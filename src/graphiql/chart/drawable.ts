@@ -11,7 +11,7 @@ interface Finding {
   rest: Promise<readonly Picture[]> | null;
 }
 
-/** Keyed by what is drawn: several look at one answer. */
+/** Keyed by the drawn answer: several look at one. */
 const findings = new WeakMap<Exchange['drawn'], Finding>();
 
 /** Finds the pictures of an answer. A short one is looked through at once, a long one turn by turn. */

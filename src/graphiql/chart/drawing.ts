@@ -6,7 +6,10 @@ import type { Shown } from './notes.ts';
 import type { Picture } from './picture.ts';
 import type { Look, Plotted } from './plot.ts';
 
-/** Draws a picture; null where it is a table. @param chosen names of lines that have a colour before all others */
+/**
+ * Draws a picture; null if it is a table.
+ * @param chosen names of lines that have a colour before all others
+ */
 export function draw(picture: Picture, shown: Shown, chosen: readonly string[], look: Look): Plotted | null {
   if (picture.kind === 'lines')
     return shown === 'multiples' ? drawMultiples(picture, look) : drawLines(picture, chosen, look);

@@ -12,18 +12,18 @@ import { COUNTRY_FIELDS, FIGURE_FIELDS } from './needed-fields.ts';
 
 /** A figure found in a response, as far as the operation asked for it. */
 export interface Figure {
-  /** Code in upper case, or the name where only that was asked for; empty where neither was. */
+  /** Code in upper case, or the name if only that was asked for; empty if neither was. */
   readonly country: string;
   readonly countryName: string;
-  /** Key of the indicator, or what the operation calls it. */
+  /** Key of the indicator, or its alias in the operation. */
   readonly indicator: string;
   readonly indicatorName: string;
-  /** Null where the operation didn't ask for it. */
+  /** Null if the operation didn't ask for it. */
   readonly year: number | null;
   readonly period: string | null;
-  /** The place within the country; null where the figure is the nation's. */
+  /** The place within the country; null if the figure is the nation's. */
   readonly place: string | null;
-  /** Whether the figure is known to be the nation's. */
+  /** True if the figure is known to be the nation's. */
   readonly isNational: boolean;
   readonly value: number;
   readonly unit: string | null;
@@ -40,7 +40,7 @@ export interface Figure {
 
 type Json = unknown;
 
-/** What is known of a figure from where it stands. */
+/** Facts about a figure that follow from its place in the answer. */
 interface Place {
   readonly country?: JsonObject | undefined;
   readonly indicator?: JsonObject | undefined;
@@ -58,8 +58,8 @@ interface Scope {
 const INDICATOR_FIELDS: ReadonlySet<string> = new Set(['indicator', 'indicators']);
 
 /**
- * The figures in a response, found by the operation that asked for them: wherever they stand, under whatever alias.
- * Empty where there are none, or the operation can't be read.
+ * The figures in a response, found by the operation that asked for them: at any depth, under any alias. Empty
+ * if there are none, or the operation can't be read.
  */
 export function figuresIn(
   query: string,
@@ -147,7 +147,7 @@ function visit(set: SelectionSetNode, value: Json, place: Place, scope: Scope): 
   }
 }
 
-/** What the arguments of a field, and the object it stands on, say of the figures below. */
+/** Facts about the figures below a field, from its arguments and the object it stands on. */
 function placeOf(field: FieldNode, on: JsonObject, named: JsonObject, place: Place, scope: Scope): Place {
   const argument = (name: string) => {
     const node = field.arguments?.find((one) => one.name.value === name)?.value;

@@ -17,7 +17,10 @@ const ALL = Object.keys(COUNTRY_NUMBERS)
   .map((code) => ({ key: code, name: nameOf(code) ?? code }))
   .sort((a, b) => a.name.localeCompare(b.name));
 
-/** Puts a further country into the operation, or in place of its only one, and runs it: what is held isn't asked for again. */
+/**
+ * Puts a further country into the operation, or in place of its only one, and runs it: held figures aren't
+ * asked for again.
+ */
 export function FurtherCountry({ picture }: { readonly picture: Picture }) {
   const exchange = useStore(lastExchange);
   const isFetching = useGraphiQL((state) => state.isFetching);

@@ -32,7 +32,7 @@ const overlap = (a: Box, b: Box) =>
 /**
  * Places labels beside their dots, so that none covers another, or a dot: those of lonely dots first.
  * @param within edges that no label crosses
- * @returns the middle of each label; null where there is no room for it
+ * @returns the middle of each label; null if there is no room for it
  */
 export function placedLabels(
   spots: readonly Spot[],

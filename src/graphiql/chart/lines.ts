@@ -32,7 +32,9 @@ export function lineColours(
   return { top, others, colourOf: (name) => byName.get(name) ?? '' };
 }
 
-/** Draws lines: gaps where rows are missing, modelled points hollow, bounds as a band, names where lines end. */
+/**
+ * Draws lines: gaps for missing rows, modelled points hollow, bounds as a band, names at the ends of lines.
+ */
 export function drawLines(picture: LinesPicture, chosen: readonly string[], look: Look): Plotted {
   const { width, colours, isLog = false } = look;
   const { top, others, colourOf } = lineColours(picture, chosen, colours);
@@ -132,7 +134,7 @@ function alone({ points }: Line): Point[] {
   return points.filter((_, i) => isThere(i) && !isThere(i - 1) && !isThere(i + 1));
 }
 
-/** Names where the lines end, apart from each other. */
+/** Writes names at the ends of lines, apart from each other. */
 function labelEnds(
   svg: Plotted,
   lines: readonly Line[],
@@ -178,7 +180,10 @@ function labelEnds(
   svg.append(group);
 }
 
-/** Moves places apart until they are `least` from each other, in their order, and within bounds where there is room. */
+/**
+ * Moves places apart until they are `least` from each other, in their order, and within bounds if there is
+ * room.
+ */
 export function apart(places: readonly number[], least: number, from: number, to: number): number[] {
   const order = places.map((_, i) => i).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
   const placed = [...places];

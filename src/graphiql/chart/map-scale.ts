@@ -1,24 +1,24 @@
 import * as Plot from '@observablehq/plot';
 import type { Colours } from './colours.ts';
 
-/** How the values of a map become colours, and what its legend says of that. */
+/** Colours of a map by value, and the words of its legend. */
 export interface MapScale {
   readonly kind: 'sequential' | 'diverging';
-  /** Whether equal lengths of the legend are equal amounts. */
+  /** True if equal lengths of the legend are equal amounts. */
   readonly isEven: boolean;
   readonly least: number;
   readonly most: number;
   colourOf(value: number): string;
-  /** Where a value stands between the least and the most: 0 to 1. */
+  /** Place of a value between the least and the most: 0 to 1. */
   placeOf(value: number): number;
   /** The value of a place. */
   valueAt(place: number): number;
 }
 
-/** How many times the median the largest is, from which on most countries would have one colour. */
+/** Ratio of the largest value to the median, from which on most countries would have one colour. */
 const HEAVY_TAIL = 20;
 
-/** Colours from the least to the most; where some are negative, of two hues that meet at zero. */
+/** Colours from the least to the most; if some are negative, of two hues that meet at zero. */
 export function mapScale(
   values: readonly number[],
   { mapScheme, mapAroundZero }: Pick<Colours, 'mapScheme' | 'mapAroundZero'>,

@@ -14,7 +14,9 @@ type Shape = (typeof africa.features)[number];
 
 let drawn = 0;
 
-/** Draws Africa by national figures. What has none is hatched; islands too small to see have a disc. */
+/**
+ * Draws Africa by national figures. Countries without one are hatched; islands too small to see have a disc.
+ */
 export function drawMap({ map, unit, scaleOf }: BarsPicture, look: Look): Plotted {
   const { width, colours } = look;
   const figures = map ?? [];
@@ -85,7 +87,7 @@ export function drawMap({ map, unit, scaleOf }: BarsPicture, look: Look): Plotte
   return svg;
 }
 
-/** Whether the continent lies to the east of an island: its code stands on the other side. */
+/** True if the continent lies to the east of an island: its code stands on the other side. */
 function isInGulf({ properties: { centre } }: Shape): boolean {
   return centre[0] > 0 && centre[0] < 20;
 }
@@ -99,7 +101,7 @@ function hatching(id: string, { colours }: Look): SVGElement {
   );
 }
 
-/** What the colours of the map mean, and the hatching. */
+/** A legend of the colours of the map, and of the hatching. */
 function legendOf(
   scale: ReturnType<typeof mapScale>,
   unit: string,
@@ -113,7 +115,7 @@ function legendOf(
   );
   const tick = (value: number) => {
     const at = scale.placeOf(value) * length;
-    // What stands at an end doesn't go beyond it.
+    // Keeps words at an end from going beyond it.
     const anchor = at < 12 ? 'start' : at > length - 12 ? 'end' : 'middle';
     return [
       svgElement('line', { x1: at, x2: at, y1: 18, y2: 23, stroke: colours.text }),

@@ -28,7 +28,10 @@ export function membersOf(picture: Picture): readonly Member[] {
   return [...members.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Keys of members by the names of their lines; null where a member has several lines, or there are more than have a colour. */
+/**
+ * Keys of members by the names of their lines; null if a member has several lines, or there are more than
+ * have a colour.
+ */
 export function membersByLine(picture: Picture): ReadonlyMap<string, string> | null {
   if (picture.kind !== 'lines' || picture.lines.length > MAX_COLOURED) return null;
   const keys = new Map(membersOf(picture).map(({ key, name }) => [name, key]));
@@ -36,7 +39,7 @@ export function membersByLine(picture: Picture): ReadonlyMap<string, string> | n
   return isEach ? keys : null;
 }
 
-/** A picture without some of its members; the whole where nothing would be left. */
+/** A picture without some of its members; the whole if nothing would be left. */
 export function withoutMembers(picture: Picture, removed: readonly string[]): Picture {
   if (removed.length === 0 || picture.kind === 'values') return picture;
   const of = memberOf(picture);

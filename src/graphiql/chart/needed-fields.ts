@@ -1,7 +1,9 @@
 import { Kind, type SelectionSetNode } from 'graphql';
 import { type FieldsOf, parsedOperation, responseKey } from './document.ts';
 
-/** An operation with what a picture needs besides, and how to take that out of an answer again. */
+/**
+ * An operation with the further fields that a picture needs, and a way to take them out of an answer again.
+ */
 export interface NeededFields {
   /** The text to send: as written, but for fields that are added before closing braces. */
   readonly query: string;
@@ -9,7 +11,7 @@ export interface NeededFields {
   asWritten(data: unknown): unknown;
 }
 
-/** What a picture says of each figure. All of it is free below an observation. */
+/** Fields that a picture tells of each figure. All of them are free below an observation. */
 const OF_FIGURE: Readonly<Record<string, readonly string[]>> = {
   year: [],
   period: [],
@@ -27,7 +29,7 @@ const OF_FIGURE_ALONE: Readonly<Record<string, readonly string[]>> = {
   country: ['code', 'name'],
 };
 
-/** What tells which figures there are by all changes so far, besides. */
+/** Fields that tell by all changes so far which figures there are, besides. */
 const OF_CHANGED_FIGURE: Readonly<Record<string, readonly string[]>> = { ...OF_FIGURE_ALONE, id: [] };
 const OF_EVENT: Readonly<Record<string, readonly string[]>> = { isWhole: [] };
 const OF_CHANGE: Readonly<Record<string, readonly string[]>> = { kind: [], before: ['id'] };
@@ -36,9 +38,9 @@ export const FIGURE_FIELDS: ReadonlySet<string> = new Set(['observation', 'obser
 export const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'countries']);
 
 /**
- * Adds to each selection of figures what a picture of them needs: whose they are, when, where, and by whom. Whoever wrote the
- * operation doesn't see it: lines stay where they are, and `asWritten` takes it out of the answer. Null where the operation
- * asks for no figures, or can't be read.
+ * Adds to each selection of figures the fields that a picture of them needs: country, indicator, time, place
+ * and source. Its author doesn't see them: lines stay in their places, and `asWritten` takes them out of the
+ * answer. Null if the operation asks for no figures, or can't be read.
  */
 export function withNeededFields(query: string, operationName: string | undefined): NeededFields | null {
   try {
@@ -80,7 +82,7 @@ function note(
     } else if (COUNTRY_FIELDS.has(selection.name.value) && hasFigures(below)) {
       note(below, add(below, OF_COUNTRY, fieldsOf, insertions), fieldsOf, insertions);
     } else {
-      // Whose figures those of a country's signals are, its code says as well.
+      // Notes the code of a country: it says whose the figures of its signals are.
       note(below, isCountry, fieldsOf, insertions);
     }
   }

@@ -13,7 +13,7 @@ export function figuresOf(picture: Picture, shown: Shown): readonly Figure[] {
   return shown === 'map' && picture.kind === 'bars' && picture.map !== null ? picture.map : picture.figures;
 }
 
-/** What stands below the title: what is measured, and when. */
+/** Words below the title: the measure and the years. */
 export function subtitleOf(picture: Picture, shown: Shown): string {
   const years = yearsOf(figuresOf(picture, shown));
   const isLatest = picture.kind === 'bars' && years.includes('–');
@@ -21,7 +21,10 @@ export function subtitleOf(picture: Picture, shown: Shown): string {
   return [unit, isLatest ? `latest figures, ${years}` : years].filter((part) => part !== '').join(', ');
 }
 
-/** Publishers of the figures by name or key, and the years of each: `world_bank_wdi (1990–2024)`. Empty where none is named. */
+/**
+ * Publishers of the figures by name or key, and the years of each: `world_bank_wdi (1990–2024)`. Empty if
+ * none is named.
+ */
 export function sourcesOf(figures: readonly Figure[]): string[] {
   const bySource = Map.groupBy(
     figures.filter(({ source }) => source !== null),
@@ -47,7 +50,7 @@ export function originOf(sources: readonly string[], isSynthetic: boolean, isInT
     : [published];
 }
 
-/** What has to be said below a picture, on the page and in files. */
+/** Notes that have to stand below a picture, on the page and in files. */
 export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): string[] {
   const figures = figuresOf(picture, shown);
   const modelled = figures.filter(({ isModelled }) => isModelled).length;

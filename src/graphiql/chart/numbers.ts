@@ -40,7 +40,7 @@ export function timeTicks(
   return { ticks: ticks.length > 0 ? ticks : [from], step };
 }
 
-/** A range of years in words: `2024`, `1990–2024`; empty where none is known. */
+/** A range of years in words: `2024`, `1990–2024`; empty if none is known. */
 export function yearsOf(figures: readonly { readonly year: number | null }[]): string {
   const years = figures.flatMap(({ year }) => year ?? []);
   if (years.length === 0) return '';

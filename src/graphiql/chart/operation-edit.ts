@@ -2,7 +2,7 @@ import { type FieldNode, Kind, parse, type SelectionSetNode, type ValueNode, vis
 import { variablesIn, type Written } from '../variables.ts';
 import { responseKey } from './document.ts';
 
-/** The first year that is asked for where latest figures become series. */
+/** The first year that is asked for once latest figures become series. */
 export const FIRST_YEAR = 1990;
 
 /** National figures or those of places, as the graph names them. */
@@ -15,8 +15,8 @@ interface Change {
 }
 
 /**
- * The operation with all years in place of the latest figures of an indicator; null where it asks for no latest figures of it,
- * or can't be read.
+ * The operation with all years in place of the latest figures of an indicator; null if it asks for no latest
+ * figures of it, or can't be read.
  */
 export function withYears(query: string, variables: string, indicator: string): Written | null {
   const given = variablesIn(variables) ?? {};
@@ -54,7 +54,9 @@ export function withYears(query: string, variables: string, indicator: string): 
   });
 }
 
-/** The scope that an operation asks for in so many words; null where it leaves it open, or puts it in a variable. */
+/**
+ * The scope that an operation asks for in so many words; null if it leaves it open, or puts it in a variable.
+ */
 export function scopeIn(query: string): Scope | null {
   let found: Scope | null = null;
   edited(query, '', (field) => {
@@ -82,7 +84,7 @@ const replaced = (node: Placed, text: Replacement[1]): Replacement => [node, tex
 const keysOf = ({ selections }: SelectionSetNode) =>
   selections.flatMap((one) => (one.kind === Kind.FIELD ? [responseKey(one)] : []));
 
-/** Changes fields of an operation in its text; null where nothing changes, or it can't be read. */
+/** Changes fields of an operation in its text; null if nothing changes, or it can't be read. */
 function edited(
   query: string,
   variables: string,

@@ -25,7 +25,7 @@ import { canMap, drawnOf, inWords, shownAs } from './shown.ts';
 import { SortableTable } from './sortable-table.tsx';
 import { useWidth } from './width.ts';
 
-/** A picture, what has to be said of it, its figures as a table, and all of that as files. */
+/** A picture with its notes, its figures as a table, and all of that as files. */
 export function PictureView({
   picture: whole,
   isSynthetic,
@@ -180,7 +180,7 @@ function Legend({
   colours,
 }: {
   readonly picture: LinesPicture;
-  /** Null where lines are taken out elsewhere. */
+  /** Null if lines are taken out elsewhere. */
   readonly takeOut: ((name: string) => void) | null;
   readonly chosen: readonly string[];
   readonly choose: (names: readonly string[]) => void;
@@ -255,7 +255,7 @@ export function WithLinks({ text }: { readonly text: string }) {
 
 interface TableProps {
   readonly picture: Picture;
-  /** All years of it, where the picture shows one of them. */
+  /** All years of it, if the picture shows one of them. */
   readonly series?: LinesPicture | null;
 }
 

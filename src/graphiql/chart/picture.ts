@@ -6,7 +6,7 @@ import type { Figure } from './figures.ts';
 export interface Line {
   /** Tells it from all other lines of its picture. */
   readonly name: string;
-  /** What stands for the name where there is little room: the code of the country, or the name. */
+  /** A name for places with little room: the code of the country, or the name. */
   readonly shortName: string;
   readonly points: readonly Point[];
 }
@@ -15,7 +15,7 @@ export interface Point {
   readonly line: string;
   /** The year, with the part of it that a period says. */
   readonly at: number;
-  /** Null where the row of a year, quarter or month is missing between two that are there: a gap, no zero. */
+  /** Null if the row of a year, quarter or month is missing between two that are there: a gap, no zero. */
   readonly value: number | null;
   readonly isModelled: boolean;
   readonly low: number | null;
@@ -40,9 +40,9 @@ export interface BarsPicture extends Drawable {
   readonly kind: 'bars';
   /** From the highest down. */
   readonly bars: readonly Figure[];
-  /** The figures of whole countries, one each, where they are enough for a map. */
+  /** The figures of whole countries, one each, if they are enough for a map. */
   readonly map: readonly Figure[] | null;
-  /** Values that scales reach over, where these figures are one year of several; left out where they are all. */
+  /** Values that scales reach over, if these figures are one year of several; left out if they are all. */
   readonly scaleOf?: readonly number[];
 }
 
@@ -51,7 +51,7 @@ export interface ValuesPicture extends Drawable {
   readonly kind: 'values';
 }
 
-/** What can be drawn of a response. */
+/** A drawable part of a response. */
 export type Picture = LinesPicture | BarsPicture | ValuesPicture;
 
 /** Countries from which on latest values of one indicator are better seen on a map. */
@@ -70,8 +70,8 @@ export const MAX_PICTURES = 12;
 const SMALL_PICTURES = 6;
 
 /**
- * What is to be drawn: series as lines, latest values as bars or a map, and as a table what has nothing to stand beside it.
- * Figures of different units never share an axis.
+ * Pictures of figures: series as lines, latest values as bars or a map, and figures with nothing to stand
+ * beside them as a table. Figures of different units never share an axis.
  */
 export function picturesOf(figures: readonly Figure[]): Picture[] {
   return atOnce(pictureSteps(figures));
@@ -116,7 +116,7 @@ function dedupe(figures: readonly Figure[]): Figure[] {
   return [...new Map(figures.map((figure) => [key(figure), figure])).values()];
 }
 
-/** What one country, or one indicator, has in common; else what they are measured in. */
+/** The country or the indicator that all figures have in common; else their unit. */
 function titleOf(figures: readonly Figure[], unit: string): string {
   const indicators = new Set(figures.map(({ indicatorName }) => indicatorName));
   const countries = new Set(figures.map(({ countryName }) => countryName));
@@ -162,7 +162,7 @@ export function barsOf(
   least = MAP_COUNTRIES,
 ): BarsPicture {
   const bars = rows.toSorted((a, b) => b.value - a.value);
-  // One colour a country: where a country has several national figures, the newest.
+  // Gives each country one colour: of several national figures, that of the newest.
   const national = new Map<string, Figure>();
   for (const figure of bars) {
     if (!figure.isNational || figure.country === '') continue;
@@ -180,7 +180,7 @@ function valuesOf(figures: readonly Figure[]): ValuesPicture {
   return { kind: 'values', key: 'values', title, unit: '', figures };
 }
 
-/** A name that tells a line from the others: what they have in common is left out. */
+/** A name that tells a line from the others: common parts are left out. */
 function nameOf(figure: Figure, all: readonly (readonly Figure[])[]): string {
   const differ = (of: (figure: Figure) => string | null) =>
     new Set(all.map(([first]) => (first ? of(first) : null))).size > 1;
@@ -214,7 +214,7 @@ function gapAt(line: string, at: number): Point {
   return { line, at, value: null, isModelled: false, low: null, high: null, figure: null };
 }
 
-/** How far, in years, the next figure of the same kind would be. Days and ranges come as they come: a year is a gap. */
+/** Years from one figure to the next of the same kind. Days and ranges come as they come: a year is a gap. */
 const STEPS: Readonly<Record<Frequency, number>> = {
   year: 1,
   half: 1 / 2,
@@ -230,7 +230,9 @@ export function stepOf(figure: Pick<Figure, 'year' | 'period'>): number {
   return STEPS[periodOf(figure)?.frequency ?? 'year'];
 }
 
-/** The moment of a figure in years: the year, or where in it a part of it begins, or a day lies. */
+/**
+ * The moment of a figure in years: the year, or the point in it at which a part of it begins, or a day lies.
+ */
 export function momentOf({ year, period }: Pick<Figure, 'year' | 'period'>): number {
   const read = periodOf({ year, period });
   if (read === null) return year ?? 0;
@@ -247,7 +249,7 @@ export function ranked(lines: readonly Line[]): Line[] {
   return lines.toSorted((a, b) => last(b) - last(a));
 }
 
-/** What lies between the given lines and the others of a picture: those with a colour first. */
+/** Splits the lines of a picture into those with a colour and the others below them. */
 export function coloured(picture: LinesPicture, chosen: readonly string[]): { top: Line[]; others: Line[] } {
   if (picture.lines.length <= MAX_COLOURED) return { top: [...picture.lines], others: [] };
   const byRank = ranked(picture.lines);

@@ -14,7 +14,7 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   ['PLACES', 'places'],
 ];
 
-/** A picture of figures of whole countries, or of places; the whole where it has one kind alone. */
+/** A picture of figures of whole countries, or of places; the whole if it has one kind alone. */
 export function ofScope(picture: Picture, scope: Scope): Picture {
   if (scope === 'ALL' || picture.kind === 'values' || !hasBoth(picture)) return picture;
   const isOf = (figure: Figure) => figure.isNational === (scope === 'NATIONAL');
@@ -44,8 +44,8 @@ interface PlacesProps {
 }
 
 /**
- * Chooses between figures of whole countries and of places: at no call where the answer has both; where the operation asks for
- * one of them, it is changed and run.
+ * Chooses between figures of whole countries and of places: at no call if the answer has both; if the
+ * operation asks for one of them, it is changed and run.
  */
 export function Places({ picture, look, change }: PlacesProps) {
   const exchange = useStore(lastExchange);

@@ -4,10 +4,13 @@ import type { Colours } from './colours.ts';
 import type { Figure } from './figures.ts';
 import { fullNumber } from './numbers.ts';
 
-/** How a picture is drawn: width in pixels. */
+/** Size, colours and scale of a drawing: width in pixels. */
 export interface Look {
   readonly width: number;
-  /** The height, in pixels, that maps and lines take at the most where they can, so that a whole picture is in view. */
+  /**
+   * The height, in pixels, that maps and lines take at the most if they can, so that a whole picture is in
+   * view.
+   */
   readonly room?: number;
   readonly colours: Colours;
   /** True if equal lengths are equal ratios, of values that are all above zero. */
@@ -31,7 +34,7 @@ export function plotted(options: Plot.PlotOptions, { width, colours }: Look): Pl
     style: { background: 'transparent', fontSize: '12px', fontFamily: 'system-ui, sans-serif' },
   }) as unknown as Plotted;
   svg.style.color = colours.text;
-  // What a hover shows lies on it.
+  // Gives hovers the ground that they lie on.
   svg.style.setProperty('--plot-background', colours.ground);
   svg.style.overflow = 'visible';
   return svg;
@@ -65,7 +68,7 @@ export function labelOf({ countryName, indicatorName, place }: Figure): string {
   return [countryName || indicatorName, place].filter((part) => part !== null && part !== '').join(', ');
 }
 
-/** What a hover says of a figure. */
+/** Words of a hover about a figure. */
 export function captionOf(figure: Figure): string {
   const { value, unit, year, period, low, high, isModelled, isStale, source } = figure;
   const bounds = low !== null && high !== null ? `${fullNumber(low)} to ${fullNumber(high)}` : null;
@@ -82,7 +85,7 @@ export function captionOf(figure: Figure): string {
     .join('\n');
 }
 
-/** The longest end of a text that fits, with an ellipsis where something is missing. */
+/** The longest end of a text that fits, with an ellipsis for the missing rest. */
 export function shortened(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, Math.max(1, characters - 1)).trimEnd()}…`;
 }

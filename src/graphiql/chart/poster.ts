@@ -5,12 +5,12 @@ import { notesOf, type Shown, subtitleOf } from './notes.ts';
 import type { Picture } from './picture.ts';
 import { type Look, svgElement } from './plot.ts';
 
-/** A picture that stands for itself, in pixels; files are as wide, whatever the pane is. */
+/** A picture that stands for itself, in pixels; files are as wide for any width of the pane. */
 const WIDTH = 960;
 const EDGE = 24;
 const LEGEND_LINE = 20;
 
-/** How a picture that stands for itself looks. */
+/** Looks of a picture that stands for itself. */
 interface PosterLook {
   /** Pixels. */
   readonly width: number;
@@ -56,7 +56,7 @@ interface Framed {
   readonly notes: readonly string[];
 }
 
-/** Puts a drawing on its ground, with what has to be said of it. */
+/** Puts a drawing on its ground, with its title, legend and notes. */
 export function framed(
   { title, subtitle, legend, drawing, notes }: Framed,
   { width, colours, isBare }: PosterLook,
@@ -124,7 +124,7 @@ function lineLegend(
   return { legend, height: y + 8 };
 }
 
-/** What the grey lines of a picture are called. */
+/** Name of the grey lines of a picture. */
 export function othersName(count: number): string {
   return count === 1 ? '1 other' : `${count} others`;
 }

@@ -1,6 +1,6 @@
 import { paper } from '../view.ts';
 
-/** Pixels that what stands above a picture takes, in height. */
+/** Height, in pixels, of all that stands above a picture. */
 const ABOVE = 400;
 const LEAST_ROOM = 380;
 

@@ -8,7 +8,9 @@ export interface Order {
 /** Words by the column that has to have them. */
 export type Filters = Readonly<Record<number, string>>;
 
-/** Rows whose cells have what is wanted of their columns: a part of the text, or a number above or below another. */
+/**
+ * Rows whose cells fit the filters of their columns: a part of the text, or a number above or below another.
+ */
 export function filtered(rows: Table['rows'], wanted: Filters): Table['rows'] {
   const tests = Object.entries(wanted).flatMap(([column, text]) => {
     const words = text.trim().toLowerCase();
@@ -33,7 +35,7 @@ function testOf(words: string): (cell: Cell) => boolean {
     typeof cell === 'number' && ((isSame && cell === bound) || (isAbove ? cell > bound : cell < bound));
 }
 
-/** Rows in an order; what is not known comes last either way. */
+/** Rows in an order; unknown values come last either way. */
 export function sorted(rows: Table['rows'], order: Order | null): Table['rows'] {
   if (order === null) return rows;
   const { column, isDescending } = order;

@@ -111,7 +111,7 @@ function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
     drawn.setAttribute('aria-hidden', 'true');
     frame.current?.replaceChildren(drawn);
   }, [pairs, x, y, width, colours, isLog]);
-  /** Has the drawing show what it shows for a pointer. */
+  /** Has the drawing show the same as for a pointer. */
   const show = (next: number | null) => {
     setAt(next);
     const drawn = frame.current?.firstElementChild;

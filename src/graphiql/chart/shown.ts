@@ -10,7 +10,7 @@ export function canMap(picture: Picture): boolean {
   return (picture.kind === 'bars' ? picture : rankingOf(picture, null)).map !== null;
 }
 
-/** Decides the form of a picture: the one that somebody wants, where that can be. */
+/** Decides the form of a picture: the wanted one, if that can be. */
 export function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Shown {
   if (kind === 'map' && canBeMap) return 'map';
   if (picture.kind === 'lines') return kind === 'bars' || kind === 'multiples' ? kind : 'lines';

@@ -13,7 +13,10 @@ const MANY_COLUMNS = 10;
 /** Characters of a cell. */
 const MAX_TEXT = 160;
 
-/** A table whose columns sort its rows, page by page. @param names what stands above the columns */
+/**
+ * A table whose columns sort its rows, page by page.
+ * @param names headings of the columns
+ */
 export function SortableTable({
   table,
   names = table.columns,

@@ -9,7 +9,7 @@ import { variablesIn } from '../variables.ts';
 import { FIRST_YEAR, withYears } from './operation-edit.ts';
 import type { BarsPicture } from './picture.ts';
 
-/** Asks for the years of a map that has the latest figures alone, and says what that takes. */
+/** Asks for the years of a map that has the latest figures alone, and tells the cost of that. */
 export function YearsToCome({ picture }: { readonly picture: BarsPicture }) {
   const exchange = useStore(lastExchange);
   const editAndRun = useEdit();

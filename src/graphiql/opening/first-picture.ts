@@ -9,7 +9,10 @@ import { canMap, drawnOf, inWords, shownAs } from '../chart/shown.ts';
 import { looksDark } from '../view.ts';
 import '../chart/chart.css';
 
-/** Draws the first picture of an answer as the pane for pictures will, without what changes it. Leaves the place as it is where there is none. */
+/**
+ * Draws the first picture of an answer as the pane for pictures will, without the controls that change it.
+ * Leaves the place as it is if there is none.
+ */
 export function drawFirst(place: Element, query: string, data: unknown, isSynthetic: boolean): void {
   const [picture] = picturesOf(figuresIn(query, {}, undefined, data));
   if (picture === undefined) return;

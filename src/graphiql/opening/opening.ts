@@ -1,6 +1,7 @@
 /**
- * Begins the page: answers a question that is clicked on it as it was served, before GraphiQL has been loaded. It sends it at
- * once, and draws its picture as soon as the answer and what draws are there. Then comes GraphiQL.
+ * Begins the page: answers a question that is clicked on the page as it was served, before GraphiQL has
+ * loaded. It sends it at once, and draws its picture as soon as the answer and the code that draws are there.
+ * Then comes GraphiQL.
  */
 import { apiKey } from '../api-key.ts';
 import { withNeededFields } from '../chart/needed-fields.ts';
@@ -36,7 +37,7 @@ void Promise.resolve(early.get()?.drawn).then(() => import('../main.tsx'));
 async function answer(onto: Element, query: string): Promise<void> {
   const settings = await loadSettings();
   beginWithKey(settings);
-  // What is missing the page will say, once it is whole.
+  // Leaves it to the page, once it is whole, to say that the key is missing.
   if (apiKey.get() === '') return;
   const sent = withNeededFields(query, undefined)?.query ?? query;
   const [{ data }, { drawFirst }] = await Promise.all([sendAhead(sent), import('./first-picture.ts')]);

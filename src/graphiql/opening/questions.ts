@@ -1,6 +1,6 @@
 import { LESSONS } from '../tabs.ts';
 
-/** Says what this is, before anything else. */
+/** An introduction to the page, before anything else. */
 export const ABOUT =
   'Country Graph answers questions about 54 African countries: figures over time, markets, governments, and the sources of it all. Choose a question, or write one in GraphQL; the answer comes here, with a picture of it, its cost and its errors.';
 

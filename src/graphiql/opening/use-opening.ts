@@ -4,7 +4,7 @@ import { useStore } from '../store.ts';
 import { useAsk } from '../tools.ts';
 import { early } from './early.ts';
 
-/** Time in which the page draws what it has the answer of, in milliseconds, at the most. */
+/** Longest time, in milliseconds, in which the page draws an answer that it has. */
 const DRAWN_MS = 3_000;
 
 /** Selects the picture, table or fault that comes of a question. */
@@ -43,6 +43,6 @@ function closeOpening(): void {
   const opening = document.querySelector('.opening');
   const hasFocus = opening?.contains(document.activeElement) ?? false;
   opening?.remove();
-  // Those who came by keyboard go on where the answer is.
+  // Moves the focus to the answer for people who came by keyboard.
   if (hasFocus) document.querySelector<HTMLElement>('.sides .side[aria-selected="true"]')?.focus();
 }

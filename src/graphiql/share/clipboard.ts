@@ -9,8 +9,9 @@ export async function copied(text: string): Promise<boolean> {
 }
 
 /**
- * Where the page came without TLS from another machine, browsers have this way alone. Something has to be selected for it, but
- * what is copied doesn't depend on that: an open menu takes the focus back at once.
+ * Copies by the only way that browsers have on a page that came without TLS from another machine. Something
+ * has to be selected for it, but the copied text doesn't depend on that: an open menu takes the focus back at
+ * once.
  */
 function copiedByEvent(text: string): boolean {
   let isCopied = false;

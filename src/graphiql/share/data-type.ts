@@ -30,7 +30,7 @@ const MAX_FIELDS = 5_000;
 
 /**
  * The type of an operation's `data`, as TypeScript writes it: a field of some types only may be missing.
- * @throws GraphQLError where the text is no GraphQL
+ * @throws GraphQLError if the text is no GraphQL
  */
 export function dataTypeOf(schema: GraphQLSchema, query: string, operationName: string | undefined): string {
   const { definitions } = parse(query);

@@ -1,7 +1,7 @@
 import { createStore } from '../store.ts';
 import type { Seen } from './seen.ts';
 
-/** The text of the operation that the last link brought; null where none did. */
+/** The text of the operation that the last link brought; null if none did. */
 export const followed = createStore<string | null>(null);
 
 /** The view that a link asks for, until its tab is there. */

@@ -3,7 +3,7 @@ export interface Shared {
   readonly query: string;
   /** JSON as written, or empty. */
   readonly variables: string;
-  /** The view of the answer, as text; left out where that is as it is by itself. */
+  /** The view of the answer, as text; left out if it is the default. */
   readonly seen?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export function linkTo(page: string, { query, variables, seen }: Shared): string
   return link.length > MAX_LINK ? null : link;
 }
 
-/** The operation of a fragment, with its `#`; null where it holds none. */
+/** The operation of a fragment, with its `#`; null if it holds none. */
 export function sharedIn(fragment: string): Shared | null {
   if (fragment.length > MAX_LINK) return null;
   const params = new URLSearchParams(fragment.replace(/^#/, ''));

@@ -32,7 +32,7 @@ export function see(tab: string, seen: Seen): void {
   setTabLook(tab, seen.look);
 }
 
-/** Writes it as text, without what is as it is by itself. */
+/** Writes it as text, without defaults. */
 export function seenAsText(seen: Seen): string {
   const { isTable, pictures } = seen.look;
   const changed = Object.entries(pictures).flatMap(([key, look]) => {
@@ -50,7 +50,7 @@ export function seenAsText(seen: Seen): string {
   return JSON.stringify(parts);
 }
 
-/** Reads the view of a link; null where it can't be read. Others wrote it: nothing of it is taken on trust. */
+/** Reads the view of a link; null if it can't be read. Others wrote it: nothing of it is taken on trust. */
 export function seenOf(text: string): Seen | null {
   let told: unknown;
   try {

@@ -11,7 +11,7 @@ import { linkTo, MAX_LINK } from './link.ts';
 import { seenAsText, seenIn } from './seen.ts';
 import { asCurl, asEmbed, asFetch, asTypeScript } from './snippets.ts';
 
-/** How long it is said that something was copied. */
+/** Time for which the menu says that something was copied. */
 const SAID_MS = 4_000;
 
 /** Copies the operation for others: as a link, or as code. The key is in none of it. */

@@ -7,7 +7,7 @@ import { followed, toSee } from './followed.ts';
 import { sharedIn } from './link.ts';
 import { see, seenOf } from './seen.ts';
 
-/** Opens what a link brought, in a tab, and takes it out of the address. It runs when somebody runs it. */
+/** Opens the operation of a link in a tab, and takes it out of the address. It runs once somebody runs it. */
 export function useSharedTab(): void {
   const open = useOpen();
   const isReady = useGraphiQL(
@@ -39,7 +39,7 @@ export function useSharedTab(): void {
   }, [isReady, open]);
 }
 
-/** Shows what a link says is to be seen, once its tab is the one that is shown. */
+/** Shows the view that a link asks for, once its tab is the one that is shown. */
 function useSeen(): void {
   const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
   const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');

@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 
-/** What stands in for the key in what is copied. */
+/** Stands in for the key in copies. */
 const KEY = 'COUNTRY_GRAPH_KEY';
 
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
@@ -86,7 +86,7 @@ export function asEmbed(
   return `<iframe src="${at}" title="${named}" width="${width}" height="${height}" loading="lazy" style="border: 0; max-width: 100%"></iframe>\n`;
 }
 
-/** What is sent beside the text, a line each. */
+/** Further members of the body beside the text, a line each. */
 function written(indent: number, { variables, operationName }: Operation): string {
   return Object.entries({ variables, operationName })
     .filter(([, value]) => value !== undefined)

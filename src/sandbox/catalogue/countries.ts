@@ -157,7 +157,7 @@ ZW|ZWE|Zimbabwe|Republic of Zimbabwe|Harare|East Africa|Eastern Africa|390757|Af
 // The sea or a port of their own is all that the catch of fish needs to know.
 const LANDLOCKED = new Set(wordsOf('BF BI BW CF ET LS ML MW NE RW SS SZ TD UG ZM ZW'));
 
-/** What a few records leave out (undefined) or state as null, as live records do. */
+/** Members that a few records leave out (undefined) or state as null, as live records do. */
 const HOLES: Record<string, Partial<Record<keyof CountryRecord, null | undefined>>> = {
   bi: { flag: null },
   er: { coordinates: undefined, timezone: null },

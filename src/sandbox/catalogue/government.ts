@@ -7,7 +7,7 @@ export interface Term {
   leader_wikidata_id: string | null;
   leader_name: string;
   start_date: string | null;
-  /** Null while the term lasts, and where the record doesn't know. */
+  /** Null while the term lasts, and if the record doesn't know. */
   end_date: string | null;
   /** The record's own word: `current`, `acting`, `former` or `disputed`. */
   status: string;
@@ -56,7 +56,9 @@ function termsOf(country: Country, office: string): Term[] {
   return terms;
 }
 
-/** The offices of a country, highest first, each with its terms, newest first; none where nothing is recorded. */
+/**
+ * The offices of a country, highest first, each with its terms, newest first; none if nothing is recorded.
+ */
 export function officesOf(country: Country): Office[] {
   if (country.code === UNRECORDED) return [];
   const named: [name: string, role: string][] = [

@@ -1,6 +1,6 @@
 import { rowsOf, wordsOf } from './table.ts';
 
-/** What the figures of a measure are made from; `start` and `end` are typical values, then and in 2025. */
+/** Origin of the figures of a measure; `start` and `end` are typical values, then and in 2025. */
 export type Shape =
   /** Persons of the country. */
   | 'population'
@@ -23,10 +23,10 @@ export type Shape =
   /** Units of the country's currency for one US dollar. */
   | 'exchange';
 
-/** How often figures come, and with that how a period is written: `2024`, `2024-Q2`, `2024-03`, `2024-03-15`. */
+/** Interval of figures, and the form of their periods: `2024`, `2024-Q2`, `2024-03`, `2024-03-15`. */
 export type Frequency = 'annual' | 'quarterly' | 'monthly' | 'weekly' | 'daily' | 'ad_hoc';
 
-/** How figures come to be: which `value_status` they bear, whether there are bounds, and how many years lack. */
+/** Origin of figures: it decides their `value_status`, their bounds, and the number of missing years. */
 export type Method = 'official' | 'projected' | 'modelled' | 'survey';
 
 export type Category = (typeof CATEGORIES)[number];
@@ -36,7 +36,7 @@ export interface Indicator {
   readonly name: string;
   readonly unit: string;
   readonly category: Category;
-  /** Keys of the sources; where there are two, the second has the years before 1990. */
+  /** Keys of the sources; of two, the second has the years before 1990. */
   readonly sources: readonly string[];
   readonly shape: Shape;
   readonly start: number;
@@ -61,11 +61,11 @@ export interface Indicator {
   readonly places: readonly string[];
   /** The first month of the figures for places: `1981-01`. */
   readonly placesFrom: string;
-  /** Share of the countries where the figure was, or is, a real zero. */
+  /** Share of the countries whose figure was, or is, a real zero. */
   readonly zero: number;
-  /** Nothing is caught at sea where there is no sea: zero in every landlocked country. */
+  /** True if nothing is caught without a sea: zero in every landlocked country. */
   readonly marine: boolean;
-  /** How far apart countries lie, 0 to 1. */
+  /** Distance between countries, 0 to 1. */
   readonly spread: number;
   /** False for measures that the catalogue names and that have no row. */
   readonly hasData: boolean;

@@ -10,7 +10,7 @@ export interface Policy {
   title: string;
   document_type: string;
   policy_status: string;
-  /** Null where the record doesn't know. */
+  /** Null if the record doesn't know. */
   published_at: string | null;
   source: string;
 }

@@ -6,7 +6,7 @@ export interface Source {
   readonly key: string;
   readonly name: string;
   readonly cadence: 'daily' | 'weekly' | 'monthly';
-  /** Its rows leave out what it has no value for, instead of stating null. */
+  /** True if its rows leave out members without a value, instead of stating null. */
   readonly lean: boolean;
   /** Seconds since 1970 of the last good run: before the morning of 2026-07-24 in every year. */
   readonly refreshedAt: number;

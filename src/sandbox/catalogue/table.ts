@@ -1,8 +1,9 @@
 /**
- * The cells of a table written as text: a row a line, cells divided by `|`. The catalogues are kept so because
- * a line can be read across, compared in a diff and counted, which an object of seventeen members can't.
+ * The cells of a table written as text: a row a line, cells divided by `|`. The catalogues are kept so
+ * because a line can be read across, compared in a diff and counted, which an object of seventeen members
+ * can't.
  *
- * @throws Error where a row hasn't as many cells as there are columns: a catalogue with a hole must not start.
+ * @throws Error if a row hasn't as many cells as there are columns: a catalogue with a hole must not start.
  */
 export function rowsOf<Column extends string>(
   columns: readonly Column[],
@@ -18,7 +19,7 @@ export function rowsOf<Column extends string>(
     });
 }
 
-/** The words of a cell; none where it is empty. */
+/** The words of a cell; none if it is empty. */
 export function wordsOf(cell: string): string[] {
   return cell === '' ? [] : cell.split(/\s+/);
 }

@@ -12,7 +12,7 @@ export interface Ticker {
   industry?: string | null;
   /** Lower case; null for an index that spans countries. */
   country_code: string | null;
-  /** The session of the price, `YYYY-MM-DD`; null where the security never traded. */
+  /** The session of the price, `YYYY-MM-DD`; null if the security never traded. */
   latest_trade_date: string | null;
   latest_close_price: number | null;
   /** Since the session before; a zero is a real zero. */

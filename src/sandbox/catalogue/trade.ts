@@ -2,7 +2,10 @@ import { mix, pick, seedOf } from '../seed.ts';
 import type { Country } from './countries.ts';
 import { wordsOf } from './table.ts';
 
-/** What goods were moved between two countries in a year. Every value is invented, and the products say so in their names. */
+/**
+ * Goods that were moved between two countries in a year. Every value is invented, and the products say so in
+ * their names.
+ */
 export interface Flow {
   reporter_country_code: string;
   partner_country_code: string;

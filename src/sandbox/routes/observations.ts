@@ -19,7 +19,7 @@ function chosen<T>(
   thing: string,
   habits: Habits,
 ): T[] {
-  // Rows come in the order of codes and keys, whatever order was asked for.
+  // Puts rows in the order of codes and keys, for any order of the request.
   const sorted = (names ?? [...catalogue.keys()]).toSorted();
   return sorted.flatMap((name) => {
     const found = catalogue.get(name);

@@ -28,7 +28,7 @@ function wayOf(query: Query): string | undefined {
   ]);
 }
 
-/** @throws Refused 422 where the reporter isn't named */
+/** @throws Refused 422 if the reporter isn't named */
 function reporterOf(query: Query) {
   const code = query.text('reporter_country_code');
   if (code !== undefined) return countryOf(code);

@@ -1,43 +1,42 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config.ts';
 import { errorBody, excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
-import type { Gateway, GatewayRequest, GatewayResponse } from '../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import { heldBounds } from '../../memory-budget.ts';
-import { ChangedRequest, isHeld, isNothing, wholeBody } from '../../operations/messages.ts';
+import {
+  ChangedRequest,
+  type GatewayRequest,
+  type GatewayResponse,
+  isHeld,
+  isNothing,
+  wholeBody,
+} from '../../operations/messages.ts';
 import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { Issued } from '../issued/exchange.ts';
-import { ownBuild, packageFile } from '../own-version.ts';
+import { ownBuild } from '../own-version.ts';
 import { statusOfFault } from '../tables/tabled.ts';
-import { Drawer, type Drawing, Drawings } from './drawer.ts';
-import { OpenApi } from './openapi.ts';
-import { oembedOf, PAGE_WIDTHS, pageOf, pagePolicy, picturePolicy, refusalPage } from './page.ts';
+import { Drawer, type Drawing, Drawings, type PictureFacts } from './drawer.ts';
+import { openApiOf } from './openapi.ts';
 import {
   lookIn,
   openPublicDocuments,
   type PublicDocument,
-  type PublicDocuments,
   parametersGiven,
   variablesIn,
 } from './public-documents.ts';
 
 interface AddressRouteOptions extends AnswerSending {
   readonly config: Config;
-  /** File of the public documents. */
   readonly file: string;
   readonly gateway: Gateway;
   readonly issued: Issued;
   /** True if the figures are those of the embedded sandbox. */
   readonly isSynthetic: boolean;
-}
-
-/** The public documents at the moment. */
-interface PublishedDocuments {
-  readonly listed: () => readonly PublicDocument[];
-  readonly things: () => ReturnType<OpenApi['things']>;
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -55,7 +54,9 @@ const FORMS = ['page', 'json', 'csv', 'arrow', 'svg', 'png'] as const;
 type Form = (typeof FORMS)[number];
 
 /** The code of GraphiQL that draws pictures, as `npm run build` makes it. */
-const DRAWING_CODE = packageFile('dist/graphiql/pictures/picture-worker.js');
+const DRAWING_CODE = fileURLToPath(
+  new URL('../../../dist/graphiql/pictures/picture-worker.js', import.meta.url),
+);
 
 /** Bytes of the longest answer that is drawn. */
 const MAX_DRAWN_BYTES = 4_000_000;
@@ -66,7 +67,6 @@ const EMBED_SECONDS = 3_600;
 /** The matter of these is the operator's key: no visitor has any. */
 const OF_OPERATOR: Readonly<Record<string, number>> = { UNAUTHENTICATED: 403, KEY_EXPIRED: 403 };
 
-/** One request for one form of a document. */
 interface Visit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -80,13 +80,13 @@ interface Visit {
   readonly asked: GatewayRequest;
 }
 
-/** A refusal in words. */
 interface PictureRefusal {
   readonly status: number;
   readonly code: string;
   readonly message: string;
   /** The errors, as `/graphql` tells them. */
   readonly body: string;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 /**
@@ -95,27 +95,28 @@ interface PictureRefusal {
  * @returns functions that list them, as they are and in words for models
  * @throws ConfigError if one of them can't be served
  */
-export async function addressRoute(
-  app: FastifyInstance,
-  options: AddressRouteOptions,
-): Promise<PublishedDocuments> {
+export async function addressRoute(app: FastifyInstance, options: AddressRouteOptions) {
   const { gateway, config, course, problem } = options;
   if (!existsSync(DRAWING_CODE))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
-  const { documents, stop } = await openPublicDocuments(
+  const { current, stop } = await openPublicDocuments(
     options.file,
     gateway.schema,
     () => gateway.listed,
     (fault) => problem(fault, ''),
   );
-  const address = new PublicAddress(options, documents);
+  const { isSynthetic } = options;
+  const sourceNames = Object.fromEntries(config.sourceNames ?? []);
+  const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames });
   app.addHook('onClose', () => {
     stop();
-    return address.close();
+    return drawer.close();
   });
+  const drawings = new Drawings(drawer, heldBounds(config).drawingBytes);
+  const address = new PublicAddress(options, current, drawings);
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (course.isDraining) refuse(request, reply, refusalOf(shuttingDown(), request.id));
+    if (course.isDraining) refuse(request, reply, refusalOf(SHUTTING_DOWN, request.id));
     else done();
   });
   app.setErrorHandler<FastifyError | Failure>((error, request, reply) => {
@@ -130,38 +131,33 @@ export async function addressRoute(
   });
 
   const base = ({ protocol, host }: FastifyRequest) => config.publicUrl ?? `${protocol}://${host}`;
-  const current = () => documents.of(gateway.listed);
   app.get<{ Params: { file: string } }>('/c/:file', (request, reply) =>
     address.answer(request, reply, request.params.file, base(request)),
   );
   app.get('/oembed', (request, reply) => address.embed(request, reply, base(request)));
-  const openApi = new OpenApi(gateway);
+  const { text: openApi, things } = openApiOf(gateway, current);
   for (const path of ['/openapi.json', '/c/openapi.json'])
     app.get(path, async (request, reply) => {
-      const text = await openApi.text(current(), base(request), ownBuild().version);
+      const text = await openApi(base(request), ownBuild().version);
       reply.type(JSON_TEXT);
-      return isTold(request, reply, digestOf([text]), 'no-cache') ? '' : text;
+      return isTold(request, reply, digestOf(text), 'no-cache') ? '' : text;
     });
-  return { listed: () => [...current().values()], things: () => openApi.things(current()) };
+  return { listed: () => [...current().values()], things };
 }
 
-/** Answers requests for public documents. */
 class PublicAddress {
   readonly #options: AddressRouteOptions;
-  readonly #documents: PublicDocuments;
+  readonly #current: () => ReadonlyMap<string, PublicDocument>;
   readonly #drawings: Drawings;
 
-  constructor(options: AddressRouteOptions, documents: PublicDocuments) {
-    const { isSynthetic, config } = options;
+  constructor(
+    options: AddressRouteOptions,
+    current: () => ReadonlyMap<string, PublicDocument>,
+    drawings: Drawings,
+  ) {
     this.#options = options;
-    this.#documents = documents;
-    const sourceNames = Object.fromEntries(config.sourceNames ?? []);
-    const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames });
-    this.#drawings = new Drawings(drawer, heldBounds(config).drawingBytes);
-  }
-
-  close(): Promise<void> {
-    return this.#drawings.close();
+    this.#current = current;
+    this.#drawings = drawings;
   }
 
   /** Answers with one form of a document. @param file its name, and the ending of the form */
@@ -173,8 +169,8 @@ class PublicAddress {
   ): Promise<FastifyReply> {
     const [name = '', ending = 'page', ...others] = file.split('.');
     const form = others.length === 0 ? FORMS.find((one) => one === ending) : undefined;
-    const document = this.#find(name);
-    if (document === null || form === undefined || file.endsWith('.page')) return absent(request, reply);
+    const document = this.#current().get(name);
+    if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
     const { schema } = this.#options.gateway;
     const search = searchOf(request.url);
     const variables = variablesIn(document, search, schema);
@@ -200,8 +196,8 @@ class PublicAddress {
       return refuse(request, reply, badRequest(501, 'Only format=json is there.', request.id));
     const [path = '', search = ''] = url.split('?', 2);
     const start = `${base}/c/`;
-    const document = path.startsWith(start) ? this.#find(path.slice(start.length)) : null;
-    if (document === null) return absent(request, reply);
+    const document = path.startsWith(start) ? this.#current().get(path.slice(start.length)) : undefined;
+    if (document === undefined) return absent(request, reply);
     const parameters = new URLSearchParams(search);
     variablesIn(document, parameters, this.#options.gateway.schema);
     const given = parametersGiven(document, parameters);
@@ -213,10 +209,6 @@ class PublicAddress {
     const room = { maxWidth: pixelsIn(maxwidth), maxHeight: pixelsIn(maxheight) };
     reply.header('cache-control', `public, max-age=${EMBED_SECONDS}`).type(JSON_TEXT);
     return reply.send(JSON.stringify(oembedOf(told, room)));
-  }
-
-  #find(name: string): PublicDocument | null {
-    return this.#documents.of(this.#options.gateway.listed).get(name) ?? null;
   }
 
   async #answer(visit: Visit, base: string): Promise<void> {
@@ -231,13 +223,7 @@ class PublicAddress {
       if (refusal !== null) return void refuse(request, reply, refusal);
     }
     // Bytes of one form are the same as long as the data are, and what is told of them.
-    const name = digestOf([
-      dataTag ?? body,
-      form,
-      JSON.stringify([document, look]),
-      given,
-      ownBuild().version,
-    ]);
+    const name = digestOf(dataTag ?? body, form, document, look, given, ownBuild().version);
     const caching = dataTag === undefined ? 'no-store' : cachingOf(response);
     if (isTold(request, reply, dataTag === undefined ? null : name, caching)) return void reply.send('');
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
@@ -347,11 +333,7 @@ function refusalIn(status: number, body: string): PictureRefusal | null {
   return { status: fitting, code: String(code), message: String(first.message), body };
 }
 
-function refusalOf(
-  failure: Failure,
-  requestId: string,
-): PictureRefusal & { readonly retryAfterSeconds?: number | undefined } {
-  const { code, message, fields, retryable } = failure;
+function refusalOf({ code, message, fields, retryable }: Failure, requestId: string): PictureRefusal {
   const status = OF_OPERATOR[code] ?? statusOfFault({ extensions: { code } });
   const body = errorBody(code, message, { retryable, ...fields, requestId });
   return { status, code, message, body, retryAfterSeconds: fields.retryAfterSeconds };
@@ -361,9 +343,7 @@ function badRequest(status: number, message: string, requestId: string): Picture
   return { status, code: 'BAD_REQUEST', message, body: errorBody('BAD_REQUEST', message, { requestId }) };
 }
 
-function shuttingDown(): Failure {
-  return new Failure('OVERLOADED', 'The gateway is shutting down.', { retryAfterSeconds: 1 });
-}
+const SHUTTING_DOWN = new Failure('OVERLOADED', 'The gateway is shutting down.', { retryAfterSeconds: 1 });
 
 /** Answers for a name that is no public document's, be it that of a document or not. */
 function absent(request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -371,11 +351,7 @@ function absent(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 }
 
 /** Tells a refusal: as a page to those who asked for one, and else as errors. */
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  refusal: PictureRefusal & { readonly retryAfterSeconds?: number | undefined },
-): FastifyReply {
+function refuse(request: FastifyRequest, reply: FastifyReply, refusal: PictureRefusal): FastifyReply {
   const { status, code, message, body, retryAfterSeconds } = refusal;
   const [path = ''] = request.url.split('?', 1);
   const isPage = /^\/c\/[^.]*$/.test(path);
@@ -418,8 +394,223 @@ function pixelsIn(text = ''): number {
   return pixels !== null && pixels >= 1 ? pixels : Number.POSITIVE_INFINITY;
 }
 
-function digestOf(parts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(`${part.length} ${part}`);
-  return hash.digest('base64url').slice(0, 27);
+function digestOf(...parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 27);
+}
+
+/** Pixels of the pictures of a page: on screens below the first, the narrow one. */
+const PAGE_WIDTHS = { turn: 640, narrow: 480, wide: 960 };
+
+/** Colours are those of the pictures. */
+const STYLE = `
+:root { color-scheme: light dark; --ground: #fff; --text: #1a2030; --muted: #5b6472; --line: #d9dde3; --link: #0b57a0; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #212a3b; --text: #e8ebf0; --muted: #a9b2c1; --line: #3c475b; --link: #8cc4f5; }
+}
+body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.45 system-ui, sans-serif; }
+main { max-width: 960px; margin: 0 auto; padding: 16px 0; }
+h1, p, nav, details { margin: 0 24px; }
+h1 { font-size: 20px; font-weight: 600; overflow-wrap: anywhere; }
+p { color: var(--muted); font-size: 14px; overflow-wrap: anywhere; }
+img { display: block; width: 100%; height: auto; }
+a { color: var(--link); }
+nav { margin-top: 12px; font-size: 14px; }
+nav a { display: inline-block; margin-right: 12px; padding: 4px 0; }
+summary { padding: 4px 0; cursor: pointer; font-size: 14px; }
+.rows { overflow: auto; max-height: 60vh; }
+table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
+th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-align: left; }
+`;
+
+/** The content security policy of pages and pictures, but for their styles and frames. */
+const NOTHING_ELSE = "default-src 'none'; base-uri 'none'; form-action 'none'";
+
+const STYLE_HASH = `'sha256-${hash('sha256', STYLE, 'base64')}'`;
+
+/**
+ * Returns the content security policy of a page.
+ * @param origins sites that may frame it; none in the list for any
+ */
+function pagePolicy(origins: readonly string[]): string {
+  return `${NOTHING_ELSE}; img-src 'self'; style-src ${STYLE_HASH}; frame-ancestors ${ancestors(origins)}`;
+}
+
+/** Does the same for a picture, whose styles stand on its parts. */
+function picturePolicy(origins: readonly string[]): string {
+  return `${NOTHING_ELSE}; style-src 'unsafe-inline'; frame-ancestors ${ancestors(origins)}`;
+}
+
+const ancestors = (origins: readonly string[]) => (origins.length === 0 ? '*' : origins.join(' '));
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(value: unknown): string {
+  return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+interface PictureOnPage {
+  readonly facts: PictureFacts;
+  /** Pixels of the wide picture. */
+  readonly width: number;
+  readonly height: number;
+}
+
+interface PageContent {
+  readonly title: string;
+  readonly description: string | null;
+  /** Null if the answer has nothing to draw. */
+  readonly picture: PictureOnPage | null;
+  readonly warnings: readonly string[];
+  /** Returns the address of another form of it, beside the page. */
+  readonly beside: (form: string, look?: string) => string;
+  readonly forms: readonly string[];
+  readonly url: string;
+  /** Address of its picture for pages that show a preview. */
+  readonly imageUrl: string;
+  readonly oembedUrl: string;
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  json: 'JSON',
+  csv: 'CSV',
+  arrow: 'Arrow',
+  svg: 'SVG',
+  png: 'PNG',
+};
+
+/** Writes the page of a public document: it has no script, and names no key. */
+function pageOf(parts: PageContent): string {
+  const { title, description, picture, warnings, beside, forms, url, imageUrl, oembedUrl } = parts;
+  const told = description ?? picture?.facts.words ?? title;
+  const preview = [
+    ['og:title', title],
+    ['og:type', 'website'],
+    ['og:url', url],
+    ['og:description', told],
+    ...(picture === null
+      ? []
+      : [
+          ['og:image', imageUrl],
+          ['og:image:type', 'image/png'],
+          ['og:image:alt', picture.facts.words],
+        ]),
+  ];
+  const head = [
+    `<meta name="description" content="${escaped(told)}">`,
+    ...preview.map(([name, content]) => `<meta property="${name}" content="${escaped(content)}">`),
+    `<meta name="twitter:card" content="summary_large_image">`,
+    `<link rel="alternate" type="application/json+oembed" href="${escaped(oembedUrl)}" title="${escaped(title)}">`,
+  ];
+  const links = forms.map((form) => `<a href="${escaped(beside(form))}">${LABELS[form] ?? form}</a>`);
+  const body = [
+    `<h1>${escaped(title)}</h1>`,
+    ...(picture === null
+      ? ['<p>This answer has no figures that make a picture. Its data are there.</p>']
+      : pictured(picture, title, beside)),
+    ...warnings.map((warning) => `<p>${escaped(warning)}</p>`),
+    `<nav aria-label="Data">${links.join(' ')}</nav>`,
+  ];
+  return htmlOf(title, head, body);
+}
+
+function pictured(
+  { facts, width, height }: PictureOnPage,
+  title: string,
+  beside: PageContent['beside'],
+): readonly string[] {
+  const { subtitle, words, notes, table, leftOut, pages } = facts;
+  const { turn, narrow, wide } = PAGE_WIDTHS;
+  const svg = (theme: string, at: number) => escaped(beside('svg', `theme=${theme}&width=${at}&bare=1`));
+  const narrowScreen = `(max-width: ${turn}px)`;
+  const dark = '(prefers-color-scheme: dark)';
+  const isSaid = facts.title === title;
+  return [
+    `<p>${escaped([isSaid ? '' : facts.title, subtitle].filter(Boolean).join(', '))}</p>`,
+    '<picture>',
+    `<source media="${narrowScreen} and ${dark}" srcset="${svg('dark', narrow)}">`,
+    `<source media="${narrowScreen}" srcset="${svg('light', narrow)}">`,
+    `<source media="${dark}" srcset="${svg('dark', wide)}">`,
+    `<img src="${svg('light', wide)}" alt="${escaped(words)}" width="${width}" height="${height}">`,
+    '</picture>',
+    ...notes.map((note) => `<p>${linked(note, pages)}</p>`),
+    `<details><summary>Table of ${table.rows.length} figures</summary>`,
+    `<div class="rows" role="region" aria-label="Table" tabindex="0">${tableOf(table)}</div>`,
+    ...(leftOut === 0 ? [] : [`<p>${leftOut} more stand in the data.</p>`]),
+    '</details>',
+  ];
+}
+
+/** Writes a note, with the names of sources as links to their pages. */
+function linked(note: string, pages: PictureFacts['pages']): string {
+  const found = pages.find(([name]) => note.includes(name));
+  if (found === undefined) return escaped(note);
+  const [name, url] = found;
+  const others = pages.filter((page) => page !== found);
+  return note
+    .split(name)
+    .map((part) => linked(part, others))
+    .join(`<a href="${escaped(url)}">${escaped(name)}</a>`);
+}
+
+function tableOf({ columns, rows }: PictureFacts['table']): string {
+  const names = columns.map((name) => `<th scope="col">${escaped(name)}</th>`).join('');
+  const lines = rows.map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`);
+  return `<table><thead><tr>${names}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
+}
+
+/** Writes the page of a refusal, for those who look at a frame. */
+function refusalPage(message: string, code: string): string {
+  const title = 'This picture can’t be shown now';
+  return htmlOf(
+    title,
+    ['<meta name="robots" content="noindex">'],
+    [`<h1>${title}</h1>`, `<p>${escaped(message)}</p>`, `<p>${escaped(code)}</p>`],
+  );
+}
+
+function htmlOf(title: string, head: readonly string[], body: readonly string[]): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+${head.join('\n')}
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+${body.join('\n')}
+</main>
+</body>
+</html>
+`;
+}
+
+/** Pixels of a frame, unless the asking page has less room; the page in it scrolls if it is longer. */
+const FRAME = { width: 960, height: 820 };
+
+/** Writes the oEmbed answer of a page. Nothing is asked for it, so its frame has a usual height. */
+function oembedOf(
+  { title, url, imageUrl }: { readonly title: string; readonly url: string; readonly imageUrl: string },
+  { maxWidth, maxHeight }: { readonly maxWidth: number; readonly maxHeight: number },
+): object {
+  const width = Math.min(FRAME.width, maxWidth);
+  const height = Math.min(FRAME.height, maxHeight);
+  return {
+    version: '1.0',
+    type: 'rich',
+    provider_name: 'Country Graph',
+    title,
+    html: `<iframe src="${escaped(url)}" title="${escaped(title)}" width="${width}" height="${height}" style="border:0;max-width:100%" loading="lazy"></iframe>`,
+    width,
+    height,
+    thumbnail_url: imageUrl,
+  };
 }

@@ -9,7 +9,6 @@ export interface PictureLook {
   readonly kind?: 'lines' | 'multiples' | 'bars' | 'map' | 'scatter' | undefined;
   readonly isLog?: boolean | undefined;
   readonly measure?: 'value' | 'index' | 'difference' | 'percent' | undefined;
-  /** The year of reference of a measure. */
   readonly base?: number | undefined;
   /** The year of a ranking, a map or a scatter plot; the latest figures if there is none. */
   readonly year?: number | undefined;
@@ -17,13 +16,11 @@ export interface PictureLook {
   readonly highlight?: readonly string[] | undefined;
 }
 
-/** An answer that is to be drawn. */
 export interface DrawingOrder {
   readonly form: 'svg' | 'png' | 'facts';
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The whole body of the answer, as JSON. */
   readonly body: string;
   readonly look: PictureLook;
   readonly theme: 'light' | 'dark';
@@ -33,7 +30,6 @@ export interface DrawingOrder {
   readonly isBare: boolean;
 }
 
-/** The facts that a page says of a picture. */
 export interface PictureFacts {
   readonly title: string;
   readonly subtitle: string;
@@ -41,7 +37,6 @@ export interface PictureFacts {
   readonly words: string;
   readonly notes: readonly string[];
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] };
-  /** Rows that the table leaves out. */
   readonly leftOut: number;
   /** Pages of the sources that the notes name, by the names. */
   readonly pages: readonly (readonly [name: string, url: string])[];
@@ -59,10 +54,8 @@ export interface Drawing {
   readonly warnings: readonly string[];
 }
 
-/** The outcome of an order. */
 export type Drawn = { readonly drawing: Drawing } | { readonly fault: string };
 
-/** Settings of the worker. */
 export interface DrawerSettings {
   readonly isSynthetic: boolean;
   readonly sourceNames: Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
@@ -117,22 +110,18 @@ export class Drawer {
     return settle.promise;
   }
 
-  async close(): Promise<void> {
-    await this.#end();
-  }
-
   #next(): void {
     if (this.#current !== null) return;
     const next = this.#waiting.shift();
     clearTimeout(this.#timer);
     if (next === undefined) {
-      this.#timer = setTimeout(() => void this.#end(), IDLE_MS).unref();
+      this.#timer = setTimeout(() => void this.close(), IDLE_MS).unref();
       return;
     }
     this.#current = next;
     this.#timer = setTimeout(() => {
       // The next order is for another thread.
-      void this.#end();
+      void this.close();
       this.#finish((one) =>
         one.reject(new Failure('OPERATION_TIMEOUT', 'The picture could not be drawn in time.')),
       );
@@ -174,7 +163,8 @@ export class Drawer {
     return worker;
   }
 
-  async #end(): Promise<void> {
+  /** Ends the thread, and with it the work on the current order. */
+  async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
     await worker?.terminate();
@@ -209,9 +199,5 @@ export class Drawings {
     this.#underWay.set(name, drawing);
     this.#kept.set(name, await drawing);
     return drawing;
-  }
-
-  close(): Promise<void> {
-    return this.#drawer.close();
   }
 }

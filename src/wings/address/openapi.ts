@@ -1,20 +1,20 @@
+import {
+  type GraphQLInputType,
+  getNullableType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  valueFromASTUntyped,
+} from 'graphql';
 import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
 import { wholeBody } from '../../operations/messages.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import { type PublicDocument, parametersOf, WIDTHS } from './public-documents.ts';
+import { type PublicDocument, WIDTHS } from './public-documents.ts';
 
 /** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-pictures';
 
-/** Price of a document if nothing is held, in calls to the service. */
-interface DocumentPrice {
-  readonly least: number;
-  readonly expected: number;
-  readonly most: number;
-}
-
-/** Types of content by the endings of addresses. */
 const TYPES: Readonly<Record<string, string>> = {
   '': 'text/html',
   '.json': 'application/json',
@@ -48,90 +48,91 @@ const REFUSALS = {
   503: { description: 'The service or the gateway has no room; `Retry-After` says when to ask again.' },
 };
 
-/** Describes all public documents in OpenAPI's words, each with its price. Prices are asked for once. */
-export class OpenApi {
-  readonly #gateway: Pick<Gateway, 'handle'>;
-  /** By the text and the variables of a document: a changed one is priced anew. */
-  #prices = new Map<string, Promise<DocumentPrice | null>>();
+/**
+ * Describes all public documents, each with its price. Prices are asked for once.
+ * @param current returns the documents at the moment
+ */
+export function openApiOf({ handle }: Gateway, current: () => ReadonlyMap<string, PublicDocument>) {
+  /** By the text of a document: a changed one is priced anew. */
+  let prices = new Map<string, ReturnType<typeof priceOf>>();
 
-  constructor(gateway: Pick<Gateway, 'handle'>) {
-    this.#gateway = gateway;
-  }
-
-  /** @param base address that the paths are behind */
-  async text(documents: ReadonlyMap<string, PublicDocument>, base: string, version: string): Promise<string> {
-    const paths: [path: string, item: object][] = [];
-    for (const { document, price } of await this.#priced(documents)) {
-      for (const ending of endingsOf(document))
-        paths.push([`/c/${document.name}${ending}`, itemOf(document, ending, TYPES[ending] ?? '', price)]);
-    }
-    return JSON.stringify({
-      openapi: '3.1.0',
-      info: { title: 'Public documents', version },
-      servers: [{ url: base }],
-      paths: Object.fromEntries(paths),
-    });
-  }
-
-  /** Describes them in words, for models. */
-  async things(documents: ReadonlyMap<string, PublicDocument>) {
-    return (await this.#priced(documents)).map(({ document, price }) => {
-      const { name, title, description, variables } = document;
-      const forms = endingsOf(document).filter((ending) => ending !== '');
-      const given = variables.map((variable) => variable.name).join(', ');
-      const costs =
-        price === null
-          ? 'What it costs depends on its variables.'
-          : `Costs ${price.expected} call(s) to the metered service where nothing is held: at least ${price.least}, at most ${price.most}.`;
-      const parameters = given === '' ? '' : ` Parameters: ${given}.`;
-      const words = `${description ?? ''} A page; its data and picture are beside it as ${forms.join(', ')}.${parameters} ${costs}`;
-      return { name: `[${title ?? name}](c/${name})`, words };
-    });
-  }
-
-  /** Prices all documents, one after the other. */
-  async #priced(documents: ReadonlyMap<string, PublicDocument>) {
-    const priced: { readonly document: PublicDocument; readonly price: DocumentPrice | null }[] = [];
-    const known = this.#prices;
-    this.#prices = new Map();
-    for (const document of documents.values()) {
-      const asked = known.get(document.text) ?? this.#ask(document);
-      this.#prices.set(document.text, asked);
+  async function priced() {
+    const priced: { readonly document: PublicDocument; readonly price: DocumentPrice }[] = [];
+    const known = prices;
+    prices = new Map();
+    for (const document of current().values()) {
+      const asked = known.get(document.text) ?? priceOf(handle, document);
+      prices.set(document.text, asked);
       const price = await asked;
       // A price that can't be told for want of room is asked for again.
-      if (price === null) this.#prices.delete(document.text);
+      if (price === null) prices.delete(document.text);
       priced.push({ document, price });
     }
     return priced;
   }
 
-  async #ask(document: PublicDocument): Promise<DocumentPrice | null> {
-    const { documentId, operationName } = document;
-    const { body } = await this.#gateway.handle({
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        authorization: NO_KEY,
-        'x-explain': '1',
-      },
-      search: '',
-      body: { documentId, operationName, variables: document.sample },
-      signal: new AbortController().signal,
-    });
-    const reply = parseExactly(await wholeBody(body));
-    const { extensions } = isObject(reply) ? reply : {};
-    const { explain } = isObject(extensions) ? extensions : {};
-    if (!isObject(explain)) return null;
-    return { least: Number(explain.least), expected: Number(explain.calls), most: Number(explain.most) };
-  }
+  return {
+    /** Describes them in OpenAPI's words. @param base address that the paths are behind */
+    async text(base: string, version: string): Promise<string> {
+      const paths = (await priced()).flatMap(({ document, price }) =>
+        endingsOf(document).map((ending) => [
+          `/c/${document.name}${ending}`,
+          itemOf(document, ending, price),
+        ]),
+      );
+      return JSON.stringify({
+        openapi: '3.1.0',
+        info: { title: 'Public documents', version },
+        servers: [{ url: base }],
+        paths: Object.fromEntries(paths),
+      });
+    },
+    /** Describes them in words, for models. */
+    async things() {
+      return (await priced()).map(({ document, price }) => {
+        const { name, title, description, variables } = document;
+        const forms = endingsOf(document).filter((ending) => ending !== '');
+        const given = variables.map((variable) => variable.name).join(', ');
+        const costs =
+          price === null
+            ? 'What it costs depends on its variables.'
+            : `Costs ${price.expected} call(s) to the metered service where nothing is held: at least ${price.least}, at most ${price.most}.`;
+        const parameters = given === '' ? '' : ` Parameters: ${given}.`;
+        const words = `${description ?? ''} A page; its data and picture are beside it as ${forms.join(', ')}.${parameters} ${costs}`;
+        return { name: `[${title ?? name}](c/${name})`, words };
+      });
+    },
+  };
 }
+
+/** Asks for the price of a document if nothing is held, in calls to the service. Null if it can't be told. */
+async function priceOf(handle: Gateway['handle'], { documentId, operationName, sample }: PublicDocument) {
+  const { body } = await handle({
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      authorization: NO_KEY,
+      'x-explain': '1',
+    },
+    search: '',
+    body: { documentId, operationName, variables: sample },
+    signal: new AbortController().signal,
+  });
+  const reply = parseExactly(await wholeBody(body));
+  const { extensions } = isObject(reply) ? reply : {};
+  const { explain } = isObject(extensions) ? extensions : {};
+  if (!isObject(explain)) return null;
+  return { least: Number(explain.least), expected: Number(explain.calls), most: Number(explain.most) };
+}
+
+type DocumentPrice = Awaited<ReturnType<typeof priceOf>>;
 
 function endingsOf({ isTable }: PublicDocument): readonly string[] {
   return Object.keys(TYPES).filter((ending) => isTable || (ending !== '.csv' && ending !== '.arrow'));
 }
 
-function itemOf(document: PublicDocument, ending: string, type: string, price: DocumentPrice | null): object {
+function itemOf(document: PublicDocument, ending: string, price: DocumentPrice): object {
   const { name, title, description } = document;
   const isPicture = ending === '.svg' || ending === '.png';
   return {
@@ -141,7 +142,7 @@ function itemOf(document: PublicDocument, ending: string, type: string, price: D
       ...(description === null ? {} : { description }),
       parameters: [...parametersOf(document), ...(isPicture ? LOOK_PARAMETERS : [])],
       responses: {
-        200: { description: 'As asked for.', content: { [type]: {} } },
+        200: { description: 'As asked for.', content: { [TYPES[ending] ?? '']: {} } },
         304: { description: 'The data are those of `If-None-Match`.' },
         ...REFUSALS,
       },
@@ -149,4 +150,35 @@ function itemOf(document: PublicDocument, ending: string, type: string, price: D
       'x-upstream-calls': price,
     },
   };
+}
+
+/** JSON's types of scalars; all others are texts in an address. */
+const SCALARS: Readonly<Record<string, object>> = {
+  Int: { type: 'integer' },
+  Float: { type: 'number' },
+  Boolean: { type: 'boolean' },
+  CountryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+  DateTime: { type: 'string', format: 'date-time' },
+};
+
+function schemaOf(type: GraphQLInputType): object {
+  const bare = getNullableType(type);
+  if (isListType(bare)) return { type: 'array', items: schemaOf(bare.ofType) };
+  if (isEnumType(bare)) return { type: 'string', enum: bare.getValues().map(({ name }) => name) };
+  return SCALARS['name' in bare ? bare.name : ''] ?? { type: 'string' };
+}
+
+function parametersOf({ variables }: PublicDocument): readonly object[] {
+  return variables.map(({ name, type, definition: { description, defaultValue } }) => {
+    const value = defaultValue === undefined ? {} : { default: valueFromASTUntyped(defaultValue) };
+    return {
+      name,
+      in: 'query',
+      required: isNonNullType(type) && defaultValue === undefined,
+      ...(description === undefined ? {} : { description: description.value }),
+      style: 'form',
+      explode: false,
+      schema: { ...schemaOf(type), ...value },
+    };
+  });
 }

@@ -3,12 +3,12 @@ import {
   type DocumentNode,
   type GraphQLInputType,
   type GraphQLSchema,
+  getNullableType,
   getVariableValues,
   isEnumType,
   isInputObjectType,
   isInputType,
   isListType,
-  isNonNullType,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -16,7 +16,6 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
   validate,
-  valueFromASTUntyped,
 } from 'graphql';
 import { z } from 'zod';
 import { ConfigError } from '../../config.ts';
@@ -34,7 +33,6 @@ const LOOKS = ['theme', 'width', 'bare'] as const;
 /** Parameters that others add to addresses that are passed around. */
 const STRANGE = /^(utm_\w+|\w*clid|mc_[ce]id)$/;
 
-/** Parameters of one address. */
 const MAX_PARAMETERS = 100;
 
 /** Pixels of a picture's width. */
@@ -48,7 +46,6 @@ const PublicFile = z.record(
   z.strictObject({
     /** Name of a trusted document, or of its only operation. */
     document: z.string().min(1),
-    /** Name of an issued key. */
     key: z.string().min(1),
     /** Heading of the page; the picture's own if there is none. */
     title: z.string().trim().min(1).max(200).optional(),
@@ -69,11 +66,7 @@ const PublicFile = z.record(
 type PublicTerms = z.output<typeof PublicFile>[string];
 
 /** A variable of a public document, which a parameter of its address gives. */
-interface PublicVariable {
-  readonly name: string;
-  readonly type: GraphQLInputType;
-  readonly definition: VariableDefinitionNode;
-}
+type PublicVariable = ReturnType<typeof variableOf>;
 
 /** A trusted document that has an address of its own. */
 export interface PublicDocument {
@@ -84,8 +77,6 @@ export interface PublicDocument {
   /** The words before its operation; null if there are none. */
   readonly description: string | null;
   readonly look: PictureLook;
-  /** All that its forms depend on beside the data: they are others once it is. */
-  readonly words: string;
   readonly documentId: string;
   readonly text: string;
   readonly operationName: string | undefined;
@@ -96,56 +87,7 @@ export interface PublicDocument {
   readonly isTable: boolean;
 }
 
-/** The public documents of a gateway, as far as its trusted documents still have them. */
-export class PublicDocuments {
-  readonly #file: { readonly held: GivenDocuments };
-  readonly #schema: GraphQLSchema;
-  #given: GivenDocuments;
-  #listed: readonly TrustedDocument[];
-  #documents: ReadonlyMap<string, PublicDocument>;
-
-  /**
-   * @param file what the operator's file holds by now
-   * @throws ConfigError if one of them isn't listed, or can't be run by an address
-   */
-  constructor(
-    file: { readonly held: GivenDocuments },
-    schema: GraphQLSchema,
-    listed: readonly TrustedDocument[],
-  ) {
-    this.#file = file;
-    this.#schema = schema;
-    this.#given = file.held;
-    this.#listed = listed;
-    this.#documents = foundAll(file.held, schema, listed);
-  }
-
-  /** Returns them by name. @param listed the trusted documents at the moment */
-  of(listed: readonly TrustedDocument[]): ReadonlyMap<string, PublicDocument> {
-    const { held } = this.#file;
-    if (listed !== this.#listed || held !== this.#given) {
-      this.#listed = listed;
-      this.#given = held;
-      // One that is no longer listed is public no longer.
-      this.#documents = found(held, this.#schema, listed, () => {});
-    }
-    return this.#documents;
-  }
-}
-
 type GivenDocuments = ReadonlyMap<string, PublicTerms>;
-
-/** @throws ConfigError if one of the documents isn't listed, or can't be run by an address */
-function foundAll(
-  given: GivenDocuments,
-  schema: GraphQLSchema,
-  listed: readonly TrustedDocument[],
-): ReadonlyMap<string, PublicDocument> {
-  const faults: string[] = [];
-  const documents = found(given, schema, listed, (fault) => faults.push(fault));
-  if (faults.length === 0) return documents;
-  throw new ConfigError(`PUBLIC_DOCUMENTS:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
-}
 
 function found(
   given: GivenDocuments,
@@ -176,14 +118,30 @@ export async function openPublicDocuments(
   listed: () => readonly TrustedDocument[],
   onProblem: (problem: unknown) => void,
   lookMs?: number,
-): Promise<{ readonly documents: PublicDocuments; stop(): void }> {
+) {
   const read = async () => {
     const given = await readPublicFile(path);
-    foundAll(given, schema, listed());
+    const faults: string[] = [];
+    found(given, schema, listed(), (fault) => faults.push(`\n  ${fault}`));
+    if (faults.length > 0) throw new ConfigError(`PUBLIC_DOCUMENTS:${faults.join('')}`);
     return given;
   };
   const file = await watched(path, read, onProblem, lookMs);
-  return { documents: new PublicDocuments(file, schema, listed()), stop: file.stop };
+  let seen: { readonly held: GivenDocuments; readonly trusted: readonly TrustedDocument[] } | undefined;
+  let documents: ReadonlyMap<string, PublicDocument> = new Map();
+  return {
+    /** Returns the documents by name. One that is no longer listed is public no longer. */
+    current() {
+      const { held } = file;
+      const trusted = listed();
+      if (held !== seen?.held || trusted !== seen.trusted) {
+        seen = { held, trusted };
+        documents = found(held, schema, trusted, () => {});
+      }
+      return documents;
+    },
+    stop: file.stop,
+  };
 }
 
 async function readPublicFile(path: string): Promise<GivenDocuments> {
@@ -219,7 +177,6 @@ function publicDocument(
     title: title ?? null,
     description: operation.description?.value ?? null,
     look: picture,
-    words: JSON.stringify([trusted.text, title, picture]),
     documentId: trusted.id,
     text: trusted.text,
     operationName,
@@ -248,20 +205,18 @@ function findDocument(meant: string, listed: readonly TrustedDocument[]) {
   return first as { trusted: TrustedDocument; document: DocumentNode; operation: OperationDefinitionNode };
 }
 
-function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode): PublicVariable {
+function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode) {
   const name = definition.variable.name.value;
   const type = typeFromAST(schema, definition.type);
   if ((LOOKS as readonly string[]).includes(name))
     throw new Error(`$${name} has the name of a parameter of pictures.`);
   if (!isInputType(type)) throw new Error(`$${name} has a type that variables can't have.`);
-  const items = bareType(type);
-  const inner = isListType(items) ? bareType(items.ofType) : items;
+  const items = getNullableType(type);
+  const inner = isListType(items) ? getNullableType(items.ofType) : items;
   if (isListType(inner) || isInputObjectType(inner))
     throw new Error(`$${name} can't be written in an address: it must be a single value, or a list of them.`);
   return { name, type, definition };
 }
-
-const bareType = (type: GraphQLInputType): GraphQLInputType => (isNonNullType(type) ? type.ofType : type);
 
 /**
  * Reads the variables of a document from the parameters of an address: lists by comma, or by a parameter for each item.
@@ -299,10 +254,10 @@ export function parametersGiven({ variables }: PublicDocument, search: URLSearch
 }
 
 function readValue({ name, type }: PublicVariable, texts: readonly string[]): unknown {
-  const bare = bareType(type);
+  const bare = getNullableType(type);
   if (isListType(bare)) {
     const items = texts.flatMap((text) => text.split(',')).filter((text) => text !== '');
-    return items.map((item) => readScalar(name, bareType(bare.ofType), item));
+    return items.map((item) => readScalar(name, getNullableType(bare.ofType), item));
   }
   const [only = '', ...others] = texts;
   if (others.length > 0) throw refusal(`The variable ${name} is given ${texts.length} times.`);
@@ -321,15 +276,11 @@ function readScalar(name: string, type: GraphQLInputType, text: string): unknown
   return number;
 }
 
-/** The look of a picture as an address asks for it. */
-interface AskedLook {
-  readonly theme: 'light' | 'dark';
-  readonly width: number;
-  readonly isBare: boolean;
-}
-
-/** @throws Failure BAD_USER_INPUT */
-export function lookIn(search: URLSearchParams): AskedLook {
+/**
+ * Reads the look of a picture as an address asks for it.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function lookIn(search: URLSearchParams) {
   const { theme = 'light', width = String(WIDTHS.usual), bare = '0' } = Object.fromEntries(search);
   if (theme !== 'light' && theme !== 'dark') throw refusal('theme must be light or dark.');
   const { least, most } = WIDTHS;
@@ -337,46 +288,9 @@ export function lookIn(search: URLSearchParams): AskedLook {
   if (!Number.isInteger(pixels) || pixels < least || pixels > most)
     throw refusal(`width must be from ${least} to ${most} pixels.`);
   if (bare !== '0' && bare !== '1') throw refusal('bare must be 0 or 1.');
-  return { theme, width: pixels, isBare: bare === '1' };
+  return { theme, width: pixels, isBare: bare === '1' } as const;
 }
 
 function refusal(message: string): Failure {
   return new Failure('BAD_USER_INPUT', message);
-}
-
-/** JSON's types of scalars; all others are texts in an address. */
-const SCALARS: Readonly<Record<string, object>> = {
-  Int: { type: 'integer' },
-  Float: { type: 'number' },
-  Boolean: { type: 'boolean' },
-  CountryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-  DateTime: { type: 'string', format: 'date-time' },
-};
-
-function schemaOf(type: GraphQLInputType): object {
-  const bare = bareType(type);
-  if (isListType(bare)) return { type: 'array', items: schemaOf(bare.ofType) };
-  if (isEnumType(bare)) return { type: 'string', enum: bare.getValues().map(({ name }) => name) };
-  return SCALARS['name' in bare ? bare.name : ''] ?? { type: 'string' };
-}
-
-const isRequired = ({ type, definition }: PublicVariable) =>
-  isNonNullType(type) && definition.defaultValue === undefined;
-
-/** Describes the variables as parameters of OpenAPI. */
-export function parametersOf({ variables }: PublicDocument): readonly object[] {
-  return variables.map((variable) => {
-    const { name, type, definition } = variable;
-    const { description, defaultValue } = definition;
-    const value = defaultValue === undefined ? {} : { default: valueFromASTUntyped(defaultValue) };
-    return {
-      name,
-      in: 'query',
-      required: isRequired(variable),
-      ...(description === undefined ? {} : { description: description.value }),
-      style: 'form',
-      explode: false,
-      schema: { ...schemaOf(type), ...value },
-    };
-  });
 }

@@ -24,16 +24,12 @@ import {
 } from 'graphql';
 import { Failure } from '../../errors.ts';
 import { byteLengthOf } from '../../execution/columns.ts';
-import {
-  type DeferUsage,
-  type FieldCollector,
-  fragmentsIn,
-  planOperation,
-  type StreamUsage,
-} from '../../execution/plan.ts';
+import { type DeferUsage, fragmentsIn, planOperation, type StreamUsage } from '../../execution/plan.ts';
 import type { Executed, runPlan } from '../../execution/run.ts';
 import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
 import { type Delivered, IncrementalRun, type ToldPart } from './incremental.ts';
+
+type SelectionCollector = NonNullable<Parameters<typeof planOperation>[4]>;
 
 /** The operation that a collector is made of, with the variables of its directives. */
 interface DeferralScope {
@@ -44,7 +40,6 @@ interface DeferralScope {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A selected field, and the deferred fragment around it. */
 interface FieldDetails {
   readonly node: FieldNode;
   readonly usage: DeferUsage | undefined;
@@ -80,18 +75,13 @@ export function hasActiveDeferrals(
   return isActive;
 }
 
-interface DeferralValues {
-  readonly label: string | undefined;
-  readonly initialCount: number;
-}
-
 /** The values of a directive; null if it is switched off. */
 function valuesOf(
   schema: GraphQLSchema,
   directive: DirectiveNode,
   node: { readonly directives?: readonly DirectiveNode[] },
   variables: DeferralScope['variables'],
-): DeferralValues | null {
+) {
   const definition = schema.getDirective(directive.name.value);
   if (!(definition instanceof GraphQLDirective)) return null;
   const values = getDirectiveValues(definition, node, variables) ?? {};
@@ -109,7 +99,7 @@ function valuesOf(
  * Delivery, v0.2). A field that is selected outside of a deferred fragment too isn't deferred. One that several
  * fragments defer goes with the first of them to be complete.
  */
-export function createDeferringCollector(scope: DeferralScope): FieldCollector {
+export function createDeferringCollector(scope: DeferralScope): SelectionCollector {
   /** Nodes of a field, of which each plan has a list of its own, with their origin. */
   const origin = Symbol('origin');
   type Nodes = readonly FieldNode[] & { [origin]?: Origin };
@@ -125,7 +115,10 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
   }
 
   /** Keeps the fields that belong to the selection itself in place, and puts the others in groups. */
-  function grouped({ fields, begins }: CollectedFields, own: UsageSet): ReturnType<FieldCollector['select']> {
+  function grouped(
+    { fields, begins }: CollectedFields,
+    own: UsageSet,
+  ): ReturnType<SelectionCollector['select']> {
     const here = new Map<string, readonly FieldNode[]>();
     const groups: { readonly usages: UsageSet; readonly fields: Map<string, readonly FieldNode[]> }[] = [];
     for (const [key, details] of fields) {
@@ -202,14 +195,13 @@ class CollectedFields {
     const values = directive && valuesOf(this.#scope.schema, directive, selection, this.#scope.variables);
     const begun = values == null ? undefined : { label: values.label, parent: around };
     const usage = begun ?? around;
-    if (isSpread && !this.#isFirst(selection.name.value, usage, begun === undefined)) return;
+    if (isSpread && begun === undefined && !this.#isFirst(selection.name.value, usage)) return;
     if (begun !== undefined) this.begins.push(begun);
     this.add(fragment.selectionSet, usage);
   }
 
-  /** True if a fragment that is spread has anything to add. */
-  #isFirst(name: string, usage: DeferUsage | undefined, isAsIs: boolean): boolean {
-    if (!isAsIs) return true;
+  /** True if a fragment that is spread as it is has anything to add. */
+  #isFirst(name: string, usage: DeferUsage | undefined): boolean {
     const names = this.#seen.get(usage) ?? new Set();
     this.#seen.set(usage, names);
     if (names.has(name)) return false;
@@ -303,9 +295,7 @@ const DRAFT_V02: DeliveryFormat = {
  * Opens the delivery of an answer whose client accepts parts.
  * @returns the delivery, and the `Accept` header without the types of such answers; null if no known format is asked for
  */
-export function openDelivery(
-  accepts: string,
-): { readonly delivery: Delivery; readonly accept: string } | null {
+export function openDelivery(accepts: string) {
   const format = deliveryFormatFor(accepts);
   return format && { delivery: new Delivery(format), accept: withoutMultipart(accepts) };
 }
@@ -398,7 +388,6 @@ function list(name: string, entries: readonly string[]): string {
   return entries.length === 0 ? '' : `"${name}":[${entries.join(',')}],`;
 }
 
-/** The first part of an answer. */
 interface FirstPart {
   /** JSON. */
   readonly data: string;
@@ -512,13 +501,15 @@ export class Delivery {
     return true;
   }
 
-  /** Writes the body of the answer. */
   async *body(): AsyncGenerator<string> {
     const run = this.#run as IncrementalRun<WrittenPart>;
     const waiting = [...run.take()];
     const announced = waiting.findIndex(({ kind }) => kind !== 'pending');
     const pending = waiting.splice(0, announced < 0 ? waiting.length : announced);
-    yield `\r\n--${BOUNDARY}${this.#part(this.#firstMembers(pending), true)}`;
+    const { data, errors } = this.#first;
+    const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
+    const members = `${told}"data":${data},${this.#format.first(pending)}`;
+    yield `\r\n--${BOUNDARY}${this.#part(members, true)}`;
     for (;;) {
       waiting.push(...run.take());
       if (waiting.length > 0) {
@@ -529,12 +520,6 @@ export class Delivery {
     }
     if (this.#fault !== undefined) throw this.#fault;
     yield this.#part(`"extensions":${JSON.stringify(this.#extensions)},`, false);
-  }
-
-  #firstMembers(pending: readonly DeliveredPart[]): string {
-    const { data, errors } = this.#first;
-    const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
-    return `${told}"data":${data},${this.#format.first(pending)}`;
   }
 
   #part(members: string, hasNext: boolean): string {

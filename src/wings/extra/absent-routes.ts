@@ -9,7 +9,6 @@ const ABSENT_MS = 24 * 3_600_000;
 /** The same after a 404 that has no words of the service: something between it and us may have sent that. */
 const STRAY_MS = 10 * 60_000;
 
-/** The state of one route, under any key. */
 interface RouteState {
   isThere: boolean;
   /** The failure of calls to it; null if it may be asked. */

@@ -1,9 +1,7 @@
-import { type GraphQLResolveInfo, type ResponsePath, responsePathAsArray } from 'graphql';
+import { type ResponsePath, responsePathAsArray } from 'graphql';
 import { Failure } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { warned } from '../../resolvers/warned.ts';
-import type { Endpoint } from '../../service/call.ts';
-import type { CountryParams } from '../../service/endpoints.ts';
 import { leftOutOf, type RowList, sumOf, withLeftOut } from '../../service/records/envelope.ts';
 import { DEFAULT_ROWS } from '../listings.ts';
 
@@ -32,7 +30,6 @@ interface NarrowedParts<Params extends YearsParams, Row> {
   readonly areAllDated: boolean;
 }
 
-/** A list, and its known lack. */
 interface NarrowedList<Row> {
   readonly rows: readonly Row[];
   /** Null if the list is whole. */
@@ -228,17 +225,4 @@ export async function warnedOfLack<Row>(
     );
   }
   return warned(context, () => path, rows);
-}
-
-/** A list of a country that can't be asked for in parts. */
-export function listOf<Row>(
-  endpoint: Endpoint<CountryParams, RowList<Row>>,
-  { code }: CountryParams,
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-): Promise<readonly Row[] | null> {
-  const list = context.loaders
-    .load(endpoint, { code })
-    .then((found): NarrowedList<Row> | null => found && { rows: found.rows, lack: lackOf(found, null) });
-  return warnedOfLack(context, info.path, endpoint.route, list);
 }

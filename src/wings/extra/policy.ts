@@ -11,14 +11,25 @@ import { plainFields } from '../../resolvers/fields.ts';
 import { checkTexts, warned } from '../../resolvers/warned.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
-import type { RowList } from '../../service/records/envelope.ts';
-import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
 import {
-  decodePolicies,
-  decodePolicyOverview,
-  type PolicyOverviewRecord,
-  type PolicyRecord,
-} from './records.ts';
+  blockIn,
+  eachFound,
+  inside,
+  integerIn,
+  invalid,
+  isObject,
+  type JsonObject,
+  kindOf,
+  labelIn,
+  objectIn,
+  type RowList,
+  rowListIn,
+  textIn,
+  withLeftOut,
+} from '../../service/records/envelope.ts';
+import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import type { PolicyOverviewRecord, PolicyRecord } from './records.ts';
 
 interface PolicyOverviewParams extends CountryParams {
   /** 1 to 20. */
@@ -46,7 +57,7 @@ const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
     path: { code: code.toUpperCase() },
     query: { top_limit: top?.toString() },
   }),
-  decode: (body, { code }) => decodePolicyOverview(body, policyOverview.route, code),
+  decode: (body, { code }) => decodePolicyOverview(body, code),
   assumed: () => ({ latest_policy: { source: 'source_1' }, recent_policies: [{ source: 'source_1' }] }),
 };
 
@@ -67,7 +78,14 @@ const policies: Endpoint<PoliciesParams, RowList<PolicyRecord>> = {
       limit: String(MAX_POLICIES),
     },
   }),
-  decode: (body, { countryCode = null }) => decodePolicies(body, policies.route, countryCode),
+  decode: (body, { countryCode = null }) =>
+    rowListIn(body, policies.route, (list) =>
+      eachFound(list, (row, place) => {
+        const policy = decodePolicy(row, countryCode);
+        checkCountry(policy.countryCode, countryCode, inside(place, 'country_code'));
+        return policy;
+      }),
+    ),
   assumed: (target) => {
     const { searchParams } = new URL(target, 'http://service');
     return [
@@ -75,6 +93,46 @@ const policies: Endpoint<PoliciesParams, RowList<PolicyRecord>> = {
     ];
   },
 };
+
+const OVERVIEW = ['latest_policy', 'active_policy_count', 'recent_policies'] as const;
+
+/**
+ * Reads the overview of a country's policies. It says of itself that it lacks its latest policy, if something else
+ * stands in its place.
+ * @param asked code of the country that was asked for, if the body doesn't say
+ */
+function decodePolicyOverview(body: unknown, asked: string): PolicyOverviewRecord {
+  const found = objectIn(body, policyOverview.route, OVERVIEW);
+  const { value: row, place } = found;
+  const { code } = countryNamedIn(found, asked);
+  const { latest_policy: latest } = row;
+  const overview: PolicyOverviewRecord = {
+    countryCode: code,
+    latestPolicy: isObject(latest) ? decodePolicy(latest, code) : null,
+    activePolicyCount: integerIn(row, 'active_policy_count'),
+    recentPolicies:
+      row.recent_policies == null
+        ? []
+        : blockIn(row, place, 'recent_policies', (policy) => decodePolicy(policy, code)),
+    record: row,
+  };
+  if (latest == null || isObject(latest)) return overview;
+  const first = invalid(inside(place, 'latest_policy'), `expected object, received ${kindOf(latest)}`);
+  return withLeftOut(overview, { count: 1, first });
+}
+
+function decodePolicy(row: JsonObject, asked: string | null): PolicyRecord {
+  return {
+    countryCode: alpha2In(row, 'country_code', 'country') ?? asked?.toUpperCase() ?? null,
+    wikidataId: textIn(row, 'wikidata_id'),
+    title: textIn(row, 'title', 'name'),
+    documentType: textIn(row, 'document_type'),
+    status: textIn(row, 'policy_status', 'status'),
+    publishedAt: textIn(row, 'published_at'),
+    source: labelIn(row, ['key', 'source'], 'source'),
+    record: row,
+  };
+}
 
 export const endpoints = { policies, policyOverview };
 

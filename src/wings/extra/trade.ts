@@ -1,7 +1,14 @@
-import { checkNotEmpty, listOf, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import type {
+  TradeFlowRecord,
+  TradeOverviewRecord,
+  TradePartnerRecord,
+  TradeProductRecord,
+} from './records.ts';
 /**
  * The routes of trade, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the paths
- * and parameters, and nothing of the answers.
+ * and parameters, and nothing of the answers: the fields that are read have the names of the parameters, and all else is
+ * in the record as sent.
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
@@ -11,17 +18,19 @@ import { plainFields } from '../../resolvers/fields.ts';
 import { checkTexts } from '../../resolvers/warned.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
-import type { RowList } from '../../service/records/envelope.ts';
+import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
 import {
-  decodeTradeFlows,
-  decodeTradeOverview,
-  decodeTradePartners,
-  decodeTradeProducts,
-  type TradeFlowRecord,
-  type TradeOverviewRecord,
-  type TradePartnerRecord,
-  type TradeProductRecord,
-} from './records.ts';
+  eachFound,
+  inside,
+  integerIn,
+  type JsonObject,
+  numberIn,
+  objectIn,
+  type Place,
+  type RowList,
+  rowListIn,
+  textIn,
+} from '../../service/records/envelope.ts';
 
 interface TradeOverviewParams extends CountryParams, YearsParams {
   /** 1 to 20. */
@@ -52,7 +61,10 @@ const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
       end_year: endYear?.toString(),
     },
   }),
-  decode: (body, { code }) => decodeTradeOverview(body, tradeOverview.route, code),
+  decode(body, { code }) {
+    const found = objectIn(body, tradeOverview.route, ['country', 'country_code']);
+    return { countryCode: countryNamedIn(found, code).code, record: found.value };
+  },
   assumed: () => ({}),
 };
 
@@ -73,7 +85,21 @@ const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
       limit: String(MAX_FLOWS),
     },
   }),
-  decode: (body, asked) => decodeTradeFlows(body, tradeFlows.route, asked),
+  decode: (body, asked) =>
+    rowListIn(body, tradeFlows.route, (list) =>
+      eachFound(list, (row, place) => {
+        const partnerCode = partnerIn(row);
+        checkCountry(partnerCode, asked.partnerCode, inside(place, 'partner_country_code'));
+        return {
+          reporterCode: reporterIn(row, place, asked.reporterCode),
+          partnerCode,
+          productCode: productIn(row),
+          flowType: textIn(row, 'flow_type'),
+          year: yearIn(row),
+          record: row,
+        };
+      }),
+    ),
   assumed: () => [],
 };
 
@@ -84,7 +110,13 @@ const tradePartners: Endpoint<CountryParams, RowList<TradePartnerRecord>> = {
   isOptional: true,
   caching: 'ttl',
   params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
-  decode: (body, { code }) => decodeTradePartners(body, tradePartners.route, { reporterCode: code }),
+  decode: (body, { code }) =>
+    rowListIn(body, tradePartners.route, (list) =>
+      eachFound(list, (row, place) => {
+        reporterIn(row, place, code);
+        return { partnerCode: partnerIn(row), record: row };
+      }),
+    ),
   assumed: () => [],
 };
 
@@ -95,9 +127,34 @@ const tradeProducts: Endpoint<CountryParams, RowList<TradeProductRecord>> = {
   isOptional: true,
   caching: 'ttl',
   params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
-  decode: (body, { code }) => decodeTradeProducts(body, tradeProducts.route, { reporterCode: code }),
+  decode: (body, { code }) =>
+    rowListIn(body, tradeProducts.route, (list) =>
+      eachFound(list, (row, place) => {
+        reporterIn(row, place, code);
+        return { productCode: productIn(row), record: row };
+      }),
+    ),
   assumed: () => [],
 };
+
+/** @throws Failure if it is another one than was asked for */
+function reporterIn(row: JsonObject, place: Place, asked: string | undefined): string | null {
+  const code = alpha2In(row, 'reporter_country_code', 'reporter');
+  checkCountry(code, asked, inside(place, 'reporter_country_code'));
+  return code;
+}
+
+const partnerIn = (row: JsonObject) => alpha2In(row, 'partner_country_code', 'partner');
+
+/** Reads the code of a product: these are often all digits, and may be sent as a number. */
+function productIn(row: JsonObject): string | null {
+  return textIn(row, 'product_code') ?? numberIn(row, 'product_code')?.toString() ?? null;
+}
+
+function yearIn(row: JsonObject): number | null {
+  const year = integerIn(row, 'year');
+  return year !== null && Math.abs(year) < 10_000 ? year : null;
+}
 
 export const endpoints = { tradeOverview, tradeFlows, tradePartners, tradeProducts };
 
@@ -129,6 +186,26 @@ function flowList(
     areAllDated: true,
   });
   return warnedOfLack(context, info.path, tradeFlows.route, list);
+}
+
+/** Loads a list of a country that can't be asked for in parts. */
+function listOf<Row>(
+  endpoint: Endpoint<CountryParams, RowList<Row>>,
+  { code }: CountryParams,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<readonly Row[] | null> {
+  const list = narrowed(
+    {},
+    {
+      ask: () => context.loaders.load(endpoint, { code }),
+      limit: null,
+      yearOf: () => null,
+      passes: () => true,
+      areAllDated: false,
+    },
+  );
+  return warnedOfLack(context, info.path, endpoint.route, list);
 }
 
 export const resolvers = {

@@ -1,8 +1,8 @@
 import type { ITrace, Trace } from '@apollo/usage-reporting-protobuf';
 import { type GraphQLFormattedError, type ResponsePath, responsePathAsArray } from 'graphql';
+import { isPromise } from 'graphql/jsutils/isPromise.js';
 import type { FieldHolder, ObjectColumn } from '../../execution/columns.ts';
 import type { FieldPlan } from '../../execution/plan.ts';
-import { isPromise } from '../../execution/run.ts';
 import type { GatewayRequest } from '../../operations/messages.ts';
 import { inverted, type PrefixedNames } from './subgraph.ts';
 
@@ -12,51 +12,32 @@ const MAX_FIELDS = 5_000;
 /** Errors that one trace may have, as many as an answer lists. */
 const MAX_ERRORS = 1_000;
 
-/** Traces of fields for routers that ask for them, in Apollo's format. */
-export interface FieldTraces {
-  /** Tells if a request asks for a trace, and may have it. */
-  areWanted(request: GatewayRequest): boolean;
-  /** Begins the trace of an operation; null if the request asks for none. */
-  begin(request: GatewayRequest): FieldTrace | null;
-}
-
 /**
- * Opens traces. If they are off, nothing of them is loaded.
+ * Opens traces of fields for routers that ask for them, in Apollo's format. If they are off, nothing of them is loaded.
  * @param names that routers have for ours; null if they are the same
  * @param now milliseconds since the epoch
  */
-export async function openFieldTraces(names: PrefixedNames | null, now: () => number): Promise<FieldTraces> {
+export async function openFieldTraces(names: PrefixedNames | null, now: () => number) {
   const { Trace } = await import('@apollo/usage-reporting-protobuf');
-  // As exactly as the machine has it.
-  const clocks = { now, elapsedMs: () => performance.now() };
   const routers = routerNames(names);
-  const areWanted: FieldTraces['areWanted'] = ({ headers }) =>
-    headers['apollo-federation-include-trace'] === 'ftv1';
+  const areWanted = ({ headers }: GatewayRequest) => headers['apollo-federation-include-trace'] === 'ftv1';
   return {
     areWanted,
-    begin: (request) => (areWanted(request) ? new FieldTrace(clocks, routers, Trace) : null),
+    /** Begins the trace of an operation; null if the request asks for none. */
+    begin: (request: GatewayRequest) => (areWanted(request) ? new FieldTrace(now, routers, Trace) : null),
   };
 }
 
-/** The names of types and fields in a trace, as the router has them. */
-interface RouterNames {
-  type(type: string): string;
-  field(parentType: string, field: string): string;
-}
-
-function routerNames(names: PrefixedNames | null): RouterNames {
-  if (names === null) return { type: (type) => type, field: (_, field) => field };
-  const [types, fields] = [inverted(names.types), inverted(names.fields)];
+/** Names types and fields in a trace as the router does. */
+function routerNames(names: PrefixedNames | null) {
+  const types = inverted(names?.types ?? new Map());
+  const fields = inverted(names?.fields ?? new Map());
   return {
     // Of a list that may not be null, the name within is prefixed.
-    type: (type) => type.replace(/\w+/, (name) => types.get(name) ?? name),
-    field: (parentType, field) => (parentType === 'Query' ? (fields.get(field) ?? field) : field),
+    type: (type: string) => type.replace(/\w+/, (name) => types.get(name) ?? name),
+    field: (parentType: string, field: string) =>
+      parentType === 'Query' ? (fields.get(field) ?? field) : field,
   };
-}
-
-interface Clocks {
-  readonly now: () => number;
-  readonly elapsedMs: () => number;
 }
 
 /** A field that was resolved for all objects of a selection. */
@@ -76,7 +57,6 @@ interface SeenObjects {
   readonly atNs: number;
 }
 
-/** A node of the trace, and those below it by their keys. */
 interface Branch {
   readonly node: Trace.INode;
   below: Map<string | number, Branch> | undefined;
@@ -89,11 +69,10 @@ interface Branch {
  * A field is resolved for all objects of a selection together, so it begins at the same time for all of them. If one
  * call of its resolver serves all, it ends at the same time too.
  */
-export class FieldTrace {
+class FieldTrace {
   /** Base64 of the protocol buffer; undefined while the operation runs, and if nothing of it was seen. */
   written: string | undefined;
-  readonly #clocks: Clocks;
-  readonly #names: RouterNames;
+  readonly #names: ReturnType<typeof routerNames>;
   readonly #format: typeof Trace;
   readonly #startedAtMs: number;
   readonly #startedMs: number;
@@ -104,12 +83,11 @@ export class FieldTrace {
   /** Set once our executor has run the operation: the work of graphql-js isn't seen. */
   #isSeen = false;
 
-  constructor(clocks: Clocks, names: RouterNames, format: typeof Trace) {
-    this.#clocks = clocks;
+  constructor(now: () => number, names: ReturnType<typeof routerNames>, format: typeof Trace) {
     this.#names = names;
     this.#format = format;
-    this.#startedAtMs = clocks.now();
-    this.#startedMs = clocks.elapsedMs();
+    this.#startedAtMs = now();
+    this.#startedMs = performance.now();
   }
 
   objects(objects: ObjectColumn): void {
@@ -135,7 +113,6 @@ export class FieldTrace {
     };
   }
 
-  /** Ends the trace with the operation. */
   end(errors: readonly GraphQLFormattedError[]): void {
     const hasSomething = this.#isSeen || errors.length > 0;
     if (!hasSomething || this.#size > MAX_FIELDS) return;
@@ -154,7 +131,7 @@ export class FieldTrace {
   }
 
   #elapsedNs(): number {
-    return Math.round((this.#clocks.elapsedMs() - this.#startedMs) * 1e6);
+    return Math.round((performance.now() - this.#startedMs) * 1e6);
   }
 
   /** Adds to the count of fields. Returns false if there is no room for them. */

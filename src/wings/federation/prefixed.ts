@@ -73,7 +73,6 @@ export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: n
   };
 }
 
-/** Tells if a text may have prefixed names. */
 function hasPrefixed(text: string, { marks }: PrefixedNames): boolean {
   return marks.some((mark) => text.includes(mark));
 }
@@ -167,7 +166,6 @@ function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string,
  */
 const TYPE_NAMED = new RegExp(`"(?:__typename|${ALIASED}(\\w+))":"(\\w+)"`, 'g');
 
-/** Puts the prefixed names of types into JSON. */
 function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
   return text.replace(
     TYPE_NAMED,

@@ -14,35 +14,29 @@ import {
 } from 'graphql';
 import { type Config, ConfigError } from '../../config.ts';
 
-/** The subgraph as routers see it, where settings have it differ from the graph that clients see. */
-export interface Subgraph {
-  /** True if each type that has a global identifier has it for a key. */
-  readonly hasNodeKey: boolean;
-  /** Adds the keys to an SDL by which routers may refer to types beside their own. */
-  keyed(document: DocumentNode): DocumentNode;
-  /** Returns an SDL as routers are told it; the same document if nothing differs. */
-  told(document: DocumentNode, schema: GraphQLSchema): DocumentNode;
-  /** Returns the names that routers have for ours; null if they are the same. */
-  names(schema: GraphQLSchema): PrefixedNames | null;
-}
+export type Subgraph = ReturnType<typeof openSubgraph>;
 
-/** Opens the subgraph that settings describe. */
-export function openSubgraph({ subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix }: Config): Subgraph {
+/** Opens the subgraph as routers see it, where settings have it differ from the graph that clients see. */
+export function openSubgraph({ subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix }: Config) {
   const names = (schema: GraphQLSchema) =>
     subgraphPrefix === undefined ? null : prefixedNames(schema, subgraphPrefix);
   return {
+    /** True if each type that has a global identifier has it for a key. */
     hasNodeKey: subgraphNode,
-    keyed(document) {
+    /** Adds the keys to an SDL by which routers may refer to types beside their own. */
+    keyed(document: DocumentNode) {
       const withIso3 = subgraphIso3
         ? withKey(document, 'iso3', ({ name }) => name.value === 'Country')
         : document;
       return subgraphNode ? withKey(withIso3, 'id', isNode) : withIso3;
     },
-    told(document, schema) {
+    /** Returns an SDL as routers are told it; the same document if nothing differs. */
+    told(document: DocumentNode, schema: GraphQLSchema) {
       const left = subgraphOmit.length > 0 ? withoutRootFields(document, subgraphOmit) : document;
       const prefixed = names(schema);
       return prefixed === null ? left : withPrefixedNames(left, prefixed);
     },
+    /** Returns the names that routers have for ours; null if they are the same. */
     names,
   };
 }
@@ -115,7 +109,6 @@ export function inverted(names: ReadonlyMap<string, string>): ReadonlyMap<string
   return new Map([...names].map(([prefixed, ours]) => [ours, prefixed]));
 }
 
-/** A type that may have keys. */
 type KeyableType = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
 
 /** The interface of all types that have a global identifier. */

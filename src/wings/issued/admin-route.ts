@@ -2,8 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { numberOf } from '../../exact-json.ts';
 import { csvLine } from '../tables/cells.ts';
-import { type KeyDesk, KeyFault } from './key-desk.ts';
-import { USAGE_COLUMNS, usageCells } from './usage.ts';
+import { type KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 
 /** Bytes of a key's terms. */
 const MAX_BODY_BYTES = 32_768;

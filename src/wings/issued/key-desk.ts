@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { digestOf, type IssuedKey, isPast, issuedKeyFrom, makeKey, Terms } from './key.ts';
+import { dayOf, digestOf, type IssuedKey, isPast, issuedKeyFrom, makeKey, msOf, Terms } from './key.ts';
 import { countsOf } from './key-purse.ts';
-import type { KeyStore } from './key-store.ts';
-import { daysUpTo, forecastsOf, KEPT_DAYS, shownUsage } from './usage.ts';
+import { type KeyStore, MEASURES, type UsageRow } from './key-store.ts';
+import { KEPT_DAYS } from './usage.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** A fault of the operator's: `message` says what to do. */
 export class KeyFault extends Error {
   override readonly name = 'KeyFault';
-  /** HTTP status that fits. */
   readonly status: 400 | 404 | 409;
 
   constructor(status: KeyFault['status'], message: string) {
@@ -25,15 +27,6 @@ const USAGE_DAYS = 30;
 /** Days that a forecast looks back at: the longest month. */
 const DAYS_OF_FORECAST = 31;
 
-/** A key as operators see it: its terms and its state, and nothing that it could be found by. */
-export type ShownKey = ReturnType<typeof shown>;
-
-/** Shows the key itself, once. */
-interface MadeKey {
-  readonly key: string;
-  readonly terms: ShownKey;
-}
-
 function stateOf({ revokedAt, endsAt, expiresAt }: IssuedKey, nowMs: number) {
   if (revokedAt !== null) return 'revoked';
   if (isPast(expiresAt, nowMs)) return 'expired';
@@ -41,6 +34,7 @@ function stateOf({ revokedAt, endsAt, expiresAt }: IssuedKey, nowMs: number) {
   return endsAt === null ? 'active' : 'ending';
 }
 
+/** Shows a key to operators: its terms and its state, and nothing that it could be found by. */
 function shown(key: IssuedKey, nowMs: number) {
   const { digest: _, ...terms } = key;
   return { ...terms, state: stateOf(key, nowMs) } as const;
@@ -60,7 +54,7 @@ export class KeyDesk {
   }
 
   /** @throws KeyFault if the terms are wrong, or the name is taken */
-  async create(given: unknown): Promise<MadeKey> {
+  async create(given: unknown) {
     const parsed = Terms.safeParse(given);
     if (!parsed.success) throw new KeyFault(400, z.prettifyError(parsed.error));
     const terms = parsed.data;
@@ -75,7 +69,7 @@ export class KeyDesk {
   }
 
   /** Lists the keys, by name and the newest first, with those that no longer work. */
-  async list(): Promise<readonly ShownKey[]> {
+  async list() {
     const nowMs = this.#now();
     return (await this.#all()).map((key) => shown(key, nowMs));
   }
@@ -129,7 +123,7 @@ export class KeyDesk {
   }
 
   /** Ends all keys of a name at once. */
-  async revoke(name: string): Promise<readonly ShownKey[]> {
+  async revoke(name: string) {
     const nowMs = this.#now();
     const revokedAt = new Date(nowMs).toISOString();
     const revoked = (await this.#named(name)).map((key) => ({
@@ -141,7 +135,7 @@ export class KeyDesk {
   }
 
   /** Makes another key of the same name, terms and budget. The former ones still work for a while. */
-  async rotate(name: string, overlapSeconds = OVERLAP_SECONDS): Promise<MadeKey> {
+  async rotate(name: string, overlapSeconds = OVERLAP_SECONDS) {
     if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0)
       throw new KeyFault(400, 'The overlap must be a whole number of seconds.');
     const good = (await this.#named(name)).filter((key) => this.#isGood(key));
@@ -158,7 +152,8 @@ export class KeyDesk {
     return made;
   }
 
-  async #make(terms: z.output<typeof Terms>): Promise<MadeKey> {
+  /** Makes a key, which is told this once. */
+  async #make(terms: z.output<typeof Terms>) {
     const key = makeKey();
     const nowMs = this.#now();
     const kept = {
@@ -202,4 +197,106 @@ function groupOf({ group }: Pick<IssuedKey, 'group'>, members: readonly IssuedKe
   const known = members[0]?.group;
   if (known == null) throw new KeyFault(400, `The group ${group.name} is new: give it a budget.`);
   return known;
+}
+
+/** Days whose calls tell the pace of a key. */
+const PACE_DAYS = 7;
+
+/** Shows a row of usage as operators see it. */
+function shownUsage({ day, key, client, document, counts }: UsageRow) {
+  const { operations = 0, failed = 0, calls = 0, shared = 0, cached = 0 } = counts;
+  const free = shared + cached;
+  const known: ReadonlySet<string> = new Set(MEASURES);
+  const errors = Object.fromEntries(
+    Object.entries(counts)
+      .filter(([measure]) => !known.has(measure))
+      .toSorted(([a], [b]) => a.localeCompare(b)),
+  );
+  // Percent of the answers of the service that took no call; null if nothing was asked.
+  const cacheShare = free + calls === 0 ? null : Math.round((100 * free) / (free + calls));
+  return { day, key, client, document, operations, failed, calls, shared, cached, cacheShare, errors };
+}
+
+export const USAGE_COLUMNS = [
+  'day',
+  'key',
+  'client',
+  'document',
+  'operations',
+  'failed',
+  'calls',
+  'shared',
+  'cached',
+  'cacheShare',
+  'errors',
+] as const;
+
+/** Returns the cells of a row of a table; errors as `RATE_LIMITED=2`. */
+export function usageCells(row: ReturnType<typeof shownUsage>): (string | number | null)[] {
+  const { errors, ...cells } = row;
+  const told = Object.entries(errors).map(([code, count]) => `${code}=${count}`);
+  return [...Object.values(cells), told.join(' ')];
+}
+
+/** Lists the days (UTC) up to an instant, the latest last. */
+function daysUpTo(nowMs: number, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, i) => dayOf(nowMs - (count - 1 - i) * DAY_MS));
+}
+
+/**
+ * Tells the calls that the month will have taken, if the pace of the last week holds: by key, and by group.
+ * @param keys the newest first; the first of each name tells its limits
+ */
+export function forecastsOf(rows: readonly UsageRow[], keys: readonly IssuedKey[], nowMs: number) {
+  const groups = new Map<string, { readonly members: Set<string>; readonly limit: number | null }>();
+  for (const { name, group } of keys) {
+    if (group === null) continue;
+    const known = groups.get(group.name) ?? { members: new Set(), limit: group.perMonth };
+    known.members.add(name);
+    groups.set(group.name, known);
+  }
+  const limits = new Map<string, number | null>();
+  for (const { name, perMonth } of keys) if (!limits.has(name)) limits.set(name, perMonth);
+  const sinceOf = (names: ReadonlySet<string>) =>
+    Math.min(...keys.filter(({ name }) => names.has(name)).map(({ createdAt }) => msOf(createdAt)));
+  const told = (name: string, of: 'key' | 'group', names: ReadonlySet<string>, limit: number | null) => ({
+    name,
+    of,
+    ...paceOf(
+      rows.filter(({ key }) => names.has(key)),
+      sinceOf(names),
+      nowMs,
+      limit,
+    ),
+    limit,
+  });
+  return [
+    ...[...limits].map(([name, limit]) => told(name, 'key', new Set([name]), limit)),
+    ...[...groups].map(([name, { members, limit }]) => told(name, 'group', members, limit)),
+  ];
+}
+
+/** @param sinceMs instant before which there can have been no calls */
+function paceOf(rows: readonly UsageRow[], sinceMs: number, nowMs: number, limit: number | null) {
+  const date = new Date(nowMs);
+  const endsAtMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+  const [month, fromMs] = [dayOf(nowMs).slice(0, 7), nowMs - (nowMs % DAY_MS) - (PACE_DAYS - 1) * DAY_MS];
+  const sum = (some: readonly UsageRow[]) =>
+    some.reduce((calls, { counts }) => calls + (counts.calls ?? 0), 0);
+  const calls = sum(rows.filter(({ day }) => day.startsWith(month)));
+  const lately = sum(rows.filter(({ day }) => day >= dayOf(fromMs)));
+  // An hour at the least: the first minutes of a key say little of its days.
+  const days = Math.max(HOUR_MS, nowMs - Math.max(fromMs, sinceMs)) / DAY_MS;
+  const callsADay = lately / days;
+  const atMonthEnd = Math.round(calls + (callsADay * (endsAtMs - nowMs)) / DAY_MS);
+  const isSpent = limit !== null && atMonthEnd >= limit && limit > 0;
+  const spentAtMs = isSpent ? nowMs + (Math.max(0, limit - calls) / callsADay) * DAY_MS : null;
+  return {
+    /** Calls of the month so far. */
+    calls,
+    callsADay: Math.round(callsADay),
+    atMonthEnd,
+    /** Day on which the limit is reached; null if that isn't in this month. */
+    spentOn: spentAtMs === null || !(spentAtMs < endsAtMs) ? null : dayOf(spentAtMs),
+  };
 }

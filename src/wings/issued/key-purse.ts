@@ -141,7 +141,6 @@ export abstract class CountedPurse<Counted extends Count = Count> implements Pur
 /** The budget of an issued key in this process. */
 export class KeyPurse extends CountedPurse<WindowCount> {
   readonly #now: () => number;
-  /** The terms as they are at the moment. */
   key: IssuedKey;
   /** Counts by their names, as the store last told them. */
   #seen: ReadonlyMap<string, number> = new Map();

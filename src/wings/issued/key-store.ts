@@ -5,7 +5,6 @@ import { msOf } from './key.ts';
 export interface UsageRow {
   /** As `2026-03-10`. */
   readonly day: string;
-  /** Name of the key. */
   readonly key: string;
   /** Name that the client gives itself; empty if it gives none. */
   readonly client: string;
@@ -47,7 +46,6 @@ function choosePlace(places: readonly string[], isThere: (place: string) => bool
   return found ?? '';
 }
 
-/** Makes the row of a place. */
 function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow {
   const [key = '', client = '', document = ''] = JSON.parse(place) as string[];
   return { day, key, client, document, counts };
@@ -78,27 +76,18 @@ export class UsageBook {
     );
   }
 
-  /** Forgets all days before one. */
   forget(before: string): void {
     for (const day of this.#days.keys()) if (day < before) this.#days.delete(day);
     for (const owner of this.#rows.keys()) if (owner < before) this.#rows.delete(owner);
   }
 }
 
-/** Counts calls of one window. */
 export interface Count {
   readonly name: string;
   /** Calls that the window has room for; null for any number. */
   readonly most: number | null;
   /** Milliseconds for which the count is kept. */
   readonly keptMs: number;
-}
-
-/** The outcome of a take: the counts as they stand, and the first of them that has no room. */
-interface TakeOutcome {
-  readonly calls: readonly number[];
-  /** Its place; null if the call was taken. */
-  readonly full: number | null;
 }
 
 /**
@@ -110,8 +99,13 @@ export interface KeyStore {
   get(name: string): Promise<string | null>;
   all(): Promise<readonly string[]>;
   set(name: string, text: string): Promise<void>;
-  /** Counts a call in each of the windows, or in none if one has no room: nothing comes between. */
-  take(counts: readonly Count[]): Promise<TakeOutcome>;
+  /**
+   * Counts a call in each of the windows, or in none if one has no room: nothing comes between.
+   * @returns the counts as they stand, and the place of the first that has no room; null if the call was taken
+   */
+  take(
+    counts: readonly Count[],
+  ): Promise<{ readonly calls: readonly number[]; readonly full: number | null }>;
   /** Takes a call that was not sent off counts that are still kept. */
   putBack(names: readonly string[]): Promise<void>;
   read(names: readonly string[]): Promise<readonly number[]>;

@@ -72,7 +72,6 @@ export const Terms = z.strictObject({
     .strictObject({ name: shortName, ...budget })
     .nullable()
     .default(null),
-  /** Operations that one address may ask for in a minute. */
   visitorPerMinute: calls,
 });
 
@@ -103,4 +102,9 @@ export function issuedKeyFrom(text: string | null, name: string): IssuedKey | nu
 /** Returns the instant that a text of ours tells, in milliseconds since the epoch; that of a day is its first. */
 export function msOf(instant: string): number {
   return timeIn(instant)?.firstMs ?? 0;
+}
+
+/** Returns the day (UTC) of an instant, as `2026-03-10`. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
 }

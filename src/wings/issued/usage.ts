@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { NotedOperation } from '../../service/call.ts';
-import { type IssuedKey, msOf } from './key.ts';
+import { dayOf, type IssuedKey } from './key.ts';
 import { type KeyStore, MEASURES, OTHER, UsageBook, type UsageRow } from './key-store.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 86_400_000;
 
 /** Milliseconds for which counts are gathered before they are written. */
 const GATHER_MS = 1_000;
@@ -17,8 +16,6 @@ const MAX_KEYS = 100;
 
 /** Characters beyond which nobody looks at a name. */
 const MAX_NAME = 64;
-
-const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 
 const plainName = (text: string) => text.replace(/[^\x20-\x7e]+/g, '?').slice(0, MAX_NAME);
 
@@ -106,135 +103,3 @@ export class Usage {
 
 /** Days that usage is kept. */
 export const KEPT_DAYS = 92;
-
-/** Days whose calls tell the pace of a key. */
-const PACE_DAYS = 7;
-
-/** A row of usage as operators see it. */
-export interface ShownUsage {
-  readonly day: string;
-  readonly key: string;
-  readonly client: string;
-  readonly document: string;
-  readonly operations: number;
-  readonly failed: number;
-  readonly calls: number;
-  readonly shared: number;
-  readonly cached: number;
-  /** Percent of the answers of the service that took no call; null if nothing was asked. */
-  readonly cacheShare: number | null;
-  /** Errors by their codes. */
-  readonly errors: Readonly<Record<string, number>>;
-}
-
-/** Calls that a month will have taken, if the pace of the last week holds. */
-export interface Forecast {
-  readonly name: string;
-  readonly of: 'key' | 'group';
-  /** Calls of the month so far. */
-  readonly calls: number;
-  readonly callsADay: number;
-  readonly atMonthEnd: number;
-  /** Null for any number. */
-  readonly limit: number | null;
-  /** Day on which the limit is reached; null if that isn't in this month. */
-  readonly spentOn: string | null;
-}
-
-export function shownUsage({ day, key, client, document, counts }: UsageRow): ShownUsage {
-  const { operations = 0, failed = 0, calls = 0, shared = 0, cached = 0 } = counts;
-  const free = shared + cached;
-  const known: ReadonlySet<string> = new Set(MEASURES);
-  const errors = Object.fromEntries(
-    Object.entries(counts)
-      .filter(([measure]) => !known.has(measure))
-      .toSorted(([a], [b]) => a.localeCompare(b)),
-  );
-  const cacheShare = free + calls === 0 ? null : Math.round((100 * free) / (free + calls));
-  return { day, key, client, document, operations, failed, calls, shared, cached, cacheShare, errors };
-}
-
-export const USAGE_COLUMNS = [
-  'day',
-  'key',
-  'client',
-  'document',
-  'operations',
-  'failed',
-  'calls',
-  'shared',
-  'cached',
-  'cacheShare',
-  'errors',
-] as const;
-
-/** Returns the cells of a row of a table; errors as `RATE_LIMITED=2`. */
-export function usageCells(row: ShownUsage): (string | number | null)[] {
-  const { errors, ...cells } = row;
-  const told = Object.entries(errors).map(([code, count]) => `${code}=${count}`);
-  return [...Object.values(cells), told.join(' ')];
-}
-
-/** Lists the days (UTC) up to an instant, the latest last. */
-export function daysUpTo(nowMs: number, count: number): readonly string[] {
-  return Array.from({ length: count }, (_, i) => dayOf(nowMs - (count - 1 - i) * DAY_MS));
-}
-
-/** @param keys the newest first; the first of each name tells its limits */
-export function forecastsOf(
-  rows: readonly UsageRow[],
-  keys: readonly IssuedKey[],
-  nowMs: number,
-): readonly Forecast[] {
-  const groups = new Map<string, { readonly members: Set<string>; readonly limit: number | null }>();
-  for (const { name, group } of keys) {
-    if (group === null) continue;
-    const known = groups.get(group.name) ?? { members: new Set(), limit: group.perMonth };
-    known.members.add(name);
-    groups.set(group.name, known);
-  }
-  const limits = new Map<string, number | null>();
-  for (const { name, perMonth } of keys) if (!limits.has(name)) limits.set(name, perMonth);
-  const sinceOf = (names: ReadonlySet<string>) =>
-    Math.min(...keys.filter(({ name }) => names.has(name)).map(({ createdAt }) => msOf(createdAt)));
-  const told = (name: string, of: Forecast['of'], names: ReadonlySet<string>, limit: number | null) => ({
-    name,
-    of,
-    ...paceOf(
-      rows.filter(({ key }) => names.has(key)),
-      sinceOf(names),
-      nowMs,
-      limit,
-    ),
-    limit,
-  });
-  return [
-    ...[...limits].map(([name, limit]) => told(name, 'key', new Set([name]), limit)),
-    ...[...groups].map(([name, { members, limit }]) => told(name, 'group', members, limit)),
-  ];
-}
-
-/** @param sinceMs instant before which there can have been no calls */
-function paceOf(rows: readonly UsageRow[], sinceMs: number, nowMs: number, limit: number | null) {
-  const date = new Date(nowMs);
-  const endsAtMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
-  const [month, fromMs] = [dayOf(nowMs).slice(0, 7), startOf(nowMs) - (PACE_DAYS - 1) * DAY_MS];
-  const sum = (some: readonly UsageRow[]) =>
-    some.reduce((calls, { counts }) => calls + (counts.calls ?? 0), 0);
-  const calls = sum(rows.filter(({ day }) => day.startsWith(month)));
-  const lately = sum(rows.filter(({ day }) => day >= dayOf(fromMs)));
-  // An hour at the least: the first minutes of a key say little of its days.
-  const days = Math.max(HOUR_MS, nowMs - Math.max(fromMs, sinceMs)) / DAY_MS;
-  const callsADay = lately / days;
-  const atMonthEnd = Math.round(calls + (callsADay * (endsAtMs - nowMs)) / DAY_MS);
-  const isSpent = limit !== null && atMonthEnd >= limit && limit > 0;
-  const spentAtMs = isSpent ? nowMs + (Math.max(0, limit - calls) / callsADay) * DAY_MS : null;
-  return {
-    calls,
-    callsADay: Math.round(callsADay),
-    atMonthEnd,
-    spentOn: spentAtMs === null || !(spentAtMs < endsAtMs) ? null : dayOf(spentAtMs),
-  };
-}
-
-const startOf = (atMs: number) => Math.floor(atMs / DAY_MS) * DAY_MS;

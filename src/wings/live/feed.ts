@@ -12,14 +12,15 @@ import type { Tenant } from '../../tenants/tenant.ts';
 import type { LiveWarning } from '../../warnings.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../revalidation.ts';
 import { FigureWatch } from './figures.ts';
-import type { LiveSources, ObservationChangesRecord } from './inbox.ts';
 import {
   type Errand,
   Inbox,
   type LiveParts,
+  type LiveSources,
   type Look,
   mergeBill,
   noteCalls,
+  type ObservationChangesRecord,
   type SourceRuns,
 } from './inbox.ts';
 
@@ -36,7 +37,6 @@ const DOCUMENTED = [
 
 const [SMALLEST, LARGER] = DOCUMENTED;
 
-/** Calls that a feed may spend. */
 interface Pace {
   /** Calls until the month is over. */
   readonly calls: number;
@@ -109,7 +109,6 @@ class Allowance {
   }
 }
 
-/** One subscription to runs of sources. */
 interface SourceSubscriber {
   /** Keys of its sources, in lower case; null for all. */
   readonly keys: ReadonlySet<string> | null;
@@ -174,7 +173,6 @@ type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
 /** @param before settles once the earlier subscriptions have joined */
 type Subscribe<Joined extends AnyInbox> = (errand: Errand, before: Promise<unknown>) => Promise<Joined>;
 
-/** A subscription that waits for its turn. */
 interface Join {
   readonly caller: Caller;
   readonly begin: (errand: Errand, before: Promise<unknown>) => Promise<void>;
@@ -439,10 +437,8 @@ class Feed {
   }
 
   #pauseForMonth({ monthResetsAt }: QuotaRecord): void {
-    const failure = new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', {
-      resetsAt: monthResetsAt,
-    });
-    this.#fail(failure);
+    const resetsAt = monthResetsAt;
+    this.#fail(new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', { resetsAt }));
   }
 
   /** Pauses for a failure; if it is one of the key, ends all. A minute that is spent is soon over. */
@@ -475,14 +471,8 @@ class Feed {
   }
 }
 
-/** The feeds of all keys, one each, and of each budget under a held one, as long as anybody subscribes under it. */
-interface Feeds {
-  /** Returns the source of events for a caller's subscriptions. */
-  of(caller: Caller): LiveSources;
-  stop(): void;
-}
-
-export function createFeeds(parts: LiveParts, onFault: OnFault): Feeds {
+/** Opens the feeds of all keys, one each, and of each budget under a held one, as long as anybody subscribes under it. */
+export function createFeeds(parts: LiveParts, onFault: OnFault) {
   const feeds = new Map<Tenant | string, Feed>();
 
   function feedOf(caller: Caller): Feed {
@@ -501,7 +491,8 @@ export function createFeeds(parts: LiveParts, onFault: OnFault): Feeds {
   }
 
   return {
-    of: (caller) => ({
+    /** Returns the source of events for a caller's subscriptions. */
+    of: (caller: Caller): LiveSources => ({
       figures: (...asked) => feedOf(caller).figures(caller, ...asked),
       sources: (...asked) => feedOf(caller).sources(caller, ...asked),
     }),
@@ -550,16 +541,14 @@ function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs 
 function runsBetween(before: Look | null, now: Look): SourceRuns {
   if (before === null) return { records: [], possible: [], areAll: true };
   const last = new Map(before.records.map(({ key, lastSuccessfulRefresh }) => [key, lastSuccessfulRefresh]));
-  const records = now.records.filter(
-    ({ key, lastSuccessfulRefresh }) =>
-      lastSuccessfulRefresh !== null && last.get(key) !== lastSuccessfulRefresh,
-  );
-  const possible = now.records.filter(
-    ({ key, lastSuccessfulRefresh }) =>
-      lastSuccessfulRefresh !== null &&
-      last.get(key) === lastSuccessfulRefresh &&
-      mayHideRun(lastSuccessfulRefresh, before.atMs),
-  );
+  const records: SourceRecord[] = [];
+  const possible: SourceRecord[] = [];
+  for (const record of now.records) {
+    const { key, lastSuccessfulRefresh: lastRun } = record;
+    if (lastRun === null) continue;
+    if (last.get(key) !== lastRun) records.push(record);
+    else if (mayHideRun(lastRun, before.atMs)) possible.push(record);
+  }
   return { records, possible, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
 }
 

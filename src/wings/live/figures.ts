@@ -8,8 +8,15 @@ import { observationIds } from '../../resolvers/observations.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../revalidation.ts';
-import type { ObservationChangeRecord, ObservationChangesRecord } from './inbox.ts';
-import { type Errand, Inbox, type LiveParts, type Look, type SourceRuns } from './inbox.ts';
+import {
+  type Errand,
+  Inbox,
+  type LiveParts,
+  type Look,
+  type ObservationChangeRecord,
+  type ObservationChangesRecord,
+  type SourceRuns,
+} from './inbox.ts';
 
 /** Field that every row has anew each time that its source has run, though the figure may be the same. */
 const RETRIEVED = 'retrieved_at';
@@ -47,11 +54,6 @@ export function changesBetween(
     if (!revised.has(old)) changes.push({ kind: 'REMOVED', observation: old, before: old });
   }
   return changes;
-}
-
-/** Returns all of the rows as added, for a reader that knew none. */
-export function asAdded(rows: readonly ObservationRecord[]): ObservationChangeRecord[] {
-  return [...byId(rows).values()].map((observation) => ({ kind: 'ADDED', observation, before: null }));
 }
 
 /** Names the content of rows: rows of one digest have no changes between them. */
@@ -104,7 +106,6 @@ function textOf({ record }: ObservationRecord): string {
   return JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Figures that somebody has subscribed to. */
 interface Watched {
   readonly demand: Demand;
   rows: readonly ObservationRecord[];
@@ -123,7 +124,6 @@ interface KnownSources {
 }
 
 interface FetchedFigures {
-  /** Held figures, by the keys of demands. */
   readonly held: ReadonlyMap<string, ObservationEntry>;
   readonly outcomes: ReadonlyMap<string, Outcome>;
   /** True if it is known when the sources ran last. */
@@ -230,23 +230,20 @@ export class FigureWatch {
     atMs: number,
     errand: Errand,
   ): Promise<{
-    readonly behind: readonly Inbox<ObservationChangesRecord>[];
+    readonly behind: Iterable<Inbox<ObservationChangesRecord>>;
     readonly failure: Error | null;
   }> {
     const behind = new Set<Inbox<ObservationChangesRecord>>();
     let failure: Error | null = null;
     const demands = this.due.map((demand) => changedAt(demand, atMs));
-    if (demands.length === 0) return { behind: [...behind], failure };
-    await errand.figures.fetch(demands, errand.sending, ({ key }, outcome) => {
-      const watched = this.#watched.get(key);
-      if (watched === undefined) return;
-      if (outcome instanceof Error) {
-        failure ??= outcome;
-        return;
-      }
-      for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.inbox);
-    });
-    return { behind: [...behind], failure };
+    if (demands.length > 0)
+      await errand.figures.fetch(demands, errand.sending, ({ key }, outcome) => {
+        const watched = this.#watched.get(key);
+        if (watched === undefined) return;
+        if (outcome instanceof Error) failure ??= outcome;
+        else for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.inbox);
+      });
+    return { behind, failure };
   }
 
   /** Takes over the service's rows of a demand. @returns the subscribers that are to be told */
@@ -344,7 +341,6 @@ class FigureSubscriber {
   readonly inbox: Inbox<ObservationChangesRecord>;
   readonly #watch: FigureWatch;
   readonly #now: () => number;
-  /** Rows that were told last, by demand. */
   readonly #behind = new Map<string, FigureRows>();
   #wantsAll = false;
   #lastMs = 0;
@@ -372,10 +368,8 @@ class FigureSubscriber {
   #take(): ObservationChangesRecord | null {
     if (this.#wantsAll) {
       this.#wantsAll = false;
-      return this.#told(
-        this.keys.flatMap((key) => asAdded(this.#watch.rows(key))),
-        true,
-      );
+      const all = this.keys.flatMap((key) => changesBetween([], this.#watch.rows(key)));
+      return this.#told(all, true);
     }
     if (this.#behind.size === 0) return null;
     const changes = this.keys.flatMap((key) => {

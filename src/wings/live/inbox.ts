@@ -13,7 +13,6 @@ import type { Tenant } from '../../tenants/tenant.ts';
 import type { TenantCache } from '../../tenants/tenant-cache.ts';
 import type { LiveWarning } from '../../warnings.ts';
 
-/** The change of one figure. */
 export interface ObservationChangeRecord {
   readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
   /** The figure as it is now; a removed one, as it was. */
@@ -140,7 +139,6 @@ export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
     this.#wake?.();
   }
 
-  /** Adds to the bill of the next event. */
   charge(bill: Bill): void {
     mergeBill(this.#bill, bill);
   }
@@ -215,7 +213,6 @@ export interface Look {
   readonly atMs: number;
 }
 
-/** Sources that have run. */
 export interface SourceRuns {
   readonly records: readonly SourceRecord[];
   /** Sources that may have run: their last run is told too coarsely to tell a further one from it. */

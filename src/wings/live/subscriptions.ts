@@ -15,14 +15,20 @@ import {
   validate,
 } from 'graphql';
 import { Failure } from '../../errors.ts';
-import { isDeep } from '../../exact-json.ts';
+import { isDeep, TOO_DEEP } from '../../exact-json.ts';
 import type { ErrorBehavior } from '../../execution/columns.ts';
 import { type Plan, planOperation } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { formatError } from '../../graph/errors.ts';
-import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
+import type { Admission } from '../../operations/admission.ts';
 import { limitRules, listRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
-import { errorBehaviorOf, type GatewayRequest, provenBy, toldErrors } from '../../operations/messages.ts';
+import {
+  errorBehaviorOf,
+  type GatewayRequest,
+  isDeepOperation,
+  provenBy,
+  toldErrors,
+} from '../../operations/messages.ts';
 import {
   eventOf,
   extensionsOf,
@@ -33,8 +39,7 @@ import {
 import { type Bill, type Caller, type NotedOperation, openBill } from '../../service/call.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { createFeeds } from './feed.ts';
-import type { LiveEvent } from './inbox.ts';
-import { Inbox, type LiveParts, mergeBill, noteCalls } from './inbox.ts';
+import { Inbox, type LiveEvent, type LiveParts, mergeBill, noteCalls } from './inbox.ts';
 
 /** Subscriptions of one key that begin at the same time; the others wait. */
 const MAX_BEGINNING = 16;
@@ -51,7 +56,6 @@ const MAX_CHANGES = 5_000;
 /** Changes are counted by so many: resolving fewer takes hardly less. */
 const CHANGES_PER_UNIT = 100;
 
-/** Subscriptions of one key. */
 interface KeySubscriptions {
   readonly isProven: () => boolean;
   count: number;
@@ -60,21 +64,10 @@ interface KeySubscriptions {
   readonly beginning: Semaphore;
   beginners: number;
   /** Place that those which begin have among operations; null while none does. */
-  admitted: { readonly caller: Caller; readonly refusal: Promise<AdmissionRefusal | null> } | null;
+  admitted: { readonly caller: Caller; readonly refusal: ReturnType<Admission['enter']> } | null;
 }
 
 type Admitting = Pick<Admission, 'enter' | 'leave'>;
-
-/** The place of one subscription among those of its key. */
-interface SubscriptionPlace {
-  /**
-   * Does the work of beginning it, once few enough others of the key are at that.
-   * @throws Failure if the gateway is overloaded
-   */
-  begin<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Frees the place: called once the subscription has failed to begin, or is over. */
-  giveBack(): void;
-}
 
 /**
  * Bounds the subscriptions of a key, those that are about to begin among them. All of a key that begin at the same time
@@ -94,8 +87,11 @@ export class SubscriptionPlaces {
     this.#admission = admission;
   }
 
-  /** @throws Failure if the key has as many as it may, or all that may be made up have */
-  take(caller: Caller): SubscriptionPlace {
+  /**
+   * Takes the place of one subscription.
+   * @throws Failure if the key has as many as it may, or all that may be made up have
+   */
+  take(caller: Caller) {
     const { tenant } = caller;
     const whose = caller.purse?.name ?? tenant;
     const taken = this.#taken.get(whose) ?? {
@@ -114,7 +110,11 @@ export class SubscriptionPlaces {
     let isGiven = false;
     let begun = 0;
     return {
-      begin: (work) =>
+      /**
+       * Does the work of beginning it, once few enough others of the key are at that.
+       * @throws Failure if the gateway is overloaded
+       */
+      begin: <Result>(work: () => Promise<Result>): Promise<Result> =>
         taken.beginning.runExclusive(async () => {
           const result = await this.#admitted(taken, caller, work);
           if (isGiven) return result;
@@ -122,6 +122,7 @@ export class SubscriptionPlaces {
           this.#note(taken, begun);
           return result;
         }),
+      /** Frees the place: called once the subscription has failed to begin, or is over. */
       giveBack: () => {
         if (isGiven) return;
         isGiven = true;
@@ -200,18 +201,16 @@ function overloaded(): Failure {
 }
 
 /** One operation that came by a transport of subscriptions. */
-export interface LiveRequest {
+interface LiveRequest {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
-  /** As it came. */
   readonly onError?: unknown;
   readonly requestId: string;
   /** Aborts when the client leaves before the subscription has begun. */
   readonly signal: AbortSignal;
 }
 
-/** The caller of a subscription. */
 export interface EnteredSubscriber {
   readonly caller: Caller;
   /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
@@ -224,26 +223,14 @@ export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
 };
 
 /** A subscription that has begun, or the errors for which none has. */
-export type Opened<Results extends LiveResults = LiveResults> =
-  | { readonly args: SubscriptionArgs; readonly results: Results }
+type Opened =
+  | { readonly args: SubscriptionArgs; readonly results: LiveResults }
   | { readonly errors: readonly GraphQLError[] };
 
 type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
-export interface Subscriptions {
-  /**
-   * Begins a subscription; an error that keeps it from beginning is told, never thrown.
-   * @param entering rejected with the reason for which its caller may not subscribe
-   */
-  open(request: LiveRequest, entering: Promise<EnteredSubscriber>): Promise<Opened>;
-  /** Returns true if a text that was sent has a subscription of the name, or as its only operation. */
-  isSubscription(query: unknown, operationName: unknown): boolean;
-  /** Returns the number of open subscriptions. */
-  count(): number;
-  stop(): void;
-}
+export type Subscriptions = ReturnType<typeof openSubscriptions>;
 
-/** The means of subscriptions. */
 interface LiveMeans extends OperationsParts {
   readonly feedParts: LiveParts;
   readonly openRun: OpenRun;
@@ -257,7 +244,7 @@ const NO_CALLS = { calls: 0, shared: 0, cached: 0 };
 const MANY_CHANGES = 1_000;
 
 /** Opens subscriptions and their feeds. Only loaded if they are on. */
-export function openSubscriptions(parts: LiveMeans): Subscriptions {
+export function openSubscriptions(parts: LiveMeans) {
   const { config, admission, openRun, onFault } = parts;
   const feeds = createFeeds(parts.feedParts, onFault);
   const rules = [...specifiedRules, ...limitRules(config)];
@@ -312,7 +299,11 @@ export function openSubscriptions(parts: LiveMeans): Subscriptions {
   }
 
   return {
-    async open(request, entering) {
+    /**
+     * Begins a subscription; an error that keeps it from beginning is told, never thrown.
+     * @param entering rejected with the reason for which its caller may not subscribe
+     */
+    async open(request: LiveRequest, entering: Promise<EnteredSubscriber>): Promise<Opened> {
       // A request that is refused before has nobody wait for it.
       entering.catch(() => {});
       const opened = await take(request, entering).catch((error: unknown) => ({
@@ -320,7 +311,9 @@ export function openSubscriptions(parts: LiveMeans): Subscriptions {
       }));
       return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
     },
-    isSubscription: (query, name) => isSubscription(query, name, config.maxTokens),
+    /** Returns true if a text that was sent has a subscription of the name, or as its only operation. */
+    isSubscription: (query: unknown, name: unknown) => isSubscription(query, name, config.maxTokens),
+    /** Returns the number of open subscriptions. */
     count: () => openCount,
     stop: feeds.stop,
   };
@@ -362,7 +355,7 @@ function readOperation(
   if (!persisted.allows(query)) return refusedAs(unlisted());
   const onError = errorBehaviorOf(asked);
   if (onError === undefined) return refusedAs(unknownOnError());
-  if (isDeep(variables)) return refused('BAD_REQUEST', 'The variables are nested too deep.');
+  if (isDeepOperation(query) || isDeep(variables)) return refused('BAD_REQUEST', TOO_DEEP);
   let document: DocumentNode;
   try {
     document = parse(query, { maxTokens: config.maxTokens });
@@ -403,12 +396,10 @@ function readOperation(
   };
 }
 
-/** One subscription that has begun. */
 interface BegunSubscription {
   readonly read: ReadOperation;
   readonly request: LiveRequest;
   readonly caller: Caller;
-  /** The run in which it began. */
   readonly run: OperationRun;
   readonly events: AsyncIterator<unknown>;
   /** Called once the subscription is over. */

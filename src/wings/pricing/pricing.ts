@@ -2,6 +2,7 @@ import {
   BREAK,
   type DocumentNode,
   type GraphQLError,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   isObjectType,
   type OperationDefinitionNode,
@@ -14,21 +15,23 @@ import { Failure } from '../../errors.ts';
 import { fragmentsIn, type Plan } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { createDataFetch } from '../../figures/client.ts';
-import type { Fetch, Figures, FiguresParts } from '../../figures/entries.ts';
-import { createObservationEntries } from '../../figures/entries.ts';
+import {
+  createObservationEntries,
+  type Fetch,
+  type Figures,
+  type FiguresParts,
+} from '../../figures/entries.ts';
 import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { formatError, originalOf } from '../../graph/errors.ts';
 import { costOf, type FieldCost } from '../../graph/selection.ts';
-import { createHeldNames, createLoaders, type TickersLearned } from '../../loaders/loaders.ts';
+import { createHeldNames, createLoaders, type TickersLearned } from "../../loaders/loaders.ts";
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
-import type { Explanation } from '../../operations/documents.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
 import type { Learned } from '../../plan/learned.ts';
 import { limitsOf } from '../../plan/modes.ts';
 import type { openGivenLists } from '../../price/bound.ts';
 import {
-  type Bill,
   type Call,
   type Caller,
   type Endpoint,
@@ -37,7 +40,6 @@ import {
   payerOf,
   type Send,
   type Sending,
-  type YearsOf,
 } from '../../service/call.ts';
 import { cached, coalesced } from '../../service/client.ts';
 import * as endpoints from '../../service/endpoints.ts';
@@ -46,7 +48,9 @@ import type { Tenant } from '../../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../tenants/tenant-cache.ts';
 import { createWarnings, type Warning, type Warnings } from '../../warnings.ts';
 import { createRevalidation } from '../revalidation.ts';
-import { createFewestCalls, dearestField, fewestCalls, openTally, type Tally } from './tally.ts';
+import { createFewestCalls, dearestField, fewestCalls, openTally } from './tally.ts';
+
+type Tally = ReturnType<typeof openTally>;
 
 /** An operation with its variables coerced, ready to run. */
 interface PricedOperation {
@@ -55,22 +59,6 @@ interface PricedOperation {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
   readonly plan: Plan;
-}
-
-interface Price {
-  readonly bill: Bill;
-  /** Calls that it takes, and calls that are spared since held values answer them. */
-  readonly calls: Tally['calls'];
-  /** True if the operation takes just these calls, for any answers of the service. */
-  readonly isCertain: boolean;
-  /** True if a look at the sources may spare the operation the calls for figures that are past their time. */
-  readonly mayBeRenewed: boolean;
-  /** Errors that the operation would fail with before anything is sent. */
-  readonly errors: readonly GraphQLError[];
-  /** Warnings that the answer would have, as far as held values tell. */
-  readonly warnings: readonly Warning[];
-  /** The failure that ended the pricing before its end, since the operation is too dear; null if none did. */
-  readonly refusal: Failure | null;
 }
 
 const { countries, etlStatus, indicators, observations, tickers } = endpoints;
@@ -83,9 +71,7 @@ interface PricingParts {
   /** Endpoints besides those that every service has. */
   readonly optionalEndpoints: readonly Endpoint[];
   readonly tickersLearned: TickersLearned;
-  /** Calls that one operation may send. */
   readonly maxUpstreamCalls: number;
-  /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
 }
@@ -96,52 +82,29 @@ interface PricingParts {
  */
 type Supposed = 'expected' | 'least';
 
+/** The plan of an operation, in place of its answer. */
+interface Explanation {
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly extensions: Record<string, unknown>;
+}
+
 /**
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
  * that will run them for real: the price is the calls that it would ask for.
  */
-export interface Pricing {
-  /** Returns the failure of an operation that takes more than it may; null if it doesn't. */
-  refusalOf(priced: PricedOperation): Promise<Failure | null>;
-  /**
-   * Tells the price of an operation in place of its answer, and warns as the answer would.
-   * @returns its failure if it is too dear to be priced
-   */
-  explain(priced: PricedOperation, warnings: Warnings): Promise<Explanation | Failure>;
-}
-
-export function createPricing(parts: PricingParts): Pricing {
-  async function price(priced: PricedOperation, supposed: Supposed, isExplained: boolean): Promise<Price> {
-    const learned = frozen(parts.figures.learned, supposed === 'expected' ? 'untold' : 'unknown');
-    const tally = tallyFor(priced, learned, isExplained, parts);
-    const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
-    const { effort, warnings, bill } = context;
-    const errors = await runDry(priced, context).catch((fault: unknown) => {
-      if (fault !== effort.refusal) throw fault;
-      return [];
-    });
-    // Held values are listed; if that decides nothing, it is left.
-    if (isExplained && effort.refusal === null) await fetchHeld(tally.heldDemands);
-    const isTold = ({ code, route = TOLD_BY[code] ?? '' }: Warning) => bill.byRoute[route] === undefined;
-    if (effort.refusal === null) tally.close();
-    return {
-      bill,
-      calls: tally.calls,
-      isCertain: tally.isCertain,
-      mayBeRenewed: tally.mayBeRenewed,
-      errors: errors.filter((error) => !isOfRecord(error)),
-      warnings: (warnings.told() ?? []).filter(isTold),
-      refusal: effort.refusal,
-    };
-  }
-
+export function createPricing(parts: PricingParts) {
   return {
-    refusalOf: async (priced) => (await price(priced, 'expected', false)).refusal,
-    async explain(priced, warnings) {
+    /** Returns the failure of an operation that takes more than it may; null if it doesn't. */
+    refusalOf: async (priced: PricedOperation) => (await priceOf(parts, priced, 'expected', false)).refusal,
+    /**
+     * Tells the price of an operation in place of its answer, and warns as the answer would.
+     * @returns its failure if it is too dear to be priced
+     */
+    async explain(priced: PricedOperation, warnings: Warnings): Promise<Explanation | Failure> {
       const limit = parts.maxUpstreamCalls;
-      const expected = await price(priced, 'expected', true);
+      const expected = await priceOf(parts, priced, 'expected', true);
       if (expected.refusal !== null) return expected.refusal;
-      const range = priceRange(expected, await price(priced, 'least', true), limit);
+      const range = priceRange(expected, await priceOf(parts, priced, 'least', true), limit);
       for (const warning of expected.warnings) warnings.add(warning);
       const { calls, byRoute, cached } = expected.bill;
       const naive = Math.max(expected.bill.naive, calls);
@@ -153,6 +116,40 @@ export function createPricing(parts: PricingParts): Pricing {
     },
   };
 }
+
+async function priceOf(
+  parts: PricingParts,
+  priced: PricedOperation,
+  supposed: Supposed,
+  isExplained: boolean,
+) {
+  const learned = frozen(parts.figures.learned, supposed === 'expected' ? 'untold' : 'unknown');
+  const tally = tallyFor(priced, learned, isExplained, parts);
+  const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
+  const { effort, warnings, bill } = context;
+  const errors = await runDry(priced, context).catch((fault: unknown) => {
+    if (fault !== effort.refusal) throw fault;
+    return [];
+  });
+  // Held values are listed; if that decides nothing, it is left.
+  if (isExplained && effort.refusal === null) await fetchHeld(tally.heldDemands);
+  const isTold = ({ code, route = TOLD_BY[code] ?? '' }: Warning) => bill.byRoute[route] === undefined;
+  if (effort.refusal === null) tally.close();
+  return {
+    bill,
+    calls: tally.calls,
+    isCertain: tally.isCertain,
+    mayBeRenewed: tally.mayBeRenewed,
+    /** Errors that the operation would fail with before anything is sent. */
+    errors: errors.filter((error) => !isOfRecord(error)),
+    /** Warnings that the answer would have, as far as held values tell. */
+    warnings: (warnings.told() ?? []).filter(isTold),
+    /** The failure that ended the pricing before its end, since the operation is too dear; null if none did. */
+    refusal: effort.refusal,
+  };
+}
+
+type Price = Awaited<ReturnType<typeof priceOf>>;
 
 function tallyFor(
   { document, operation, variables, caller }: PricedOperation,
@@ -260,17 +257,12 @@ function openDryRun(
   };
 }
 
-/** A year that is wanted of each series of which some years are: a figure of another year doesn't answer the demand. */
-interface YearsWanted {
-  readonly of: YearsOf;
-  add(demand: Demand): void;
-}
-
-function createYearsWanted(): YearsWanted {
+/** Notes a year that is wanted of each series of which some years are: a figure of another year doesn't answer the demand. */
+function createYearsWanted() {
   const wanted = new Map<string, number[]>();
   return {
-    of: (countryCode, metricKey) => wanted.get(pairKey(countryCode, metricKey)) ?? null,
-    add({ pairKey: key, years }) {
+    of: (countryCode: string, metricKey: string) => wanted.get(pairKey(countryCode, metricKey)) ?? null,
+    add({ pairKey: key, years }: Demand) {
       const year = years && (years.to ?? years.from);
       const before = wanted.get(key) ?? [];
       if (year !== null && !before.includes(year)) wanted.set(key, [...before, year]);
@@ -278,12 +270,18 @@ function createYearsWanted(): YearsWanted {
   };
 }
 
-function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted, tally: Tally): Assumptions {
+type YearsWanted = ReturnType<typeof createYearsWanted>;
+
+/** The assumptions on answers while they are not known. */
+function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted, tally: Tally) {
   const isExpected = supposed === 'expected';
   const isKnownEmpty = (code: string, key: string) =>
     learned.knowsSeries(code, key) && learned.seriesRows(code, key) === 0;
   return {
-    yearsOf: (code, key) => (isExpected && !isKnownEmpty(code, key) ? years.of(code, key) : []),
+    /** Returns the years of the figures that the service holds: fields below them are asked for too. */
+    yearsOf: (code: string, key: string) =>
+      isExpected && !isKnownEmpty(code, key) ? years.of(code, key) : [],
+    /** True if lists and records have their documented size, rather than nothing in them. */
     areFilled: isExpected,
     onAssumedList() {
       tally.isCertain = false;
@@ -398,17 +396,12 @@ const TOLD_BY: Readonly<Partial<Record<Warning['code'], string>>> = {
   SEVERAL_FIGURES: observations.route,
 };
 
-/** Calls that an operation takes by itself, if nothing fails: the calls that it sends lie within. */
-interface PriceRange {
-  readonly least: number;
-  readonly most: number;
-}
-
 /**
+ * Bounds the calls that an operation takes by itself, if nothing fails: the calls that it sends lie within.
  * @param limit calls that one operation may send: if the service's answers decide, there is no lower bound that always
  * holds
  */
-function priceRange(expected: Price, least: Price, limit: number): PriceRange {
+function priceRange(expected: Price, least: Price, limit: number) {
   const { calls, byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
   // If nothing is there, a list may be looked at to tell why.
@@ -548,16 +541,6 @@ const ASSUMED_METRIC = 'indicator_1';
 
 const NO_RECORD = { detail: 'no record' };
 
-/** The assumptions on answers while they are not known. */
-interface Assumptions {
-  /** Returns the years of the figures that the service holds: fields below them are asked for too. */
-  readonly yearsOf: YearsOf;
-  /** True if lists and records have their documented size, rather than nothing in them. */
-  readonly areFilled: boolean;
-  /** Called for a list that is not known. */
-  onAssumedList(): void;
-}
-
 /**
  * Makes a stand-in for the service that answers without being asked, with the lists that it has given the key before or
  * with assumptions, and notes the calls that it was asked.
@@ -565,7 +548,7 @@ interface Assumptions {
 function answeringBy(
   { given, optionalEndpoints, figures }: PricingParts,
   note: (call: Call) => void,
-  assumptions: Assumptions,
+  assumptions: ReturnType<typeof assumptionsOf>,
 ): Send {
   const all: readonly Endpoint[] = [...Object.values(endpoints), ...optionalEndpoints];
 

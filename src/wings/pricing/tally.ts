@@ -4,7 +4,7 @@ import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } fro
 import { type Demand, type RowsOf, wholeKey, type YearRange } from '../../plan/demand.ts';
 import type { CoverLimits } from '../../plan/tiling.ts';
 import { argumentsOf, holdsList, summing } from '../../price/bound.ts';
-import { type Bill, type Call, openBill, type Payer, payerOf } from '../../service/call.ts';
+import { type Call, openBill, type Payer, payerOf } from '../../service/call.ts';
 import { countries, indicators, observations } from '../../service/endpoints.ts';
 
 interface PricedCall extends Call {
@@ -12,30 +12,7 @@ interface PricedCall extends Call {
   readonly isHeld: boolean;
 }
 
-/** The state of pricing one operation, while it goes on. */
-export interface Tally {
-  readonly bill: Bill;
-  /** Ends the pricing if the operation is certain to be refused. */
-  readonly payer: Payer;
-  readonly calls: PricedCall[];
-  /** Demands that were met by held figures. */
-  readonly heldDemands: Demand[];
-  isCertain: boolean;
-  mayBeRenewed: boolean;
-  /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
-  readonly refusal: Failure | null;
-  /**
-   * Counts a figure that is not held, before it is planned.
-   * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
-   */
-  want(demand: Demand): void;
-  /** Refuses the operation if it has come to more calls than it may take. */
-  close(): void;
-}
-
-/** The ceilings up to which an operation is priced. */
 interface Ceilings {
-  /** Calls that it may send. */
   readonly limit: number;
   /** True if only the price is asked for: then it is told beyond the limit, too. */
   readonly isExplained: boolean;
@@ -43,7 +20,7 @@ interface Ceilings {
   readonly isProven: boolean;
   readonly isCertain: boolean;
   /** Counts the fewest calls for the figures that are not held. */
-  readonly fewest: FewestCalls;
+  readonly fewest: ReturnType<typeof createFewestCalls>;
   /** Names the field that takes the most calls to a route; null if none can be told. */
   readonly dearest: (route: string) => string | null;
 }
@@ -54,7 +31,8 @@ const PRICED_BEYOND = 10;
 /** Figures that are planned for a made-up key: an operation that may run takes a plan of fewer, or none. */
 const MOST_PLANNED_UNPROVEN = 2_500;
 
-export function openTally(parts: Ceilings): Tally {
+/** Opens the state of pricing one operation, while it goes on. */
+export function openTally(parts: Ceilings) {
   const { limit, isExplained, isProven, fewest, dearest } = parts;
   const bill = openBill();
   const free = payerOf(bill);
@@ -89,23 +67,35 @@ export function openTally(parts: Ceilings): Tally {
     return refusal;
   }
 
+  /** Ends the pricing if the operation is certain to be refused. */
+  const payer: Payer = {
+    reserve(route) {
+      if (refusal !== null) throw refusal;
+      if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
+      return free.reserve(route);
+    },
+  };
+
   return {
     bill,
-    payer: {
-      reserve(route) {
-        if (refusal !== null) throw refusal;
-        if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
-        return free.reserve(route);
-      },
-    },
-    calls: [],
-    heldDemands: [],
+    payer,
+    /** Calls that it takes, and calls that are spared since held values answer them. */
+    calls: [] as PricedCall[],
+    /** Demands that were met by held figures. */
+    heldDemands: [] as Demand[],
+    /** True if the operation takes just these calls, for any answers of the service. */
     isCertain: parts.isCertain,
+    /** True if a look at the sources may spare the operation the calls for figures that are past their time. */
     mayBeRenewed: false,
+    /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
     get refusal() {
       return refusal;
     },
-    want(demand) {
+    /**
+     * Counts a figure that is not held, before it is planned.
+     * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
+     */
+    want(demand: Demand) {
       if (refusal !== null) throw refusal;
       fewest.add(demand);
       if (fewest.calls > mostByFigures) {
@@ -114,6 +104,7 @@ export function openTally(parts: Ceilings): Tally {
       }
       if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
     },
+    /** Refuses the operation if it has come to more calls than it may take. */
     close() {
       if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
     },
@@ -129,10 +120,8 @@ interface Weighed {
 /** Items of lists whose length the text doesn't tell: the documented number of countries and of indicators. */
 const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
 
-/** Items of any other list. */
 const SOME_ITEMS = 20;
 
-/** Rows that a series is taken for. */
 const SERIES_ROWS = 77;
 
 const NOTHING: Weighed = { weight: 0, path: [] };
@@ -209,26 +198,17 @@ function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): num
   return USUAL_ITEMS[typeName] ?? SOME_ITEMS;
 }
 
-/** A lower bound of the calls for figures, kept while demands are still coming: no cover of them has fewer. */
-interface FewestCalls {
-  /** Distinct figures so far. */
-  readonly figures: number;
-  readonly calls: number;
-  /** Counts a figure, once for all its demands. */
-  add(demand: Demand): void;
-}
-
 const NO_ROWS: RowsOf = () => 0;
 
 /**
- * Bounds the calls from below, at next to no work: each call brings a number of rows and names a number of codes at the
+ * Bounds the calls for figures from below while demands are still coming, at next to no work: each call brings a number of rows and names a number of codes at the
  * most, so the sums of the demands tell the least.
  */
 export function createFewestCalls(
   { maxRows, maxCodes }: CoverLimits,
   seriesRows: RowsOf,
   rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
-): FewestCalls {
+) {
   /** Rows by figure: for a series, the most that one demand takes of it. */
   const counted = new Map<string, number>();
   const countryCodes = new Set<string>();
@@ -244,7 +224,8 @@ export function createFewestCalls(
       const names = Math.max(countryCodes.size, metricKeys.size);
       return Math.max(Math.ceil(rows / maxRows), Math.ceil(names / maxCodes));
     },
-    add(demand) {
+    /** Counts a figure, once for all its demands. */
+    add(demand: Demand) {
       const { mode, years, countryCode, metricKey } = demand;
       const key = wholeKey(demand);
       const before = counted.get(key);

@@ -40,7 +40,6 @@ interface MemoryTaken {
   readonly heapUsed: number;
 }
 
-/** The parts of the engine that are used here. */
 interface Engine {
   setFlags(flag: string): void;
   taken(): MemoryTaken;

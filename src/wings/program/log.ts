@@ -62,7 +62,6 @@ const MAX_DELAY_MS = 100;
 
 const MAX_WAITING = 4 * 1_048_576;
 
-/** Lines that are on their way. */
 interface LogBatch {
   rest: Buffer;
   readonly lines: number;

@@ -6,11 +6,11 @@ import {
   type Histogram,
   Registry,
 } from 'prom-client';
-import type { Gateway, Observer, OperationEvent } from '../../gateway.ts';
+import type { Gateway, Observer } from '../../gateway.ts';
+import type { OperationEvent } from '../../operations/run.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The observations under one combination of labels. */
 class TalliedValues {
   readonly labels: Labels;
   readonly #bounds: readonly number[];
@@ -201,7 +201,6 @@ function createNamedOperations(metrics: OwnMetrics) {
   };
 }
 
-/** Finds the names of the operations of a document. */
 function namesIn(text: string): string[] {
   return [...text.matchAll(NAME_IN_DOCUMENT)].map(([, name = '']) => name);
 }
@@ -212,7 +211,6 @@ const MAX_KEYS = 20;
 /** Characters of a key's digest that name it: it is keyed, so that nobody can look a key up by it. */
 const DIGEST_LENGTH = 8;
 
-/** The parts of the gateway that are looked at. */
 type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state' | 'trusted' | 'issued'>;
 
 /** Shows state that the gateway has anyway; it is looked at only when metrics are read. */
@@ -435,7 +433,6 @@ export function createMetrics(
   };
 }
 
-/** Counts batches, rows, and waits for minute windows. */
 function figuresMetrics(metrics: OwnMetrics) {
   const operations = metrics.histogram(
     'country_graph_batch_operations',
@@ -496,7 +493,6 @@ function countDroppedLines(metrics: OwnMetrics, droppedLines: () => number): voi
 /** Types of metrics that still count once their worker has ended. */
 const LASTING = new Set(['counter', 'histogram']);
 
-/** Workers as their metrics are summed. */
 interface Counted {
   readonly workers: Iterable<{ snapshot(): Promise<MetricsSnapshot> }>;
   /** Workers that were started in place of one that had ended by itself. */

@@ -13,7 +13,7 @@ import { METHODS } from '../../operations/messages.ts';
 import { graphqlRoute, refuse } from '../../server/graphql-route.ts';
 import { createOutgoing, type Outgoing, requestIdOf, taggedText } from '../../server/http.ts';
 import type { PublicDocument } from '../address/public-documents.ts';
-import type { LiveTransport } from '../live/stream.ts';
+import type { LiveTransport } from '../live/transports.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -44,27 +44,6 @@ const EXPOSED_HEADERS = [
   'x-graphql-warnings',
 ];
 
-interface Server {
-  /** Takes requests. Resolves to the GraphQL address. */
-  listen(): Promise<{
-    readonly url: string;
-    /** The address of health and metrics, if not beside the rest. */
-    readonly adminUrl: string | undefined;
-  }>;
-  /**
-   * Says that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
-   * new connection, answers new operations on open ones with 503, and lets operations in flight finish for as long as
-   * the settings allow. Then it cuts the connections that are left and stops the gateway.
-   * @param delayMs `DRAIN_DELAY_MS`, unless something else is given
-   * @param isReplaced true if another process takes the connections from now on. Then no new ones are taken at once,
-   * but open ones are answered until they have closed, as long as requests in flight may take; and probes of readiness
-   * are told that the program is ready
-   * @returns the number of requests that the gateway was at when they were cut, without those whose clients don't read,
-   * or don't send
-   */
-  drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
-}
-
 /** The progress of a server on the way to its end. */
 interface Course {
   /** Set once clients are asked to close their connections. */
@@ -88,7 +67,7 @@ function withoutSchemas(): never {
   throw new Error('No route has a schema.');
 }
 
-export function createServer(parts: ServerParts): Server {
+export function createServer(parts: ServerParts) {
   const { config, gateway, metrics, log, demoKeys } = parts;
   const app = fastify({
     bodyLimit: config.maxBodyBytes,
@@ -144,7 +123,7 @@ export function createServer(parts: ServerParts): Server {
   const { live } = gateway;
   if (live !== null)
     app.register(async () => {
-      const { liveSockets } = await import('../live/sockets.ts');
+      const { liveSockets } = await import('../live/transports.ts');
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
   const models: ModelsSection[] = [];
@@ -183,6 +162,7 @@ export function createServer(parts: ServerParts): Server {
   app.setNotFoundHandler(notFound);
 
   return {
+    /** Takes requests. Resolves to the GraphQL address, and to that of health and metrics, if not beside the rest. */
     async listen() {
       const host = config.host.replace(/^\[(.*)\]$/, '$1');
       const origin = await listenAt(app, host, config.port);
@@ -195,9 +175,8 @@ export function createServer(parts: ServerParts): Server {
       }
     },
 
-    drain(delayMs = config.drainDelayMs, isReplaced = false) {
-      return drain({ app, course, open, admin, transports }, parts, delayMs, isReplaced);
-    },
+    drain: (delayMs = config.drainDelayMs, isReplaced = false) =>
+      drain({ app, course, open, admin, transports }, parts, delayMs, isReplaced),
   };
 }
 
@@ -387,18 +366,25 @@ function waitsForClient({ request, raw }: FastifyReply): boolean {
   return raw.headersSent && !String(raw.getHeader('content-type')).startsWith('multipart/');
 }
 
-/** One server until its end. */
 interface RunningServer {
   readonly app: FastifyInstance;
   readonly course: Course;
   readonly open: ReturnType<typeof watchOpenRequests>;
   /** The server for operators; null if they ask at the same port. */
   readonly admin: ReturnType<typeof createAdminServer> | null;
-  /** The ways of subscriptions. */
   readonly transports: readonly LiveTransport[];
 }
 
-/** Drains as `Server.drain` says. */
+/**
+ * Says that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
+ * new connection, answers new operations on open ones with 503, and lets operations in flight finish for as long as
+ * the settings allow. Then it cuts the connections that are left and stops the gateway.
+ * @param isReplaced true if another process takes the connections from now on. Then no new ones are taken at once,
+ * but open ones are answered until they have closed, as long as requests in flight may take; and probes of readiness
+ * are told that the program is ready
+ * @returns the number of requests that the gateway was at when they were cut, without those whose clients don't read,
+ * or don't send
+ */
 async function drain(
   { app, course, open, admin, transports }: RunningServer,
   { config, gateway, log }: ServerParts,
@@ -434,7 +420,6 @@ async function drain(
   return cut;
 }
 
-/** Waits for work, but no longer than the limit. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});

@@ -2,11 +2,13 @@ import { responsePathAsArray } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../../async/turns.ts';
 import type { BatchInfo, BatchResolver } from '../../execution/plan.ts';
 import type { Outcome } from '../../figures/entries.ts';
-import type { GraphContext, RankRecord, RatioRecord } from '../../graph/context.ts';
+import type { GraphContext } from '../../graph/context.ts';
 import type {
   ObservationChangeArgs,
   ObservationPerArgs,
   ObservationRankArgs,
+  Rank,
+  ResolversParentTypes,
 } from '../../graph/generated.ts';
 import type { WantedFigure } from '../../loaders/observations.ts';
 import { type Period, periodOf, shiftedPeriod } from '../../periods.ts';
@@ -44,7 +46,6 @@ interface Matching {
   readonly mayBeLatest: boolean;
 }
 
-/** Figures for one place and period. */
 interface Alike {
   readonly rows: Series;
   readonly first: ObservationRecord;
@@ -53,7 +54,6 @@ interface Alike {
 /** Rows by year and place, and of these by period: of thousands of days, each is compared with others. */
 interface SeriesIndex {
   readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
-  /** The newest of the whole country. */
   readonly newest: ObservationRecord | null;
 }
 
@@ -252,7 +252,6 @@ type Operand = ObservationRecord | Misfit | Error | null;
 const findIn = (outcome: Outcome, own: ObservationRecord, year: number): Counterpart =>
   outcome instanceof Error ? outcome : matching(outcome, own, year);
 
-/** Latest figures by their pairs. */
 type LatestByPair = ReadonlyMap<string, ObservationRecord | Error | null>;
 
 const NONE_ASKED: LatestByPair = new Map();
@@ -369,7 +368,12 @@ function gapIn(rows: Outcome, own: ObservationRecord, year: number): Misfit | nu
   );
 }
 
-const per: Derived<ObservationPerArgs, RatioRecord> = (rows, { metricKey }, context, info) => {
+const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
+  rows,
+  { metricKey },
+  context,
+  info,
+) => {
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
@@ -409,7 +413,7 @@ interface RankGroup {
   readonly wanted: readonly WantedFigure[];
 }
 
-const rank: Derived<ObservationRankArgs, RankRecord> = (rows, { among, direction }, context, info) => {
+const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, context, info) => {
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
   const known =
@@ -495,7 +499,7 @@ function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], la
  * The rank of a figure among those of other countries.
  * @param sign 1 if the largest figure comes first
  */
-function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): RankRecord | Misfit | Error {
+function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): Rank | Misfit | Error {
   let [position, of] = [1, 1];
   for (const { countryCode, figure } of rivals) {
     if (countryCode === row.countryCode) continue;

@@ -11,12 +11,10 @@ import type {
   SharedCounters,
   Window,
 } from '../../store/store.ts';
-/** Takes a fault of the store. */
 export type Fault = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
 export interface Backing extends Partial<Shrinkable> {
-  /** A storage adapter as Keyv takes it. */
   readonly adapter: Adapter;
   readonly sharedCounters: SharedCounters | null;
   readonly leases: Leases | null;
@@ -71,29 +69,49 @@ interface Taken {
 /** Opens leases in this process. */
 export function createLeases(now: () => number): Leases {
   const taken = createLru<Taken>(MAX_NAMES);
-  const keyOf = (group: string, name: string) => `${group} ${name}`;
-  const stateOf = (key: string) => {
-    const lease = taken.get(key);
-    return lease !== undefined && lease.untilMs > now() ? lease.state : null;
-  };
+  return leasesOver({
+    read(key) {
+      const lease = taken.get(key);
+      return lease !== undefined && lease.untilMs > now() ? lease.state : null;
+    },
+    write: (key, state, lifeMs) => taken.set(key, { state, untilMs: now() + lifeMs }),
+    remove: (key) => taken.delete(key),
+  });
+}
+
+/**
+ * Opens leases over a table of states, each of which is kept for its time.
+ * @param atOnce does work so that nothing comes between
+ */
+export function leasesOver(
+  table: {
+    readonly read: (key: string) => HeldState | null;
+    readonly write: (key: string, state: HeldState, lifeMs: number) => unknown;
+    readonly remove: (key: string) => unknown;
+  },
+  atOnce = <T>(work: () => T): T => work(),
+): Leases {
+  const { read, write, remove } = table;
+  const keysOf = (group: string, names: readonly string[]) => names.map((name) => `${group} ${name}`);
   return {
-    async take({ group, names, holder, lifeMs }, terms) {
-      const keys = names.map((name) => keyOf(group, name));
-      const states = statesOf(keys.map(stateOf), terms);
-      for (const [i, key] of keys.entries()) {
-        if (states[i] === 'own') taken.set(key, { state: awayState(holder), untilMs: now() + lifeMs });
-      }
-      return states;
-    },
-    look: async (group, names) => names.map((name) => isAway(stateOf(keyOf(group, name)))),
-    async end({ group, names, holder }, isFetched) {
-      for (const name of names) {
-        const key = keyOf(group, name);
-        if (stateOf(key) !== awayState(holder)) continue;
-        if (isFetched) taken.set(key, { state: fetchedState(holder), untilMs: now() + FETCHED_MS });
-        else taken.delete(key);
-      }
-    },
+    take: async ({ group, names, holder, lifeMs }, terms) =>
+      atOnce(() => {
+        const keys = keysOf(group, names);
+        const states = statesOf(keys.map(read), terms);
+        for (const [i, key] of keys.entries()) {
+          if (states[i] === 'own') write(key, awayState(holder), lifeMs);
+        }
+        return states;
+      }),
+    look: async (group, names) => keysOf(group, names).map((key) => isAway(read(key))),
+    end: async ({ group, names, holder }, isFetched) =>
+      atOnce(() => {
+        for (const key of keysOf(group, names)) {
+          if (read(key) !== awayState(holder)) continue;
+          if (isFetched) write(key, fetchedState(holder), FETCHED_MS);
+          else remove(key);
+        }
+      }),
   };
 }
 
@@ -110,7 +128,7 @@ export function isAway(state: string | null): boolean {
 }
 
 /** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */
-export function statesOf(
+function statesOf(
   held: readonly (HeldState | null)[],
   { passedOver, isWhole }: LeaseTerms,
 ): readonly LeaseState[] {

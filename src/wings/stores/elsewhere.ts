@@ -144,7 +144,6 @@ function openBreaker() {
   });
 }
 
-/** A value, as it is held in this process. */
 interface Near {
   /** Undefined if the store had none. */
   readonly value: unknown;

@@ -44,8 +44,11 @@ export function createInFlight(
   /** Milliseconds that a fetch usually takes. */
   let usualMs = MAX_HOLD_MS / HOLD_SHARE;
 
-  /** Takes leases, but for names that this process has already: those are its own. */
-  async function take(group: string, names: readonly string[], terms: Terms): Promise<TakenLeases> {
+  /**
+   * Takes leases, but for names that this process has already: those are its own.
+   * @returns the leases that are taken, and the state of each name
+   */
+  async function take(group: string, names: readonly string[], terms: Terms) {
     const known = names.map((name) => own.get(`${group} ${name}`));
     const asked = names.filter((_, i) => known[i] === undefined);
     const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
@@ -149,12 +152,6 @@ export function createInFlight(
     together: (wanted) =>
       wanted.names.length > MAX_NAMES_TOGETHER ? wanted.fetch(wanted.names) : together(wanted),
   };
-}
-
-/** Leases that are taken, with the state of each name. */
-interface TakenLeases {
-  readonly stateOf: ReadonlyMap<string, LeaseState>;
-  readonly leased: Lease;
 }
 
 interface Terms {

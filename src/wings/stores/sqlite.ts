@@ -4,17 +4,13 @@ import { ConfigError } from '../../config.ts';
 import type { CounterSnapshot, HeldState, Leases, SharedCounters, Window } from '../../store/store.ts';
 import {
   type Adapter,
-  awayState,
   type Backing,
   createHeldHere,
   type Fault,
-  FETCHED_MS,
-  fetchedState,
-  isAway,
+  leasesOver,
   MONTH_KEPT_MS,
   mayTake,
   noteIn,
-  statesOf,
 } from './backing.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
@@ -23,7 +19,6 @@ const BUSY_TIMEOUT_MS = 100;
 /** Writes after which entries past their time are swept out. */
 const WRITES_BETWEEN_SWEEPS = 500;
 
-/** Path of a database that is in no file. */
 const IN_MEMORY = ':memory:';
 
 /** SQLite's codes for a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
@@ -234,7 +229,6 @@ function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
   };
 }
 
-/** The part of a store that is asked of one file. */
 interface OpenedFile {
   readonly adapter: Adapter;
   clear(prefix: string): Promise<void>;
@@ -350,30 +344,14 @@ function leasesIn(db: DatabaseSync): Leases {
     'INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires',
   );
   const remove = db.prepare('DELETE FROM leases WHERE name = ?');
-  const keyOf = (group: string, name: string) => `${group} ${name}`;
-  const stateOf = (key: string) => (select.get(key, Date.now())?.state as HeldState | undefined) ?? null;
-  return {
-    take: async ({ group, names, holder, lifeMs }, terms) =>
-      inTransaction(db, () => {
-        const keys = names.map((name) => keyOf(group, name));
-        const states = statesOf(keys.map(stateOf), terms);
-        for (const [i, key] of keys.entries()) {
-          if (states[i] === 'own') write.run(key, awayState(holder), Date.now() + lifeMs);
-        }
-        return states;
-      }),
-    look: async (group, names) => names.map((name) => isAway(stateOf(keyOf(group, name)))),
-    async end({ group, names, holder }, isFetched) {
-      inTransaction(db, () => {
-        for (const name of names) {
-          const key = keyOf(group, name);
-          if (stateOf(key) !== awayState(holder)) continue;
-          if (isFetched) write.run(key, fetchedState(holder), Date.now() + FETCHED_MS);
-          else remove.run(key);
-        }
-      });
+  return leasesOver(
+    {
+      read: (key) => (select.get(key, Date.now())?.state as HeldState | undefined) ?? null,
+      write: (key, state, lifeMs) => write.run(key, state, Date.now() + lifeMs),
+      remove: (key) => remove.run(key),
     },
-  };
+    (work) => inTransaction(db, work),
+  );
 }
 
 function prepareTables(db: DatabaseSync): void {

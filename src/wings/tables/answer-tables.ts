@@ -14,10 +14,9 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** An object as JSON has it. */
 type JsonFields = Readonly<Record<string, unknown>>;
 
-export function isJsonObject(value: unknown): value is JsonFields {
+function isJsonObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
@@ -57,7 +56,6 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   JSON: 'json',
 };
 
-/** Facts that are known of a field beside its name. */
 interface Looked {
   readonly isList: boolean;
   readonly kind: ColumnKind;
@@ -176,7 +174,7 @@ function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth:
 }
 
 /** A list of an answer, with the fields around it, as rows of the same columns. */
-export interface AnswerTable {
+interface AnswerTable {
   /** Response names down to the list, such as `countries.observations`; empty if the answer has no list. */
   readonly path: string;
   readonly columns: readonly TableColumn[];
@@ -187,7 +185,7 @@ export interface AnswerTable {
   readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
 }
 
-export interface TableColumn {
+interface TableColumn {
   /** Response names below the outermost list, such as `capital` or `observations.value`. */
   readonly name: string;
   readonly kind: ColumnKind;
@@ -262,7 +260,6 @@ function operationIn(
   return operations.find((operation) => operation.name?.value === name) ?? null;
 }
 
-/** Place of fields, on the way down. */
 interface ListPlace {
   readonly path: readonly string[];
   /** Prefix of the columns of these fields. */

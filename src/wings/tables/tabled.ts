@@ -17,19 +17,16 @@ import {
 } from '../../operations/messages.ts';
 import type { OperationsParts } from '../../operations/run.ts';
 import { openBill } from '../../service/call.ts';
-import {
-  type AnswerTable,
-  isJsonObject,
-  type TableColumn,
-  TooManyFields,
-  tablesBySchema,
-} from './answer-tables.ts';
+import { isObject } from '../../service/records/envelope.ts';
+import { TooManyFields, tablesBySchema } from './answer-tables.ts';
 import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from './cells.ts';
+
+type MadeTable = NonNullable<ReturnType<typeof tablesBySchema>>[number];
+type MadeColumn = MadeTable['columns'][number];
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';
 
-/** Rows that are written in one step. */
 const STEP_ROWS = 16;
 
 /** Bytes that are handed on at once, without those that a step adds. */
@@ -61,10 +58,10 @@ export async function tabled(
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (status !== 200 || !isWhole || isExplained(request)) return varied(response);
   const answer = await timeSliced(job, parsedInSteps(String(body)));
-  const { data, errors, extensions } = isJsonObject(answer) ? answer : {};
+  const { data, errors, extensions } = isObject(answer) ? answer : {};
   const faults = Array.isArray(errors) ? errors : [];
   // Errors without data are no rows.
-  if (table === null || !isJsonObject(data) || (faults.length > 0 && isNothing(data)))
+  if (table === null || !isObject(data) || (faults.length > 0 && isNothing(data)))
     return varied({ ...response, status: faults.length > 0 ? statusOfFault(faults[0]) : status });
   const writer = await format.open(table.columns);
   const chunks = chunksOf(written(table, data, writer), job, LONGER * parts.config.maxAnswerBytes);
@@ -104,7 +101,7 @@ async function* continued(
 function tableFor(
   request: GatewayRequest,
   { schema, persisted, config }: OperationsParts,
-): AnswerTable | string | null {
+): MadeTable | string | null {
   if (Array.isArray(request.body))
     return 'A table is made of one operation. Send them one by one, or ask for JSON.';
   const asked = textIn(request, persisted);
@@ -122,8 +119,8 @@ function tableFor(
 
 /** Writes the table in steps, with a chunk after those that complete one. */
 function* written(
-  { rows }: AnswerTable,
-  data: Parameters<AnswerTable['rows']>[0],
+  { rows }: MadeTable,
+  data: Parameters<MadeTable['rows']>[0],
   writer: TableWriter,
 ): Generator<Uint8Array | undefined> {
   let count = 0;
@@ -177,7 +174,7 @@ function varied(response: GatewayResponse): GatewayResponse {
 
 /** Adds headers for the facts that have no place in a table: the numbers of errors and warnings, and the bill. */
 function told(headers: Map<string, string>, errorCount: number, extensions: unknown): Map<string, string> {
-  const { upstream = openBill(), warnings } = isJsonObject(extensions) ? extensions : {};
+  const { upstream = openBill(), warnings } = isObject(extensions) ? extensions : {};
   headers.set('x-upstream-bill', JSON.stringify(upstream));
   if (errorCount > 0) headers.set('x-graphql-errors', String(errorCount));
   if (Array.isArray(warnings)) headers.set('x-graphql-warnings', String(warnings.length));
@@ -206,8 +203,8 @@ const STATUSES: Readonly<Record<string, number>> = {
 };
 
 export function statusOfFault(fault: unknown): number {
-  const extensions = isJsonObject(fault) ? fault.extensions : undefined;
-  return (isJsonObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
+  const extensions = isObject(fault) ? fault.extensions : undefined;
+  return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 
 function refused(status: 406, message: string, { requestId }: GatewayRequest): GatewayResponse {
@@ -339,7 +336,6 @@ interface TableWriter {
   finish(): Uint8Array;
 }
 
-/** Rows of one record batch. */
 const BATCH_ROWS = 512;
 
 /**
@@ -347,9 +343,9 @@ const BATCH_ROWS = 512;
  * JavaScript, and a value that is neither number nor boolean is text. The library is loaded only if somebody asks for
  * that.
  */
-async function arrowWriter(columns: readonly TableColumn[]): Promise<TableWriter> {
+async function arrowWriter(columns: readonly MadeColumn[]): Promise<TableWriter> {
   const arrow = await import('apache-arrow');
-  const types: Readonly<Record<TableColumn['kind'], () => DataType>> = {
+  const types: Readonly<Record<MadeColumn['kind'], () => DataType>> = {
     integer: () => new arrow.Int32(),
     number: () => new arrow.Float64(),
     boolean: () => new arrow.Bool(),
@@ -403,7 +399,7 @@ async function arrowWriter(columns: readonly TableColumn[]): Promise<TableWriter
   };
 }
 
-function typed(value: unknown, kind: TableColumn['kind'] = 'text'): unknown {
+function typed(value: unknown, kind: MadeColumn['kind'] = 'text'): unknown {
   if (value === null || value === undefined) return null;
   if (kind === 'json') return JSON.stringify(value);
   return kind === 'text' ? cellText(value) : asNumber(value);
@@ -412,7 +408,7 @@ function typed(value: unknown, kind: TableColumn['kind'] = 'text'): unknown {
 interface TableFormat {
   readonly contentType: string;
   /** Loads the modules that the format needs. */
-  readonly open: (columns: readonly TableColumn[]) => Promise<TableWriter>;
+  readonly open: (columns: readonly MadeColumn[]) => Promise<TableWriter>;
 }
 
 /** Formats by the type of content that a client asks for, some with a parameter. */

@@ -11,7 +11,7 @@ import { excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { RULED_OUT } from '../../operations/messages.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
-import { keyFault } from '../../server/http.ts';
+import { headFault } from '../../server/http.ts';
 import { openKeyStore } from '../issued/key-store.ts';
 import { ownBuild } from '../own-version.ts';
 import { ToolBudgets } from './own-tools.ts';
@@ -53,7 +53,7 @@ export async function mcpRoute(
 
   app.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
-    const fault = keyFault(request.raw);
+    const fault = headFault(request.raw);
     if (course.isDraining) refuse(reply, 503, 'The gateway is shutting down.');
     // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
     else if (origin !== undefined && !origins.includes('*') && !origins.includes(origin))
@@ -107,7 +107,6 @@ export async function mcpRoute(
   return listed;
 }
 
-/** Answers a request in the way of its revision. */
 async function answered(server: Server, request: Request, parsedBody: unknown): Promise<Response> {
   if (!(await isLegacyRequest(request, parsedBody))) {
     // Nothing is told unasked, so that there is nothing to subscribe to.

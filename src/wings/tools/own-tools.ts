@@ -9,10 +9,8 @@ import { CountedPurse } from '../issued/key-purse.ts';
 import type { Count, KeyStore } from '../issued/key-store.ts';
 import { plain } from '../resolvers/lists.ts';
 
-/** Fields that one search lists. */
 const MOST_FIELDS = 12;
 
-/** Characters of a description that a search lists. */
 const MAX_WORDS = 300;
 
 const text = (description: string) => ({ type: 'string', description });
@@ -53,67 +51,48 @@ export const OWN_TOOLS = {
   },
 } as const satisfies Record<string, Omit<Tool, 'outputSchema'>>;
 
-/** A field that a search has found. */
-interface FoundField {
-  readonly field: string;
-  readonly type: string;
-  readonly description: string;
-}
-
-interface SearchedField extends FoundField {
-  /** The words that it is found by. */
-  readonly name: string;
-  readonly all: string;
-}
-
 /** Lists the fields of a schema that have all of some words in their names or descriptions; names come first. */
-export class FieldSearch {
-  readonly #schema: GraphQLSchema;
-  #fields: readonly SearchedField[] | undefined;
-
-  constructor(schema: GraphQLSchema) {
-    this.#schema = schema;
-  }
-
-  find(words: string): readonly FoundField[] {
+export function createFieldSearch(schema: GraphQLSchema) {
+  let fields: ReturnType<typeof fieldsOf> | undefined;
+  return (words: string) => {
     const wanted = plain(words).split(/\s+/).filter(Boolean);
-    this.#fields ??= this.#read();
+    fields ??= fieldsOf(schema);
     const isIn = (place: string) => (word: string) => place.includes(word);
-    return this.#fields
+    return fields
       .filter(({ all }) => wanted.length > 0 && wanted.every(isIn(all)))
-      .map((found) => ({ found, rank: wanted.filter(isIn(found.name)).length }))
+      .map(({ told, name }) => ({ told, rank: wanted.filter(isIn(name)).length }))
       .toSorted((a, b) => b.rank - a.rank)
       .slice(0, MOST_FIELDS)
-      .map(({ found: { field, type, description } }) => ({ field, type, description }));
-  }
+      .map(({ told }) => told);
+  };
+}
 
-  #read(): readonly SearchedField[] {
-    const types = Object.values(this.#schema.getTypeMap()).filter(isObjectType);
-    return types
-      .filter(({ name }) => !name.startsWith('_'))
-      .flatMap((type) =>
-        Object.values(type.getFields()).map((field) => {
-          const given = field.args.map(({ name, type }) => `${name}: ${type}`).join(', ');
-          const description = (field.description ?? '').replaceAll(/\s+/g, ' ').slice(0, MAX_WORDS);
-          const name = plain(
-            `${type.name}.${field.name} ${type.name}${field.name}`.replaceAll(/([A-Z])/g, ' $1'),
-          );
-          return {
+/** Returns the fields as they are told, with the words that they are found by. */
+function fieldsOf(schema: GraphQLSchema) {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  return types
+    .filter(({ name }) => !name.startsWith('_'))
+    .flatMap((type) =>
+      Object.values(type.getFields()).map((field) => {
+        const given = field.args.map(({ name, type }) => `${name}: ${type}`).join(', ');
+        const words = `${type.name}.${field.name} ${type.name}${field.name}`;
+        const name = plain(words.replaceAll(/([A-Z])/g, ' $1'));
+        return {
+          told: {
             field: `${type.name}.${field.name}${given === '' ? '' : `(${given})`}`,
             type: String(field.type),
-            description,
-            name,
-            all: plain(`${name} ${type.name}.${field.name} ${given} ${field.description ?? ''}`),
-          };
-        }),
-      );
-  }
+            description: (field.description ?? '').replaceAll(/\s+/g, ' ').slice(0, MAX_WORDS),
+          },
+          name,
+          all: plain(`${name} ${type.name}.${field.name} ${given} ${field.description ?? ''}`),
+        };
+      }),
+    );
 }
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 366 * 24 * HOUR_MS;
 
-/** Keys whose budgets are at hand. */
 const MAX_KEYS = 10_000;
 
 /** A budget as clients are told of it. */
@@ -143,7 +122,6 @@ export class ToolBudgets {
     this.#now = now;
   }
 
-  /** Opens the budget of a key. */
   purseOf(authorization: string): ToolPurse {
     const name = this.#nameOf(authorization);
     const purse =
@@ -157,7 +135,6 @@ export class ToolBudgets {
   }
 }
 
-/** The budget of one key, or of a session. */
 class ToolPurse extends CountedPurse {
   readonly #limit: number;
   readonly #now: () => number;

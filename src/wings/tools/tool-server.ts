@@ -29,7 +29,7 @@ import {
   beyondBudget,
   beyondRequest,
   boundedPurse,
-  FieldSearch,
+  createFieldSearch,
   MAX_CALLS_KEY,
   OWN_TOOLS,
   type ToolBudgets,
@@ -39,7 +39,6 @@ import {
 interface OperationTool {
   /** Name of the operation; if several have it, with the beginning of the document's identifier. */
   readonly name: string;
-  /** Description of the operation. */
   readonly description: string;
   readonly documentId: string;
   readonly operationName: string;
@@ -135,24 +134,12 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string {
   return lines.join('\n').trim();
 }
 
-/** One question to the gateway. */
-interface ToolQuestion {
-  readonly tool: OperationTool;
-  readonly variables: Readonly<Record<string, unknown>>;
-  /** Headers beside those that each question has. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  readonly requestId?: string | undefined;
-}
-
-/** An error of an answer, as a tool tells it. */
 interface ReplyFault {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** An answer of the gateway. */
 interface GraphqlReply {
   readonly data?: unknown;
   readonly errors: readonly ReplyFault[];
@@ -173,7 +160,8 @@ interface GraphqlReply {
 /** Has the gateway run a tool's operation, as any client would. */
 async function asked(
   { handle }: ToolGateway,
-  { tool: { documentId, operationName }, variables, headers, signal, requestId }: ToolQuestion,
+  { documentId, operationName }: OperationTool,
+  { variables, headers, signal, requestId }: Omit<ToolCall, 'maxCalls'>,
   purse: Purse | null = null,
 ): Promise<string> {
   const { body } = await handle({
@@ -188,10 +176,12 @@ async function asked(
   return wholeBody(body);
 }
 
+/** Takes the gateway's own words for an answer: their shape is not in question. */
 function replyOf(body: string): GraphqlReply {
   const reply = parseExactly(body);
-  if (!isReply(reply)) throw new Error('The gateway has answered a tool with something else than an answer.');
-  return { ...reply, errors: reply.errors ?? [] };
+  if (!isObject(reply))
+    throw new Error('The gateway has answered a tool with something else than an answer.');
+  return { errors: [], ...reply };
 }
 
 /** Reads the end of an answer that is too long to be read whole. */
@@ -200,11 +190,6 @@ function endOf(body: string): GraphqlReply {
   const at = body.lastIndexOf(name);
   const extensions: unknown = at < 0 ? {} : JSON.parse(body.slice(at + name.length, -1));
   return replyOf(JSON.stringify({ data: null, extensions }));
-}
-
-/** Takes the gateway's own words for an answer: their shape is not in question. */
-function isReply(reply: unknown): reply is Partial<GraphqlReply> {
-  return isObject(reply);
 }
 
 /** Returns the bill of an answer; an empty one if it has none. */
@@ -229,7 +214,8 @@ async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolP
   if (tool.price !== undefined) return tool.price;
   const { signal } = new AbortController();
   const headers = { authorization: NO_KEY, 'x-explain': '1' };
-  const reply = replyOf(await asked(gateway, { tool, variables: tool.sample, headers, signal }));
+  const call = { variables: tool.sample, headers, signal, requestId: undefined };
+  const reply = replyOf(await asked(gateway, tool, call));
   const price = priceIn(reply);
   // A price that can't be told for want of room is asked for again.
   if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
@@ -254,22 +240,8 @@ function describedWithPrice({ description, sample }: OperationTool, price: ToolP
   return `${description}\n\n${costs} ${refused.replace('than this gateway allows', `than ${limit}`)}`;
 }
 
-/** A caller of tools, as the gateway knows callers. */
-interface ToolCaller {
-  /** The `Authorization` header; undefined if there is none. */
-  readonly authorization: string | undefined;
-  readonly requestId?: string | undefined;
-}
-
 /** The gateway as tools use it. */
 type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
-
-interface ToolServers {
-  /** Opens a server of the protocol for one caller, not connected yet. */
-  open(caller: ToolCaller): Server;
-  /** Lists the tools as clients are told of them. */
-  listed(): Promise<Tool[]>;
-}
 
 /** The longest answer that is handed to a model, in bytes: it would be read whole, and so would its every repetition. */
 const MAX_ANSWER_BYTES = 1_048_576;
@@ -318,21 +290,22 @@ const CATALOGUE_TOOL: OperationTool = {
   sample: {},
 };
 
-/** One call of a tool by a client. */
 interface ToolCall {
   readonly variables: Readonly<Record<string, unknown>>;
+  /** Headers beside those that each question to the gateway has. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly requestId: string | undefined;
-  /** Calls that the client lets it take. */
   readonly maxCalls: number | undefined;
 }
+
+type WithArguments = { readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> } };
 
 /** The tools of the trusted documents and the gateway's own, and their work. */
 class Tools {
   readonly #gateway: ToolGateway;
   readonly #tools: () => ReadonlyMap<string, OperationTool>;
-  readonly #fields: FieldSearch;
+  readonly #fieldsWith: ReturnType<typeof createFieldSearch>;
   readonly #budgets: ToolBudgets | null;
 
   constructor(
@@ -342,7 +315,7 @@ class Tools {
   ) {
     this.#gateway = gateway;
     this.#tools = createCurrentTools(gateway, onFault);
-    this.#fields = new FieldSearch(gateway.schema);
+    this.#fieldsWith = createFieldSearch(gateway.schema);
     this.#budgets = budgets;
   }
 
@@ -369,7 +342,9 @@ class Tools {
   }
 
   /** Finds the work of a tool by its name; null if there is none. */
-  workOf(name: string): { readonly tool: Named; work(call: ToolCall): Promise<CallToolResult> } | null {
+  workOf(
+    name: string,
+  ): { readonly tool: WithArguments; work(call: ToolCall): Promise<CallToolResult> } | null {
     if (name === OWN_TOOLS.search.name) return { tool: OWN_TOOLS.search, work: (call) => this.#search(call) };
     if (name === OWN_TOOLS.price.name) return { tool: OWN_TOOLS.price, work: (call) => this.#price(call) };
     const tool = this.#tools().get(name);
@@ -379,15 +354,14 @@ class Tools {
   /** Asks what an operation would cost by the key of its caller. */
   async #explained(tool: OperationTool, call: ToolCall): Promise<GraphqlReply> {
     const headers = { ...call.headers, 'x-explain': '1' };
-    return replyOf(await asked(this.#gateway, { ...call, tool, headers }));
+    return replyOf(await asked(this.#gateway, tool, { ...call, headers }));
   }
 
   /** Runs an operation within its budgets: one that they have no room for is refused before any call. */
   async #run(tool: OperationTool, call: ToolCall): Promise<CallToolResult> {
     const { maxCalls } = call;
     const budgets = this.#budgets;
-    if (budgets === null && maxCalls === undefined)
-      return resultOf(await asked(this.#gateway, { ...call, tool }));
+    if (budgets === null && maxCalls === undefined) return resultOf(await asked(this.#gateway, tool, call));
     const { authorization = '' } = call.headers;
     const { errors, extensions } = await this.#explained(tool, call);
     const calls = extensions?.explain?.calls;
@@ -401,7 +375,7 @@ class Tools {
       if (told !== null && told.spent + calls > told.limit)
         return { ...refusedBy(beyondBudget(told, calls)), ...meta(told) };
       const purse = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
-      const result = resultOf(await asked(this.#gateway, { ...call, tool }, purse));
+      const result = resultOf(await asked(this.#gateway, tool, call, purse));
       return { ...result, ...meta((await budget?.told()) ?? null) };
     } catch (error) {
       if (error instanceof Failure) return refusedBy(error);
@@ -414,7 +388,7 @@ class Tools {
     if (typeof words !== 'string') return refused('BAD_USER_INPUT', 'Give words to search for.');
     if (place !== null && place !== 'FIELDS' && place !== 'INDICATORS')
       return refused('BAD_USER_INPUT', '`in` is FIELDS or INDICATORS, or left out.');
-    const found = place === 'INDICATORS' ? {} : { fields: this.#fields.find(words) };
+    const found = place === 'INDICATORS' ? {} : { fields: this.#fieldsWith(words) };
     if (place === 'FIELDS') return told({ data: found, upstream: openBill() });
     const result = await this.#run(CATALOGUE_TOOL, { ...call, variables: { words } });
     const { data, ...others } = result.structuredContent as {
@@ -452,10 +426,18 @@ export function createToolServers(
   version: string,
   onFault: (fault: unknown, requestId?: string) => void,
   budgets: ToolBudgets | null = null,
-): ToolServers {
+) {
   const tools = new Tools(gateway, onFault, budgets);
 
-  function open({ authorization, requestId }: ToolCaller): Server {
+  /**
+   * Opens a server of the protocol for one caller, not connected yet.
+   * @param caller `authorization` is the header; undefined if there is none
+   */
+  function open(caller: {
+    readonly authorization: string | undefined;
+    readonly requestId?: string | undefined;
+  }): Server {
+    const { authorization, requestId } = caller;
     const server = new Server(
       { name: 'country-graph', version },
       {
@@ -487,13 +469,7 @@ export function createToolServers(
       if (maxCalls !== undefined && !isCount(maxCalls))
         return refused('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`);
       try {
-        return await found.work({
-          variables,
-          headers,
-          signal: left.signal,
-          requestId,
-          maxCalls,
-        });
+        return await found.work({ variables, headers, signal: left.signal, requestId, maxCalls });
       } catch (fault) {
         onFault(fault, requestId);
         const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
@@ -503,22 +479,17 @@ export function createToolServers(
     return server;
   }
 
-  return { open, listed: () => tools.listed() };
-}
-
-/** A tool as far as its arguments are checked here. */
-interface Named {
-  readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
+  return {
+    open,
+    /** Lists the tools as clients are told of them. */
+    listed: () => tools.listed(),
+  };
 }
 
 function instructionsOf(budgets: ToolBudgets | null): string {
   const limit =
     budgets === null ? '' : ` Tools may send ${budgets.limit} calls under a key in an hour, or in a session.`;
   return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more.`;
-}
-
-function refusedBy({ code, message, fields }: Failure): CallToolResult {
-  return refused(code, message, fields);
 }
 
 /** Returns null if a text is none of an object. */
@@ -555,7 +526,7 @@ function createCurrentTools(
 
 /** Refuses arguments that a tool doesn't have; null if it has all of them. Their values are for the graph to judge. */
 function unknownArguments(
-  { inputSchema: { properties } }: Named,
+  { inputSchema: { properties } }: WithArguments,
   variables: Readonly<Record<string, unknown>>,
 ): CallToolResult | null {
   const unknown = Object.keys(variables).filter((name) => !Object.hasOwn(properties, name));
@@ -575,6 +546,10 @@ function resultOf(body: string): CallToolResult {
   const warnings = extensions?.warnings === undefined ? {} : { warnings: extensions.warnings };
   if (errors.length > 0) return failed(errors, { data, ...warnings, upstream: billOf(reply) });
   return told({ data, ...warnings, upstream: billOf(reply) });
+}
+
+function refusedBy({ code, message, fields }: Failure): CallToolResult {
+  return refused(code, message, fields);
 }
 
 function refused(

@@ -2,7 +2,6 @@ import type { Clock } from '../../async/clock.ts';
 
 /** Addresses at which a program takes requests. */
 export interface Addresses {
-  /** The GraphQL address. */
   readonly url: string;
   /** The address of health and metrics, if not beside the rest. */
   readonly adminUrl?: string | undefined;
@@ -70,10 +69,8 @@ const MAX_PAUSE_MS = 30_000;
 /** Keeps so many workers running, until it is told to drain them. */
 export class Supervisor<Kind extends Worker> {
   readonly #parts: SupervisorParts<Kind>;
-  /** Workers that take requests. */
   readonly workers = new Set<Kind>();
   readonly #starting = new Set<Kind>();
-  /** Workers that are to end. */
   readonly #leaving = new Set<Kind>();
   /** Workers in a row that did not live long. */
   #shortLived = 0;

@@ -13,7 +13,6 @@ import { createSummedMetrics, type MetricsSnapshot } from '../program/metrics.ts
 import { createHub, createHubListening, openChannel } from '../stores/hub.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
-/** Facts that a worker is told when it starts. */
 interface Welcome {
   readonly upstreamUrl: string;
   readonly demoKeys: Readonly<Record<string, string>> | null;
@@ -48,9 +47,8 @@ export async function startWorkers(config: Config, log: Log, outlet: LogOutlet):
     execArgv: [...process.execArgv, semiSpaceFlag(processBudgetMb(config))],
   });
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
-  const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
   const welcome: Welcome = {
-    upstreamUrl: config.countryDataUrl ?? listening?.url ?? '',
+    upstreamUrl: config.countryDataUrl ?? sandbox?.url ?? '',
     demoKeys: sandbox?.keys ?? null,
     // One for all workers, those that come later too.
     port: config.port === 0 ? await freePort(config.host) : config.port,
@@ -81,7 +79,7 @@ export async function startWorkers(config: Config, log: Log, outlet: LogOutlet):
   return {
     url,
     adminUrl,
-    sandbox: sandbox && listening && { url: listening.url, keys: sandbox.keys },
+    sandbox,
     async drain(delayMs) {
       const cut = await supervisor.drain(delayMs);
       await sandbox?.close();
@@ -90,17 +88,14 @@ export async function startWorkers(config: Config, log: Log, outlet: LogOutlet):
   };
 }
 
-interface StartedWorker extends Worker {
-  /** Returns the counts of the worker: its last ones, if it doesn't answer. */
-  snapshot(): Promise<MetricsSnapshot>;
-}
+type StartedWorker = ReturnType<typeof startWorker>;
 
 function startWorker(
   welcome: Welcome,
   hub: ReturnType<typeof createHub>,
   metrics: ReturnType<typeof createSummedMetrics>,
   outlet: LogOutlet,
-): StartedWorker {
+) {
   const process = cluster.fork(ALLOCATOR);
   const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<Addresses>();
   let cut = 0;
@@ -142,6 +137,7 @@ function startWorker(
       return cut;
     },
     kill: () => process.process.kill('SIGKILL'),
+    /** Returns the counts of the worker: its last ones, if it doesn't answer. */
     async snapshot() {
       const late = new Promise<never>((_, reject) => {
         setTimeout(() => reject(new Error('The worker is busy.')), SNAPSHOT_TIMEOUT_MS).unref();
@@ -150,7 +146,7 @@ function startWorker(
       last = told as MetricsSnapshot;
       return last;
     },
-  };
+  } satisfies Worker & { snapshot(): Promise<MetricsSnapshot> };
 }
 
 /** Sends a message to a worker. One that can't be sent is lost: a wait for the answer has a bound. */
@@ -174,7 +170,6 @@ function passLines(from: Readable, outlet: LogOutlet): void {
   from.on('error', () => {});
 }
 
-/** Finds a port that nobody listens at. */
 async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
@@ -184,16 +179,11 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-interface OwnWorker {
-  readonly drain: Program['drain'];
-  start(): Promise<void>;
-}
-
 /**
  * Creates one worker: it runs the program of `serve` in one process, at the port that the supervising process says. It
  * ends when that one says so, and lets operations in flight finish if that one has gone.
  */
-export function createWorker(config: Config, log: Log): OwnWorker {
+export function createWorker(config: Config, log: Log) {
   const { answers, listening } = createHubListening();
   let program: Awaited<ReturnType<typeof startProgram>> | undefined;
   let draining: Promise<number> | undefined;
@@ -234,7 +224,7 @@ export function createWorker(config: Config, log: Log): OwnWorker {
 
   return {
     drain,
-    async start() {
+    async start(): Promise<void> {
       const welcome = (await channel.ask('welcome')) as Welcome;
       const nearBytes = config.cacheMaxBytes / 2 / config.workers;
       const textOfAll = () => channel.ask('metrics').then(String, () => null);

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import {
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ExecutionArgs } from 'graphql';
 import {
   createHandler,
   type Handler,
@@ -9,17 +17,19 @@ import {
   type RequestParams,
   type Response as StreamResponse,
 } from 'graphql-sse';
+import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Config } from '../../config.ts';
 import { errorBody, Failure, type FailureCode } from '../../errors.ts';
-import type { GatewayRequest, Live, StreamHolder } from '../../gateway.ts';
-import { flat, hijacked, isBearer } from '../../server/http.ts';
+import type { Live } from "../../gateway.ts";
+import type { GatewayRequest } from "../../operations/messages.ts";
+import { flat, headFault, hijacked, isBearer, isWellFormed, requestIdOf } from "../../server/http.ts";
 import { isObject } from '../../service/records/envelope.ts';
-import type { LiveRequest, LiveResults, Opened } from './subscriptions.ts';
+import type { LiveResults } from './subscriptions.ts';
 
-/** The hooks of a reader of results. */
 interface Reading {
   /** Waits before the next result is made: until then, its reader isn't ready. */
   readonly ready?: () => Promise<void>;
-  /** Called with each result that is handed on. */
   readonly onResult?: () => void;
 }
 
@@ -27,12 +37,12 @@ interface Reading {
 type WatchedResults = LiveResults & { throw(error: unknown): Promise<never> };
 
 /** Begins a subscription; from then until it is over, its connection isn't idle. */
-export async function beginSubscription(
+async function beginSubscription(
   { subscriptions, enter }: Live,
-  request: LiveRequest & Pick<GatewayRequest, 'headers' | 'address'>,
+  request: Parameters<Live['subscriptions']['open']>[0] & Pick<GatewayRequest, 'headers' | 'address'>,
   idleness: Idleness,
   reading: Reading = {},
-): Promise<Opened<WatchedResults>> {
+) {
   idleness.begin();
   let isBegun = false;
   try {
@@ -81,8 +91,11 @@ function watched(results: LiveResults, { ready, onResult }: Reading, onEnd: () =
   };
 }
 
+/** Milliseconds that a connection may be without a subscription: as long as one of HTTP without a request. */
+const IDLE_MS = 72_000;
+
 /** Ends a connection that nobody uses: calls back after a time without a subscription. */
-export class Idleness {
+class Idleness {
   readonly #ms: number;
   readonly #onIdle: () => void;
   #underWay = 0;
@@ -115,18 +128,15 @@ export class Idleness {
   }
 }
 
-/** A transport of subscriptions to their clients. */
 export interface LiveTransport {
   /**
    * Asks all clients to come back, to another gateway or to this one once it is there again.
    * @returns a promise that settles once they have heard it
    */
   end(): Promise<unknown>;
-  /** Cuts the connections that are left. */
   cut(): void;
 }
 
-/** The beginning of a message that is a result. */
 const RESULT = 'event: next';
 
 /** The results on their way to one reader: the next is made once it has taken the last. */
@@ -175,9 +185,8 @@ const ADDRESS = '/graphql/stream';
 
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
 
-/** Milliseconds that a reserved stream waits for its reader, and a stream without a subscription for one. */
+/** Milliseconds that a reserved stream waits for its reader. */
 const RESERVED_MS = 30_000;
-const IDLE_MS = 72_000;
 
 /**
  * Most streams that are reserved and that nobody reads as yet: in all, of one key, and of all keys together that the
@@ -212,19 +221,11 @@ interface StreamContext {
 type StreamRequest = Request<FastifyRequest, StreamContext>;
 type StreamHandler = Handler<FastifyRequest, StreamContext>;
 
-/** Subscriptions over server-sent events. */
-interface LiveStream extends LiveTransport {
-  /** Tells if a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. */
-  isFor(request: FastifyRequest): boolean;
-  /** Answers a request by a stream. */
-  answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
-}
-
 /**
  * Serves `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or
  * one for several (a stream that is reserved first).
  */
-export function liveStream(app: FastifyInstance, live: Live, problem: Problem): LiveStream {
+export function liveStream(app: FastifyInstance, live: Live, problem: Problem) {
   /** Functions that end the streams that are read at the moment. */
   const open = new Set<() => void>();
   const streams = new SharedStreams(live, () => handler);
@@ -269,7 +270,8 @@ export function liveStream(app: FastifyInstance, live: Live, problem: Problem): 
 
   app.all(ADDRESS, answer);
   return {
-    isFor: (request) => isForStream(request, live),
+    /** Tells if a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. */
+    isFor: (request: FastifyRequest) => isForStream(request, live),
     answer,
     async end() {
       for (const end of open) end();
@@ -349,7 +351,10 @@ class SharedStreams {
     this.#streams.delete(token ?? '');
   }
 
-  #reserve(raw: FastifyRequest, { name: holder, isUnproven }: StreamHolder): string | StreamResponse {
+  #reserve(
+    raw: FastifyRequest,
+    { name: holder, isUnproven }: Awaited<ReturnType<Live['holderOf']>>,
+  ): string | StreamResponse {
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
     const ofKey = reserved.filter(([, stream]) => stream.holder === holder).length;
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;
@@ -459,4 +464,172 @@ function refusalOf({ code, message, fields: { retryAfterSeconds } }: Failure): S
 function tooMany(words: string): StreamResponse {
   const message = `${words} Read those first, or come again later.`;
   return refusal(503, 'OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS });
+}
+
+/** Milliseconds between two pings to a client, and those that it may take to answer. */
+const PING_MS = 12_000;
+const PONG_MS = 30_000;
+
+/** Characters of the name of a subscription in the log. */
+const MAX_REQUEST_ID = 128;
+
+/** Codes of closing, as RFC 6455 and its registry have them; the last one is that of `graphql-transport-ws`. */
+const CLOSING = { goingAway: 1001, serviceRestart: 1012, fault: 4500, unauthorized: 4401 } as const;
+
+const NO_KEY =
+  'UNAUTHENTICATED: send Bearer <API_KEY> as Authorization, or as authorization in connection_init';
+
+interface SocketConnection extends Record<PropertyKey, unknown> {
+  readonly request: IncomingMessage;
+  readonly socket: WebSocket;
+  readonly requestId: string;
+  readonly gone: AbortController;
+  readonly idleness: Idleness;
+  readonly address: string;
+  /** The key that its client gives; null until it has. */
+  authorization: string | null;
+}
+
+/**
+ * Serves `/graphql` over WebSocket, in the protocol `graphql-transport-ws`.
+ * @param config `maxBodyBytes` bounds the messages that are read, `maxAnswerBytes` those that may wait for one reader
+ */
+export function liveSockets(
+  server: HttpServer,
+  live: Live,
+  config: Config,
+  course: { readonly isDraining: boolean },
+  problem: Problem,
+): LiveTransport {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: config.maxBodyBytes,
+    handleProtocols: (protocols) => handleProtocols(protocols),
+  });
+  // By the rule of Fastify, which tells the address of each other client.
+  const isTrusted = proxyAddr.compile([...config.trustedProxies]);
+  const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
+
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const status = refusalStatus(request, course.isDraining);
+    if (status !== null) return refuse(socket, status);
+    sockets.handleUpgrade(request, socket, head, (upgraded) => serve(upgraded, request));
+  });
+
+  function serve(socket: WebSocket, request: IncomingMessage): void {
+    const requestId = requestIdOf(request);
+    const connection: SocketConnection = {
+      request,
+      socket,
+      requestId,
+      address: proxyAddr(request, isTrusted) ?? '',
+      gone: new AbortController(),
+      idleness: new Idleness(IDLE_MS, () => socket.close(CLOSING.goingAway, 'There is no subscription')),
+      authorization: null,
+    };
+    const stopPinging = keepAlive(socket);
+    const onClosed = protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => send(socket, text, config.maxAnswerBytes),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (take) =>
+          socket.on('message', (message) => {
+            take(String(message)).catch((error: unknown) => {
+              problem(error, requestId);
+              socket.close(CLOSING.fault, 'Internal server error');
+            });
+          }),
+      },
+      connection,
+    );
+    // A faulty frame closes the connection by itself; it is the client's fault.
+    socket.on('error', () => {});
+    socket.once('close', (code, reason) => {
+      stopPinging();
+      connection.idleness.stop();
+      connection.gone.abort();
+      onClosed(code, String(reason)).catch((error: unknown) => problem(error, requestId));
+    });
+  }
+
+  return {
+    end: () =>
+      Promise.all(
+        Array.from(sockets.clients, (socket) => {
+          socket.close(CLOSING.serviceRestart, 'Service restart');
+          return new Promise((resolve) => socket.once('close', resolve));
+        }),
+      ),
+    cut() {
+      for (const socket of sockets.clients) socket.terminate();
+    },
+  };
+}
+
+/** Settles once the text has left, so that the maker of the next one waits for a slow reader. */
+function send(socket: WebSocket, text: string, maxWaitingBytes: number): Promise<void> {
+  // Only a client that asks and asks without reading comes to this: events are made one by one.
+  if (socket.bufferedAmount > maxWaitingBytes) socket.terminate();
+  if (socket.readyState !== socket.OPEN) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    socket.send(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Pings the client now and then, and cuts it if it is silent. */
+function keepAlive(socket: WebSocket): () => void {
+  let heardAtMs = performance.now();
+  const hear = () => {
+    heardAtMs = performance.now();
+  };
+  socket.on('pong', hear).on('message', hear);
+  const timer = setInterval(() => {
+    if (performance.now() - heardAtMs > PING_MS + PONG_MS) socket.terminate();
+    else if (socket.readyState === socket.OPEN) socket.ping();
+  }, PING_MS);
+  return () => clearInterval(timer);
+}
+
+function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConnection> {
+  return {
+    onConnect({ connectionParams = {}, extra }) {
+      const { authorization, Authorization } = connectionParams;
+      const bearer = extra.request.headers.authorization ?? authorization ?? Authorization;
+      if (typeof bearer === 'string' && isBearer(bearer) && isWellFormed(bearer)) {
+        extra.authorization = bearer;
+        return true;
+      }
+      extra.socket.close(CLOSING.unauthorized, NO_KEY);
+      return false;
+    },
+    async onSubscribe({ extra }, id, payload) {
+      const { query, operationName, variables, onError }: typeof payload & { onError?: unknown } = payload;
+      const { authorization, idleness, gone, requestId: socketId } = extra;
+      const requestId = `${socketId}/${id}`.slice(0, MAX_REQUEST_ID);
+      const asked = { query, operationName, variables, onError };
+      const headers = {
+        ...flat(extra.request.headers),
+        ...(authorization === null ? {} : { authorization }),
+      };
+      const request = { ...asked, requestId, signal: gone.signal, headers, address: extra.address };
+      const began = await beginSubscription(live, request, idleness);
+      if ('errors' in began) return began.errors;
+      return { ...began.args, results: began.results };
+    },
+    // The arguments are those that were made above.
+    subscribe: (args) => (args as ExecutionArgs & { readonly results: LiveResults }).results,
+  };
+}
+
+/** Returns the status that refuses a connection; null if it is made. */
+function refusalStatus(request: IncomingMessage, isDraining: boolean): number | null {
+  const { pathname } = new URL(request.url ?? '', 'http://gateway');
+  if (pathname !== '/graphql') return 404;
+  return isDraining ? 503 : (headFault(request)?.status ?? null);
+}
+
+function refuse(socket: Duplex, status: number): void {
+  socket.on('error', () => {});
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
