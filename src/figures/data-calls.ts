@@ -326,11 +326,7 @@ function isAboutLimit(detail: string): boolean {
 
 /** True if, by the service's words, a call that named years was refused for its limit; else it may be for the years. */
 function isForLimitAlone({ outcome, detail }: Refusal): boolean {
-  return outcome instanceof Error && isAboutLimit(detail) && !isAboutYears(detail);
-}
-
-export function isAboutYears(detail: string): boolean {
-  return /year/i.test(detail);
+  return outcome instanceof Error && isAboutLimit(detail) && !/year/i.test(detail);
 }
 
 /** The highest limit below the refused one that the service's words name; null if they name none. */
@@ -451,7 +447,7 @@ export async function settlingFailures(
 }
 
 /** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */
-export function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
+function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
   return task.replan(task.pairs, inWhole(task.pairs, planning));
 }
 

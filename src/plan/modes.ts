@@ -495,10 +495,7 @@ export function fitsWithin(most: Estimate, demands: readonly Demand[], planning:
   const { parts } = taken(planningParts(demands, planning));
   const total = { calls: 0, rows: 0 };
   for (const { pairs, rowsOf } of parts) {
-    const ownRows = pairs.reduce(
-      (sum, { countryCode, metricKey }) => sum + rowsOf(countryCode, metricKey),
-      0,
-    );
+    const ownRows = sum(pairs.map(({ countryCode, metricKey }) => rowsOf(countryCode, metricKey)));
     if (total.rows + ownRows > most.rows) return false;
     const rectangles = coverWithin(most.calls - total.calls, pairs, limits, rowsOf);
     if (rectangles === null) return false;

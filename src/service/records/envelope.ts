@@ -24,10 +24,7 @@ export function invalid(place: Place, problem: string): Failure {
   return new Failure(
     'UPSTREAM_INVALID_RESPONSE',
     `The service sent an answer that breaks its specification (${detail}).`,
-    {
-      route: place.route,
-      detail,
-    },
+    { route: place.route, detail },
   );
 }
 
