@@ -465,14 +465,9 @@ export function createObservationPool(next: Fetch, parts: FiguresParts) {
           if (queue.add(request)) window.demanded();
           window.arrived(self);
           try {
-            if (missing > 0) {
-              sending.waits?.service.begin();
-              try {
-                await untilAborted(done, sending.signal);
-              } finally {
-                sending.waits?.service.end();
-              }
-            }
+            const waiting = missing > 0 ? untilAborted(done, sending.signal) : undefined;
+            sending.waits?.service.timing(waiting);
+            await waiting;
           } catch (reason) {
             settleLate(queue.withdraw(request), settle, reason);
             return;

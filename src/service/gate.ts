@@ -465,21 +465,20 @@ async function queued(
   { signal, waitDeadlineMs }: Sending,
   setAlarm?: (wakeAll: () => void) => void,
 ): Promise<void> {
-  let waiter: WaitingCall | undefined;
-  const onAbort = () => waiter?.wake();
-  await new Promise<void>((wake) => {
-    waiter = { deadlineMs: waitDeadlineMs, wake };
-    const place = waiters.findIndex((other) => other.deadlineMs > waitDeadlineMs);
-    waiters.splice(place === -1 ? waiters.length : place, 0, waiter);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (waiters.length === 1) {
-      setAlarm?.(() => {
-        for (const woken of waiters.splice(0)) woken.wake();
-      });
-    }
-  });
-  signal.removeEventListener('abort', onAbort);
-  const left = waiter === undefined ? -1 : waiters.indexOf(waiter);
+  const { promise: woken, resolve } = Promise.withResolvers<void>();
+  const wake = () => resolve();
+  const waiter: WaitingCall = { deadlineMs: waitDeadlineMs, wake };
+  const place = waiters.findIndex((other) => other.deadlineMs > waitDeadlineMs);
+  waiters.splice(place === -1 ? waiters.length : place, 0, waiter);
+  signal.addEventListener('abort', wake, { once: true });
+  if (waiters.length === 1) {
+    setAlarm?.(() => {
+      for (const other of waiters.splice(0)) other.wake();
+    });
+  }
+  await woken;
+  signal.removeEventListener('abort', wake);
+  const left = waiters.indexOf(waiter);
   if (left !== -1) waiters.splice(left, 1);
 }
 
