@@ -133,11 +133,11 @@ function typesOfSchema(): string {
 export const NODE_TYPES = [
 ${list(declared.filter(isNode))}] as const;
 
-/** Types without one: parts of what they stand in. */
+/** Types without one: parts of the types that they stand in. */
 export const PART_TYPES = [
 ${list(declared.filter((type) => !isNode(type)))}] as const;
 
-/** Types that a gateway has only where a setting asks for them. */
+/** Types that a gateway has only if a setting asks for them. */
 export const EXTRA_TYPES: readonly string[] = [
 ${list(extra)}];
 

@@ -67,7 +67,7 @@ async function comparePage(): Promise<Row & { readonly refused: number }> {
   };
 }
 
-/** @returns whether every operation that can takes one data call, and no widget was refused */
+/** @returns true if every operation that can takes one data call, and no widget was refused */
 export async function printCalls(): Promise<boolean> {
   const rows: Row[] = [];
   for (const file of globSync('bench/operations/*.graphql').sort()) rows.push(await compare(file));

@@ -41,8 +41,8 @@ const OTHERS = SERVERS.flatMap(({ mode, name }) => (mode === undefined ? name : 
 const MODES: readonly string[] = SERVERS.flatMap(({ mode }) => mode ?? []);
 
 /**
- * All of it, and the report.
- * @returns whether all thresholds are kept
+ * Runs all of it, and prints the report.
+ * @returns true if all thresholds are kept
  */
 export async function race({
   seconds,

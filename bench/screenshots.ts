@@ -151,7 +151,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 };
 
 const [, , folder, ...situations] = argv;
-// The README's are of a gateway that holds nothing yet, whichever comes first.
+// Holds nothing for the README's pictures, which may come in any order.
 await using program = await openProgram({ env: { CACHE_URL: folder === undefined ? 'none' : 'memory:' } });
 const url = `${new URL(program.url).origin}/graphiql`;
 const browser = await openBrowser();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Read by whatever Node is there, so it is written as old ones read it: the program itself would fail them with a fault of
+// Read by any Node, so it is written as old ones read it: the program itself would fail them with a fault of
 // syntax, or of a module that is missing.
 'use strict';
 const fs = require('node:fs');
@@ -18,8 +18,8 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   process.exitCode = 1;
 } else {
   // Before the program is loaded, which is when the engine first makes up its mind about the second.
-  // Under load the engine comes to take what one operation makes for long-lived, and puts it where only a full collection
-  // finds it: with that, young collections take ten times as long, and the slowest answers with them.
+  // Under load the engine comes to take objects of one operation for long-lived, and puts them in a place that only a full
+  // collection looks through: with that, young collections take ten times as long, and the slowest answers with them.
   v8.setFlagsFromString('--no-allocation-site-pretenuring');
   // After some seconds without load it collects for the least memory, and throws away the code that it has compiled:
   // the next load begins at half the rate. The most that it can be made to wait, in milliseconds.
@@ -27,7 +27,7 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   // A second start finds the code of the first one compiled, its types taken out.
   enableCompileCache();
   const runsBuilt = isBuilt();
-  // What is built is loaded at once, and so is TypeScript where Node can.
+  // Loads a build at once, and TypeScript too if Node can.
   const load = (name) =>
     require(
       path.join(
@@ -41,7 +41,7 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   const start = canBegin ? load('memory-budget').startOf(process.env, process.execArgv) : null;
   if (start === null) load('main');
   else {
-    // The same process begins anew: what has to be told to the engine and to the system's allocator can't be told later.
+    // The same process begins anew: flags of the engine and settings of the system's allocator can't be given later.
     const args = [process.execPath, ...process.execArgv, ...start.flags, ...process.argv.slice(1)];
     process.execve(process.execPath, args, { ...start.env, ...process.env });
   }

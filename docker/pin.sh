@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Pins the base images to what their tags name today: asks the registry for the digest of each, and writes it behind the
-# tag in docker/Dockerfile and docker/compose.yaml. Run it where there is Docker with buildx and the registry can be reached;
-# run it again to move on. With --print it only says what it would write.
+# Pins the base images to those that their tags name today: asks the registry for the digest of each, and writes it behind the
+# tag in docker/Dockerfile and docker/compose.yaml. Run it with Docker and buildx, and a registry that can be reached;
+# run it again to move on. With --print it only prints the lines that it would write.
 set -euo pipefail
 cd "$(dirname "$0")"
 FILES=(Dockerfile compose.yaml)

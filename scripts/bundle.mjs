@@ -1,5 +1,5 @@
 /**
- * Makes one program of what `country-graph` always loads, with its packages in it, and a file for each part that is loaded on
+ * Makes one program of all that `country-graph` always loads, with its packages in it, and a file for each part that is loaded on
  * demand: a start reads some dozens of files in place of two thousand, and has one `graphql`. They are CommonJS, since an `import` of
  * one of Node's modules reads all that it has, which loads the rest of Node: a `require` takes a sixth off the start. Plain
  * JavaScript: see `prepare.mjs`.
@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'graphql';
 import { rolldown } from 'rolldown';
 
-/** Packages that are large and seldom loaded: they stay where they are installed. */
+/** Packages that are large and seldom loaded: they stay in their folders. */
 const APART = /^(apache-arrow|@apollo\/usage-reporting-protobuf|@opentelemetry\/|@redis\/client)/;
 
 const require = createRequire(import.meta.url);
@@ -35,8 +35,8 @@ function partsOf(name, by, ...parts) {
 }
 
 /**
- * Packages that others load at once, and would use only if they were asked for what nobody here asks for: the modules that
- * load them, and what these have in their place.
+ * Packages that others load at once, and would use only for features that nobody here asks for: the modules that load them,
+ * and the stand-ins for them.
  */
 const IN_PLACE = [
   // `fetch`, WebSocket, caches and mocks.
@@ -139,7 +139,7 @@ function standInFor(/** @type {string} */ id, /** @type {string | undefined} */ 
   return IN_PLACE.find(({ name, of }) => name === id && importer !== undefined && of.test(importer));
 }
 
-/** Leaves out what nobody asks for. Its `check` fails if a package has changed so that something of it was not found. */
+/** Leaves out features that nobody asks for. Its `check` fails if a package has changed so that something of it was not found. */
 function leaner(/** @type {ReturnType<typeof doneBefore>} */ done) {
   const due = new Set([...IN_PLACE, ...done].map((one) => ('name' in one ? one.name : one.from)));
   const plugin = {

@@ -3,9 +3,9 @@
  * the JavaScript and types of the library, and the program that `bin` runs. Plain JavaScript, since after
  * `npm ci --omit=dev` the Node at hand may be one that reads no TypeScript.
  *
- * What GraphiQL's pages are built of has a lock of its own (`src/graphiql`), is larger than most of what else is installed, and
- * runs nowhere but in the bundle. So it is installed for the build and removed after it; where it is there already
- * (`npm ci --prefix src/graphiql`, to work on the pages), it stays. `--without-pages` leaves them as they are.
+ * Packages of GraphiQL's pages have a lock of their own (`src/graphiql`), are larger than most of the others, and run nowhere
+ * but in the bundle. So they are installed for the build and removed after it; if they are there already
+ * (`npm ci --prefix src/graphiql`, to work on the pages), they stay. `--without-pages` leaves the pages as they are.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,8 +38,8 @@ async function checkSchema() {
 }
 
 /**
- * Says of what commit the build is, for whoever has it without its repository. `COMMIT` says so where it is built without one,
- * as an image is. Nothing of it is of the time: one commit builds the same bytes.
+ * Tells the commit of the build, for people who have it without its repository. `COMMIT` names it for a build without one, such
+ * as that of an image. Nothing of it is of the time: one commit builds the same bytes.
  */
 async function stamp() {
   const { commitHere } = await import('../lib/wings/own-version.js');
@@ -47,7 +47,7 @@ async function stamp() {
   writeFileSync(`${root}lib/build.json`, `${JSON.stringify({ commit })}\n`);
 }
 
-/** Of Node's packages, what add-ons are compiled with: 67 MB, for add-ons that there are none of. */
+/** The part of Node's packages that add-ons are compiled with: 67 MB, though there are no add-ons. */
 function removeHeaders() {
   const { optionalDependencies } = read(`${root}scripts/node/package.json`);
   for (const name of Object.keys(optionalDependencies)) {
@@ -66,7 +66,7 @@ function buildPages() {
   }
 }
 
-/** Whether what is there are the editions of the lock. */
+/** True if the packages that are there are the editions of the lock. */
 function isInstalledAsLocked() {
   const path = `${MODULES}/.package-lock.json`;
   if (!existsSync(path)) return false;

@@ -3,8 +3,8 @@
  * call…"), and how many of their words are vague. A doc comment, and a run of line comments, is one comment.
  *
  * `node scripts/prose.ts --documents` counts the same of the sentences of documents and of descriptions in
- * the SDL, and ends with exit code 1 if one of them is beyond the bounds. `--code` counts comments of all
- * TypeScript outside the core, whose own are bounded by `npm run structure`. With `--list` both print each place.
+ * the SDL, and ends with exit code 1 if one of them is beyond the bounds. `--code` counts comments of all code
+ * outside the core, whose own `npm run structure` bounds. With `--list` both print each place.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ export function proseOf(comments: readonly string[]): Prose {
 }
 
 export interface CodeFile {
-  /** From the root of the project, with `/`. */
+  /** Path from the root of the project, with `/`. */
   readonly path: string;
   readonly text: string;
 }
@@ -77,17 +77,17 @@ export interface CodeProse {
 }
 
 const CORE = /^src\/(?!(graphiql|sandbox)\/)/;
-const TYPESCRIPT = /(?<!\.d)\.(ts|tsx|mts|cts)$/;
+const SOURCE = /(?<!\.d)\.[cm]?[jt]sx?$/;
 const FIXTURE = /(^|\/)fixtures\//;
 const GENERATED = /^\/\/ Written by `npm run codegen`\./;
 /** Hedges that comments outside the core may have in 100 words. */
 const MOST_CODE_HEDGES = 0.5;
 
-/** TypeScript of the repository outside the core: neither generated, nor declarations, nor fixtures. */
+/** TypeScript and JavaScript of the repository outside the core: neither generated, nor declarations, nor fixtures. */
 export function codeOutsideCore(root: string): CodeFile[] {
   return execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
     .split('\0')
-    .filter((path) => TYPESCRIPT.test(path) && !CORE.test(path) && !FIXTURE.test(path))
+    .filter((path) => SOURCE.test(path) && !CORE.test(path) && !FIXTURE.test(path))
     .filter((path) => existsSync(join(root, path)))
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
     .filter(({ text }) => !GENERATED.test(text));

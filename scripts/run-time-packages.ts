@@ -11,7 +11,7 @@ export interface LockedPackage {
 
 /** The part of `package-lock.json` that is looked at. */
 export interface Lock {
-  /** By the folder from the top of the project; that of the project itself is empty. */
+  /** Packages by their folder from the top of the project; that of the project itself is empty. */
   readonly packages: Readonly<Record<string, LockedPackage>>;
 }
 

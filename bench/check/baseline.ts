@@ -17,7 +17,7 @@ export interface Figures {
 export interface Baseline {
   /** Version of Node that it was made with. */
   readonly node: string;
-  /** By row and mode, such as `c warm`. */
+  /** Figures by row and mode, such as `c warm`. */
   readonly figures: Readonly<Record<string, Figures>>;
 }
 

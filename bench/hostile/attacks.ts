@@ -35,7 +35,7 @@ function fragmentBomb(levels: number): string {
   return `{country(code:"KE"){...f0}}${fragments.join('')}fragment f${levels} on Country{code}`;
 }
 
-/** As many fields on each of some levels, all of them by fragments: fields^levels of them when written out. */
+/** Fragments that nest so many fields on each of some levels: fields^levels of them when written out. */
 function fieldBomb(fields: number, levels: number): string {
   const fragment = (level: number) => {
     const below = level === levels ? 'code' : `...f${level + 1}`;

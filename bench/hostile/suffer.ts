@@ -15,9 +15,9 @@ export interface Suffered {
   readonly processorMs: number;
   /** Of the longest turn of the event loop. */
   readonly blockMs: number;
-  /** By how much the process grew at its largest. */
+  /** Growth of the process at its largest. */
   readonly peakBytes: number;
-  /** By how much it is larger when all is over. */
+  /** Growth that is left when all is over. */
   readonly keptBytes: number;
 }
 

@@ -39,7 +39,7 @@ export async function startGateway({ serviceUrl, redisUrl, pollSeconds }: Gatewa
       const text = await (await fetch(new URL('/metrics', url))).text();
       return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? ([\\d.e+]+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
     },
-    /** So many operations under a key, which show that its plan allows more than the smallest one does. */
+    /** Sends so many operations under a key, to show that its plan allows more than the smallest one does. */
     async ask(key: string, queries: readonly string[]): Promise<void> {
       for (const query of queries) {
         const answer = await fetch(url, {

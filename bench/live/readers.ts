@@ -22,7 +22,7 @@ export async function subscribeWithoutReading(url: string, key: string): Promise
   return socket;
 }
 
-/** So many subscriptions that are told nothing, each on a connection of its own. */
+/** Opens so many subscriptions that are told nothing, each on a connection of its own. */
 export function subscribeIdly(url: string, key: string, count: number): () => void {
   const clients = Array.from({ length: count }, () => {
     const client = createClient({

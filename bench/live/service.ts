@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 
-/** As much as any of this takes, for every key: limits of plans are tested elsewhere. */
+/** Limits beyond any need of this, for every key: those of plans are tested elsewhere. */
 const AMPLE = { requestsPerMinute: 100_000, monthlyRequests: 1_000_000_000 };
 
 export const SOURCE = 'world_bank_wdi';

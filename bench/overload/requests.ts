@@ -8,7 +8,7 @@ export type Kind = keyof typeof KINDS;
 
 interface Request {
   readonly body: string;
-  /** As lines. */
+  /** Lines of headers. */
   readonly headers: string;
 }
 

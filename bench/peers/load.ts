@@ -14,14 +14,17 @@ const row = ROWS.find(({ letter }) => letter === order.row);
 const COMPARED = 32;
 /** Lengthens the measured time if a slow server would otherwise show less than a few answers a connection. */
 const LEAST_ANSWERS = 4 * order.connections;
-/** By how much, at the most. */
+/** Most that it is lengthened by. */
 const LONGEST = 5;
 
 let connection = 0;
 let isMeasured = false;
 let operations = 0;
 let wrong = 0;
-/** Without the first answer to each connection: then all connect at once, and the load itself has only begun. */
+/**
+ * Leaves out the first answer to each connection: then all connect at once, and the load itself has only
+ * begun.
+ */
 const times: number[] = [];
 const begun = new Set<unknown>();
 

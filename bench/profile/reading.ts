@@ -87,7 +87,7 @@ async function bodiesOf(upstream: Upstream, target: string): Promise<Sent[]> {
   const sent: Sent[] = [];
   for (let i = 0; i < COPIES; i += 1) {
     const bytes = Buffer.from(await (await fetch(upstream.url + target)).arrayBuffer());
-    // In pieces as they come from a socket.
+    // Pieces as they come from a socket.
     const pieces: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += 65_536) pieces.push(bytes.subarray(at, at + 65_536));
     const received = new ReceivedBody(pieces);

@@ -120,7 +120,7 @@ export function lineOf(child: Child, form: RegExp): Promise<RegExpExecArray> {
 
 export interface Listening extends Child {
   readonly url: string;
-  /** From its start to the line that tells its address. */
+  /** Time from its start to the line that tells its address. */
   readonly startMs: number;
 }
 

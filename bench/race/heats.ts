@@ -51,7 +51,10 @@ export const WARM_UP_SECONDS = Number(process.env.BENCH_WARM_UP_SECONDS ?? 12);
 const CHANGE_SECONDS = 0.6;
 const LEAD_SECONDS = 0.3;
 
-/** For how many times as long as others ours and the fastest peer are measured at half load: one answer in a hundred counts. */
+/**
+ * Ratio of the time at half load, for ours and the fastest peer, to that of others: one answer in a hundred
+ * counts.
+ */
 const HALF_LOAD_TIMES = 3;
 
 /** A server in a row, and the service that it asks. */
@@ -122,7 +125,7 @@ function leadOf(round: number, { latency }: RaceOptions): number {
   return round === 0 ? CHANGE_SECONDS : LEAD_SECONDS;
 }
 
-/** @returns how many answers were wrong */
+/** @returns the number of wrong answers */
 async function warmUp(running: Entrant, row: Row, connections: number): Promise<number> {
   const { upstream } = running;
   await upstream.setLate(false);

@@ -31,7 +31,7 @@ export interface HourResult {
   readonly wrong: number;
   readonly turnedAway: number;
   readonly seconds: number;
-  /** Before anything was asked, and after each part. */
+  /** Memory before anything was asked, and after each part. */
   readonly memory: readonly Memory[];
   readonly peakRssMb: number;
 }

@@ -7,7 +7,7 @@ export interface MixedOrder {
   readonly count: number;
   readonly seed: number;
   readonly connections: number;
-  /** After which no further operation is sent. */
+  /** Time after which no further operation is sent. */
   readonly mostSeconds: number;
 }
 

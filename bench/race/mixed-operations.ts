@@ -8,7 +8,7 @@ export interface MixedOperation {
 
 export const KEYS = 100;
 
-/** By how often people ask for them. */
+/** Codes by their popularity. */
 const CODES = 'NG ZA KE EG GH ET MA TZ UG RW CI SN DZ AO CM'.split(' ');
 
 /** Metrics with a national row nearly every year, by how often people ask for them. */

@@ -26,7 +26,7 @@ const FAR_BEHIND: readonly string[] = ['apollo-naive', 'yoga-dataloader', 'mesh'
 
 /**
  * Runs everything, prints the report and writes it to `bench/REPORT.md`.
- * @returns whether all thresholds are kept
+ * @returns true if all thresholds are kept
  */
 export async function writeReport(seconds: number, rounds: number): Promise<boolean> {
   const startedAt = performance.now();

@@ -9,7 +9,7 @@ export interface CpuProfile {
     readonly callFrame: {
       readonly functionName: string;
       readonly url: string;
-      /** From 0. */
+      /** Counts from 0. */
       readonly lineNumber: number;
     };
   }[];

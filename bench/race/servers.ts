@@ -89,7 +89,7 @@ export const OURS_COLD_KEYS: Server = {
   ),
   keyEach: true,
 };
-/** As the race used to be: nothing is parsed here, while peers parse each time. */
+/** Ours as the race used to be: nothing is parsed here, while peers parse each time. */
 export const OURS_SAME_BYTES: Server = {
   ...ours(
     'same-bytes',
@@ -107,7 +107,7 @@ export const OURS_WARM = ours(
   { ANSWERS_MAX_BYTES: '0' },
   'figures and lists that were read once are held; equal operations in flight are run once',
 );
-/** With the settings that it comes with. */
+/** Ours with its default settings. */
 export const OURS_DEFAULT = ours(
   'repeated',
   'repeated',
@@ -192,7 +192,7 @@ export function askedOf(server: Server, row: Row, connections: number): Asked[] 
     body: bodyFor(server, row, question),
     question,
   }));
-  // There may be one question only.
+  // Drops repeats: there may be one question only.
   return [...new Map(asked.map((each) => [each.body, each])).values()];
 }
 

@@ -11,7 +11,7 @@ const MOST_END_MS = 3_000;
 
 export interface StartResult {
   readonly server: Server;
-  /** From the start of the process to the line that tells its address, in milliseconds. */
+  /** Time from the start of the process to the line that tells its address, in milliseconds. */
   readonly medianMs: number;
   /** Times that this is the median of. */
   readonly times: readonly number[];

@@ -37,7 +37,7 @@ export function textOf(html: string): string {
     .trim();
 }
 
-/** The way from one page to another, each by its path within the site; works wherever the site lies. */
+/** The way from one page to another, each by its path within the site; works at any place of the site. */
 export function relativePath(from: string, to: string): string {
   const up = from.split('/').length - 1;
   return `${'../'.repeat(up)}${to}`;

@@ -15,14 +15,14 @@ export interface NavigationGroup {
 }
 
 export interface SitePage {
-  /** From the root of the site. */
+  /** Path from the root of the site. */
   readonly path: string;
   readonly title: string;
   readonly html: string;
   readonly headings: readonly Heading[];
 }
 
-/** Before anything is drawn, so that no page flashes in the other colours. */
+/** Sets the colours before anything is drawn, so that no page flashes in the others. */
 const THEME =
   "try{const t=localStorage.getItem('theme');if(t)document.documentElement.dataset.theme=t}catch{}document.documentElement.classList.add('js')";
 

@@ -3,13 +3,13 @@ import { sectionBelow } from '../sections.ts';
 
 /** A page that is made of a document of the repository, or of one section of it. */
 export interface DocumentPage {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
   /** The heading of the section that the page is made of; all of the document if there is none. */
   readonly section?: string;
-  /** From the root of the site. */
+  /** Path from the root of the site. */
   readonly path: string;
-  /** In the navigation. */
+  /** Title in the navigation. */
   readonly name: string;
 }
 

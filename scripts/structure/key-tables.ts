@@ -16,7 +16,7 @@ const ASKED = /^(get|set|has|peek|of|add|delete)$/;
 /** Names of digests: `account` is one if counters are shared; a flow is one, too, if the key is proven. */
 const DIGEST = /^(keyDigest|digest|account|flow|authorization)$/;
 
-/** By the digest alone, or by a text that has it in it. */
+/** Key of the table: the digest alone, or a text that has it in it. */
 export interface KeyTable {
   readonly name: string;
   readonly by: Made;

@@ -16,7 +16,7 @@ import {
 } from './syntax.ts';
 
 export interface SourceFile {
-  /** From the root of the project, with `/`. */
+  /** Path from the root of the project, with `/`. */
   readonly path: string;
   readonly text: string;
 }
@@ -30,7 +30,7 @@ export interface Import {
   readonly target: string;
   /** Gone once types are stripped, and all that stands in for it. */
   readonly isTypeOnly: boolean;
-  /** By `import()`, so that it is loaded once somebody needs it. */
+  /** True for an `import()`, which loads it once somebody needs it. */
   readonly isLazy: boolean;
   /** Names that it takes; null if it takes all. */
   readonly names: readonly string[] | null;

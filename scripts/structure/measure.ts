@@ -15,7 +15,7 @@ export interface Measured {
 }
 
 export interface House {
-  /** By the names that stand in `scripts/structure/bounds.json`. */
+  /** Measures by their names in `scripts/structure/bounds.json`. */
   readonly measures: Readonly<Record<MeasureName, Measured>>;
   readonly functions: readonly Sized[];
   readonly files: readonly Sized[];

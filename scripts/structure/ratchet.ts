@@ -62,7 +62,7 @@ export function judge(numbers: Readonly<Record<string, number>>, bounds: Bounds)
   };
 }
 
-/** The same bounds, with a better number as the baseline wherever there is one. */
+/** The same bounds, with each better number as the baseline. */
 export function accepted(numbers: Readonly<Record<string, number>>, bounds: Bounds): Bounds {
   return Object.fromEntries(
     Object.entries(bounds).map(([name, bound]) => [
@@ -74,7 +74,7 @@ export function accepted(numbers: Readonly<Record<string, number>>, bounds: Boun
 
 /**
  * Shows numbers beside their bounds. With `--accept`, those that are better become the baseline.
- * @returns whether all are as good as they were
+ * @returns true if all are as good as they were
  */
 export function hold(section: 'structure' | 'trace', numbers: Readonly<Record<string, number>>): boolean {
   const file = readBounds();
@@ -88,7 +88,7 @@ export function hold(section: 'structure' | 'trace', numbers: Readonly<Record<st
   return worse.length === 0 && unknown.length === 0;
 }
 
-/** As the formatter writes it, a bound a line. */
+/** Text of the file as the formatter writes it, a bound a line. */
 function written(file: BoundsFile): string {
   const all: Readonly<Record<string, Readonly<Record<string, Bound | string>>>> = { ...file };
   const sections = Object.entries(all).map(([section, entries]) => {

@@ -236,7 +236,7 @@ function QuotaView() {
   const key = useStore(apiKey);
   const refused = useStore(refusal);
   const [quota, setQuota] = useState<Quota | null>(null);
-  // While parts of an answer come, nothing is asked for each of them.
+  // Asks nothing for each of the parts of an answer while they come.
   const settled = exchange?.partly?.isStopped === false ? null : exchange;
   // biome-ignore lint/correctness/useExhaustiveDependencies: each operation may have spent something
   useEffect(() => {

@@ -37,7 +37,8 @@ export function useEditorInTime(): void {
   }, []);
   useEffect(() => {
     if (!canDraw || isFetching) return;
-    // On a slow line the editor takes as long again as the page has taken so far, and a question would wait for it.
+    // Waits on a slow line as long again as the page has taken so far, or a question would wait for the
+    // editor.
     const timer = setTimeout(wantEditor, Math.min(MOST_MS, performance.now()));
     return () => clearTimeout(timer);
   }, [canDraw, isFetching]);

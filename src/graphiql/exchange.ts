@@ -32,7 +32,7 @@ export interface Exchange {
 /** The last operation that somebody ran in the tab that is shown, and its answer. */
 export const lastExchange = createStore<Exchange | null>(null);
 
-/** By the tab that it was run in. */
+/** Exchanges by the tab that they were run in. */
 const exchanges = new Map<string, Exchange>();
 
 /** The tab of operations that is shown. */
@@ -236,7 +236,10 @@ async function* arrivalsOf(
   }
 }
 
-/** Work that is given up when nobody looks any more: GraphiQL would write an answer into whichever tab is shown then. */
+/**
+ * Work that is given up when nobody looks any more: GraphiQL would write an answer into any tab that is shown
+ * then.
+ */
 function observed(work: (signal: AbortSignal, next: (answer: Answer) => void) => Promise<void>) {
   return {
     subscribe({ next, error, complete }: Observer) {

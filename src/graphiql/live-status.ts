@@ -9,7 +9,7 @@ export interface LiveStatus {
   readonly events: number;
   /** Time of the last one, in milliseconds of the epoch; null before the first. */
   readonly at: number | null;
-  /** Why it is paused, or has ended. */
+  /** Reason for which it is paused, or has ended. */
   readonly words: string;
 }
 

@@ -34,7 +34,7 @@ export function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
   return {
     getItem: (name: string): string | null =>
       notTaken.get(name) ?? asked((storage) => storage.getItem(SCOPE + name)),
-    /** @returns whether it is there when the page is opened again */
+    /** @returns true if it is there when the page is opened again */
     setItem(name: string, value: string): boolean {
       const isTaken = asked((storage) => {
         storage.setItem(SCOPE + name, value);
@@ -57,7 +57,7 @@ export function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
   };
 }
 
-/** For longer than a session. */
+/** Storage for longer than a session. */
 export const forGood = createOriginStorage('localStorage');
 
 export const forTheSession = createOriginStorage('sessionStorage');

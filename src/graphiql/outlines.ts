@@ -58,7 +58,7 @@ function rounded([longitude, latitude]: Position): Position {
   return [Math.round(longitude * 100) / 100, Math.round(latitude * 100) / 100];
 }
 
-/** In square degrees. */
+/** Area in square degrees. */
 function areaOf([outline = []]: Rings): number {
   let twice = 0;
   for (const [i, [x, y]] of outline.entries()) {

@@ -5,7 +5,7 @@ import { send } from './send.ts';
 
 /** Asks for the price of an operation; null if that can't be told. */
 export async function explained(operation: Operation, signal: AbortSignal): Promise<Explained | null> {
-  // There is nothing to ask while somebody writes, nor of a subscription.
+  // Asks nothing while somebody writes, nor of a subscription.
   if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;
   const { extensions } = await send(operation, { 'x-explain': '1' }, signal);
   return extensions?.explain ?? null;

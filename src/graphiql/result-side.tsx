@@ -84,7 +84,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   );
 }
 
-/** The exchange of the tab that is shown, whichever that is. */
+/** The exchange of the tab that is shown. */
 function useFollowedTab(): Exchange | null {
   const ids = useGraphiQL((state) => state.tabs.map(({ id }) => id).join(' '));
   const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
@@ -108,7 +108,7 @@ function useFollowedTab(): Exchange | null {
   // An answer that was kept stands in no tab of GraphiQL yet.
   useEffect(() => {
     if (exchange === null || !isEmpty || isFetching || responseEditor === undefined) return;
-    // Just after a change of tabs it is still that of the last one.
+    // Passes over the exchange of the last tab, which is still there just after a change of tabs.
     if (lastExchange.get() !== exchange) return;
     const response = JSON.stringify(shownOf(exchange.answer, exchange.length), null, 2);
     responseEditor.setValue(response);

@@ -44,7 +44,7 @@ export function useAsk(): (written: Written) => void {
 
 /**
  * Changes the operation in the editor and runs it.
- * @returns whether it could be changed: it may have become another since it was run
+ * @returns true if it could be changed: it may have become another since it was run
  */
 export function useEdit(): (edit: (query: string, variables: string) => Written | null) => boolean {
   const queryEditor = useGraphiQL((state) => state.queryEditor);

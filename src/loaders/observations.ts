@@ -314,7 +314,7 @@ function createNationals(
   newest: (rows: readonly ObservationRecord[]) => ObservationRecord | null,
   withOutcomes: WithOutcomes,
 ) {
-  /** Those that were asked for ahead. */
+  /** Figures that were asked for ahead. */
   const ahead = new Map<string, PromiseOrValue<readonly National[]>>();
 
   function nationalIn(outcome: Outcome): National {

@@ -20,7 +20,7 @@ export const keys = {
   team: 'demo-team',
   /** Valid and permitted nothing: 403 on every protected route. */
   forbidden: 'demo-forbidden',
-  /** On the free plan, with nothing left of the month in which the sandbox started. */
+  /** Key of the free plan, with nothing left of the month in which the sandbox started. */
   spent: 'demo-spent',
 } as const;
 

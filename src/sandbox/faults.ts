@@ -22,7 +22,7 @@ export type Fault = FaultKind & {
   route?: string;
   /** Number of requests that meet it before it goes away; without end if it is left out. */
   times?: number;
-  /** Only requests with such a query meet it. */
+  /** Filter of requests by their query: others don't meet it. */
   when?: (query: Readonly<Record<string, string>>) => boolean;
 };
 

@@ -219,7 +219,7 @@ const CODE_MEMBERS = new Set([
   'borders',
 ]);
 
-/** A JSON replacer that writes country codes in upper case wherever they stand. */
+/** A JSON replacer that writes country codes in upper case at any depth. */
 function upperCodes(this: unknown, name: string, value: unknown): unknown {
   if (CODE_MEMBERS.has(name)) {
     if (typeof value === 'string') return value.toUpperCase();

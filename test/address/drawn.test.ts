@@ -222,7 +222,7 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
       const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
       expect(serious.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
     }
-    // To any other site the browser shows nothing of it.
+    // Shows nothing of it to any other site.
     await page.goto(app.replace('127.0.0.1', 'localhost'), { waitUntil: 'networkidle' });
     const refused = page.frames()[1];
     expect(refused?.url()).toMatch(/^chrome-error:/);

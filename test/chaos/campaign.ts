@@ -34,7 +34,7 @@ const HUNG_MS = 20_000;
 const HEAP_MB = 256;
 const MOST_BYTES = 600e6;
 
-/** By how much the descriptors may be more in the end than after a tenth of the time. */
+/** Most descriptors that may be added from a tenth of the time to its end. */
 const MOST_MORE_DESCRIPTORS = 80;
 
 const ENV = {

@@ -28,7 +28,7 @@ const SPENDING = [
 const RECIPES = [
   // One request carries both operations of the page, which share their calls.
   { name: 'apollo', figures: 10, first: 2, bill: '0 upstream calls' },
-  // By GET: the browser has kept the first answer, as long as that says.
+  // Asks by GET: the browser has kept the first answer, as long as that says.
   { name: 'urql', figures: 11, first: 2, bill: '2 upstream calls' },
   { name: 'relay', figures: 10, first: 1, bill: '0 upstream calls' },
   { name: 'tanstack', figures: 5, first: 2, bill: '0 upstream calls' },

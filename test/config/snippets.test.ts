@@ -31,7 +31,7 @@ const DOCUMENTS = [
 
 interface Snippet extends Block {
   readonly document: string;
-  /** For the name of a test. */
+  /** Place for the name of a test. */
   readonly place: string;
 }
 

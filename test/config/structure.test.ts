@@ -41,7 +41,7 @@ const BOUNDS: Bounds = Object.fromEntries(
   }),
 );
 
-/** For each rule, a house that breaks it: files that come, or take the place of others. */
+/** Houses that break a rule each: files that come, or take the place of others. */
 const PLANTED: readonly (readonly [rule: string, files: Tree])[] = [
   ['core files', { 'src/plan/new.ts': '' }],
   ['files in the largest folder', { 'src/plan/c.ts': '', 'src/plan/d.ts': '' }],

@@ -268,7 +268,7 @@ describe('a limit on the text of an operation', () => {
     });
     expect(reply.errors[0]?.message).toBe(`The operation ${says}; this gateway takes ${planned - 1}.`);
     expect([reply.status, program.requests()]).toEqual([400, []]);
-    // At the limit just that fits, it runs.
+    // Runs at the limit that just fits.
     const [name = ''] = Object.keys(env);
     await using roomier = await openProgram({ env: { [name]: String(planned) } });
     expect((await roomier.ask(query)).errors).toEqual([]);

@@ -39,7 +39,7 @@ describe('operations under different keys, interleaved', () => {
       expect(reply.errors.map(({ extensions: { route: _, ...rest } }) => rest)).toEqual(
         reply.errors.map(() => refused),
       );
-      // Once it is known to be refused, the fields of the root say so, and nothing below them is tried.
+      // Says so in the fields of the root once the key is known to be refused, and tries nothing below them.
       expect(reply.errors).toHaveLength(reply === later ? Object.keys(reply.data).length : 8);
       expect(JSON.stringify(reply.data)).not.toMatch(/"(capital|record|name|unit|nextRun|value)":[^n]/);
       expect(reply.status).toBe(401);
@@ -111,7 +111,8 @@ describe('under one key', () => {
     const reply = await second;
     expect(reply.errors).toEqual([]);
     expect(reply.data.countries).toHaveLength(54);
-    // It shared the call, which then went on; or it came too late for that, and the call ended with its last waiter.
+    // Shared the call, which then went on; or came too late for that, and the call ended with its last
+    // waiter.
     expect(reply.upstream.shared + reply.upstream.calls).toBe(1);
     expect(sandbox.log.filter(({ aborted }) => aborted)).toHaveLength(reply.upstream.calls);
     expect(program.problems).toEqual([]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openProgram } from '../support/program.ts';
 
 export interface Service {
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   readonly baseUrl: string;
   /** A key that the service takes. */
   readonly key: string;

@@ -108,7 +108,7 @@ describe('a service that cuts its listings at 100 and heeds no `limit`, but filt
     expect(reply.data).toMatchObject({ tickers: null, sent: { symbol: 'SYN005' }, unsent: null, none: null });
     expect(reply.data.whole).toHaveLength(5);
     const extensions = { code: 'UPSTREAM_INCOMPLETE', retryable: false, route, received: 100, total: null };
-    // In the order in which they are found, which is nobody's concern.
+    // Sorts errors, for nobody cares in which order they are found.
     const failed = reply.errors.toSorted((a, b) => String(a.path).localeCompare(String(b.path)));
     expect(failed.map((error) => [error.path, error.extensions])).toEqual([
       [['tickers'], extensions],

@@ -97,7 +97,7 @@ async function outcomeOf(query: string, variables: Json, spec: Spec | null) {
       data: canonical(whole.data),
       faults,
       upstream: canonical(whole.extensions.upstream),
-      // They are told in the order in which they come up, which parts that run beside each other may change.
+      // Sorts warnings: they come in the order of the parts that tell them, which may change.
       warnings: (whole.extensions.warnings ?? []).map(canonical).sort(),
       requests: program.requests().sort(),
       problems: program.problems,

@@ -19,7 +19,7 @@ export interface Part {
 
 export interface PartsAsking {
   readonly spec?: Spec;
-  /** In place of that of the specification. */
+  /** Header in place of that of the specification. */
   readonly accept?: string;
   readonly key?: string | null;
   readonly variables?: Json;

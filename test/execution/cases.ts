@@ -25,7 +25,7 @@ export interface Case {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** As a client sends them. */
+  /** Variables as a client sends them. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly draws: Omit<Draws, 'mayDrop'>;
 }

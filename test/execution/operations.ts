@@ -27,7 +27,7 @@ export interface DrawnOperation {
   readonly text: string;
   /** Name of the operation to run, if it has one. */
   readonly name: string | null;
-  /** As a client sends them. */
+  /** Variables as a client sends them. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
@@ -41,7 +41,7 @@ export function drawOperation(schema: GraphQLSchema, dice: Dice, size: number): 
 
 interface Variable {
   readonly name: string;
-  /** As the document declares it, with its default. */
+  /** Declaration in the document, with its default. */
   readonly declaration: string;
   /** Places at which it may stand. */
   readonly fits: string;
@@ -179,7 +179,7 @@ class Draft {
     return `...${fragment.name}${this.#conditions()}`;
   }
 
-  /** Is there to be spread only once it is drawn, so that none leads back to itself. */
+  /** Adds a fragment to be spread once it is drawn, so that none leads back to itself. */
   #newFragment(type: GraphQLCompositeType, depth: number): Fragment {
     const before = this.#budget;
     const text = this.#selectionSet(type, depth + 1);

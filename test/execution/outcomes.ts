@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 
 export interface Outcome {
-  /** As JSON. */
+  /** Data as JSON. */
   readonly data: string;
   readonly errors: readonly GraphQLError[];
 }

@@ -228,7 +228,7 @@ function drawnResolver(by: (typeof RESOLVERS)[number], place: number, draw: Draw
   return { resolve, extensions: { batch } };
 }
 
-/** After a few turns, so that promises settle in an order of their own. */
+/** Settles after a few turns, so that promises settle in an order of their own. */
 function later(draw: () => unknown, seed: number, { mayDrop }: Draws): Promise<unknown> {
   const promise = turns(seed).then(draw);
   if (mayDrop) promise.catch(() => {});

@@ -38,7 +38,8 @@ describe.for(['off', 'on'])('with SUBGRAPH=%s', (subgraph) => {
       afterAll(() => router[Symbol.asyncDispose]());
 
       for (const [from, root] of Object.entries(ROOTS)) {
-        // Without the setting, a whole answer of refusals has the status that says so, unless a router asks for entities.
+        // Leaves out whole answers of refusals without the setting: their status says so, unless a router
+        // asks for entities.
         it.for(subgraph === 'on' || root === 'warnings' ? Object.keys(FAULTS) : [])(
           `the code of %s arrives ${from}`,
           async (fault) => {

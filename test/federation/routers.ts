@@ -69,7 +69,7 @@ async function startApollo(
   };
 }
 
-/** In Hive Gateway's own words. */
+/** Expression of Hive Gateway for the header. */
 const KEY_PASSED_ON: [string, string] = ['authorization', '{context.headers.authorization}'];
 
 export async function startHive(
@@ -88,7 +88,7 @@ export async function startHive(
         };
       },
     },
-    // It sends an operation again without the headers above, so here they are those of each request.
+    // Passes on the headers of each request, since it sends an operation again without those above.
     ...(apq === undefined
       ? {}
       : { transportEntries: { '*.http': { headers: [KEY_PASSED_ON], options: { apq } } } }),
@@ -103,7 +103,7 @@ export async function startHive(
   };
 }
 
-/** As a router is asked for a trace, so that it asks subgraphs for theirs. */
+/** Header that asks a router for a trace, so that it asks subgraphs for theirs. */
 const TRACED = { 'apollo-federation-include-trace': 'ftv1' };
 
 export function postOf(

@@ -27,7 +27,7 @@ describe.each([
     const advice = opened.use(await startAdvice());
     const sdl = await (await fetch(new URL('/schema.graphql', program.url))).text();
     const ours = { name: 'country-graph', typeDefs: parse(sdl), url: program.url };
-    // By other names, countries of theirs are none of ours.
+    // Leaves out the other subgraph under a prefix: its countries are none of ours then.
     const others = prefix === '' ? [{ name: 'advice', typeDefs: parse(ADVICE_SDL), url: advice.url }] : [];
     const { supergraphSdl } = composeServices([ours, ...others]);
     if (supergraphSdl === undefined) throw new Error('It does not compose.');

@@ -7,7 +7,7 @@ import { draws } from '../support/draws.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
-/** After the last runs of the sandbox's sources. */
+/** Start after the last runs of the sandbox's sources. */
 const START = Date.parse('2026-11-10T12:00:30Z');
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));

@@ -167,7 +167,7 @@ describe('a service that is down', () => {
 
 describe('a key that the service refuses', () => {
   it.for([
-    // While nothing is sent under the key, all that needs one says so.
+    // Sends nothing under the key: all that needs a call says so.
     [401, 'UNAUTHENTICATED', 1, null],
     [403, 'FORBIDDEN', 3, { profile: null, signals: null, observation: null }],
   ] as const)('with %d is served nothing old, and nothing fresh', async ([status, code, errors, country]) => {
@@ -181,7 +181,7 @@ describe('a key that the service refuses', () => {
     const after = await program.ask(QUERY);
     expect(after.errors.map(({ extensions }) => extensions.code)).toEqual(Array(errors).fill(code));
     expect(after.data).toEqual({ country });
-    // Nor is it served when the service can't be asked later on.
+    // Serves nothing old later on, when the service can't be asked, either.
     program.sandbox.faults.clear();
     program.sandbox.faults.set({ kind: 'reset' });
     program.pass(60);

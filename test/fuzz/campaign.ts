@@ -14,10 +14,10 @@ const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
 const LIMIT_MS = (SECONDS * 1000) / CAMPAIGNS;
 
-/** For `it` and `describe`. */
+/** Options for `it` and `describe`. */
 export const CAMPAIGN = { timeout: RUNS === null ? LIMIT_MS * 3 + 30_000 : 6 * 3_600_000 };
 
-/** By how much the heap may be larger in the end than it was after a tenth. */
+/** Most that the heap may grow from a tenth of the runs to their end. */
 const MOST_GROWTH_BYTES = 60e6;
 
 /** Runs after which most of the bounded holdings are there. */

@@ -16,7 +16,10 @@ const MAX_CALLS = 60;
 const PROVEN_KEY = 'demo-team';
 /** Processor time that reading, refusing or running one may take, with the service's part of it. */
 const MOST_CPU_MS = 400;
-/** Under a key that the service has accepted, 250,000 items of lists are worked through before one is refused. */
+/**
+ * Processor time under a key that the service has accepted: 250,000 items of lists are worked through before
+ * one is refused.
+ */
 const MOST_PROVEN_CPU_MS = 1_600;
 /** Long answers are written, sent and read. */
 const MS_PER_MEGABYTE = 100;

@@ -14,7 +14,7 @@ import { FAILURES } from '../../src/errors.ts';
 import { openSchema } from '../../src/gateway.ts';
 import { openProgram } from '../support/program.ts';
 
-/** As routers and other people's tools get it. */
+/** SDL as routers and other people's tools get it. */
 async function fetchSdl(): Promise<string> {
   await using program = await openProgram();
   const response = await fetch(new URL('/schema.graphql', program.url));

@@ -3,7 +3,7 @@ import { openFixedService } from '../support/fixed-service.ts';
 import { openProgram } from '../support/program.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
 
-/** As the service sends them, and as they leave. */
+/** Times as the service sends them, and as they leave. */
 const TIMES = [
   ['2026-11-25', '2026-11-25T00:00:00Z'],
   ['2026-11-25T06:00:00.123456Z', '2026-11-25T06:00:00.123456Z'],

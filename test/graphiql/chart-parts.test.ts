@@ -11,7 +11,7 @@ describe('labels of dots', () => {
 
   it('stand above their dots, or where there is room, or nowhere', () => {
     expect(placedLabels([at(100, 100)], within)).toEqual([{ x: 100, y: 88 }]);
-    // At the edge, below.
+    // Places it at the edge, below.
     expect(placedLabels([at(100, 4)], within)[0]?.y).toBeGreaterThan(4);
     const crowd = Array.from({ length: 30 }, (_, i) => at(100 + (i % 6), 100 + Math.floor(i / 6)));
     const placed = placedLabels([...crowd, at(20, 20)], within);

@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     expect(await page.locator('.of').innerText()).toContain('OverTime');
     expect(await page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
     expect(program.requests()).toHaveLength(2);
-    // From there, one click is another country.
+    // Adds another country by one click from there.
     await page.getByRole('button', { name: 'Add South Africa' }).click();
     await expect.poll(() => lines.count()).toBe(4);
     expect(program.requests()).toHaveLength(1);

@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)('on paper, and in forced colours', () => {
     await run(page);
     await side(page, 'Picture');
     await page.locator('.frame.lines svg').first().waitFor();
-    // On a screen as narrow as paper, the pane would lie over the picture.
+    // Opens a pane, which would lie over the picture on a screen as narrow as paper.
     await pane(page, 'Lessons');
     try {
       await page.emulateMedia({ media: 'print' });

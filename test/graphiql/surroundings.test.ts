@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', ()
     await using program = await serve({ env: { TRUSTED_DOCUMENTS: file } });
     const { origin } = new URL(program.url);
     await using proxy = await openProxy(() => origin);
-    // Nor does its page begin with questions.
+    // Begins its page with no questions, either.
     expect(await (await fetch(`${origin}/graphiql`)).text()).not.toContain('<button');
     await using opened = await openPage();
     const told = opened.page.waitForResponse(/\/schema\.graphql$/);

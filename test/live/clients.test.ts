@@ -119,7 +119,7 @@ describe('a stream for several subscriptions', () => {
       { extensions: { code: 'OVERLOADED', retryable: true, retryAfterSeconds: 2 } },
     ]);
     expect(await many(1_000, (i) => `made-up-${i}`)).toBe(1_000);
-    // As anybody else whose key the service has not seen yet, and who comes to read at once.
+    // Reads as anybody else whose key the service has not seen yet, and who comes to read at once.
     const { status, text: token } = await stream(program, 'PUT', bearer('demo-analyst'));
     expect(status).toBe(201);
     const reading = { accept: 'text/event-stream', 'x-graphql-event-stream-token': token };

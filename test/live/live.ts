@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { systemClock } from '../../src/async/clock.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
-/** After the last runs of the sandbox's sources. */
+/** Start after the last runs of the sandbox's sources. */
 export const START = Date.parse('2026-11-10T12:00:30Z');
 
 /** Time that a client waits before it comes back, in milliseconds. */

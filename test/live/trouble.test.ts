@@ -25,7 +25,7 @@ const LONG = `subscription { observationsChanged(metricKeys: ["population_total"
 interface SlowReader {
   /**
    * Reads all that comes until an event of the factor has come.
-   * @returns how many events that were, and the first value of the last
+   * @returns those events
    */
   readUntil(factor: number): Promise<Result[]>;
 }

@@ -88,7 +88,7 @@ describe('while the list of countries is on its way, figures', () => {
     const lost = data.countries[3].code;
     const shorter = await program.ask(query);
     expect([shorter.data.countries, shorter.upstream.calls]).toEqual([without(lost), 2]);
-    // Now one is there that was not expected: its figure takes a call of its own.
+    // Meets a country that was not expected: its figure takes a call of its own.
     const longer = await program.ask(query);
     expect([longer.data, longer.upstream.byRoute]).toEqual([data, { '/v1/countries': 1, '/v1/data': 2 }]);
   });

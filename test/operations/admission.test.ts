@@ -137,7 +137,7 @@ describe('those that wait', () => {
     pass(600);
     leave('one');
     await settle();
-    // As many as are too many: the few that are left may wait.
+    // Refuses as many as are too many: the few that are left may wait.
     await expect.poll(() => outcomes(later)).toEqual({ late: 4, begun: 1, waiting: 31 });
   });
 

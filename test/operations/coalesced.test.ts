@@ -119,7 +119,7 @@ describe('operations that differ', () => {
       headers: { accept },
     };
     const usual = { body: { query: FIGURE }, headers: { accept: '*/*' } };
-    // Both are to be run by their plans, so that their figures are asked for at the same time.
+    // Runs both by their plans, so that their figures are asked for at the same time.
     for (let i = 0; i < 3; i += 1) for (const each of [usual, other]) await program.send(each);
     const before = await program.asked();
     const [one, another] = await Promise.all([program.send(usual), program.send(other)]);
@@ -128,7 +128,7 @@ describe('operations that differ', () => {
   });
 });
 
-/** Once all promises that were settled are followed. */
+/** Resolves once all promises that were settled are followed. */
 const tick = promisify(process.nextTick);
 
 interface Difference {

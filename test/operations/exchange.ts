@@ -17,7 +17,7 @@ export interface Sent {
 /** A response as it comes from the wire, nothing decoded. */
 export interface Received {
   readonly status: number;
-  /** But for `Server-Timing`, which is another each time. */
+  /** Headers but for `Server-Timing`, which is another each time. */
   readonly headers: IncomingHttpHeaders;
   readonly timing: unknown;
   readonly bytes: Buffer;

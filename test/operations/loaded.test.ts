@@ -32,7 +32,7 @@ it('is no wing for a figure, and one for each thing that few ask for', async () 
   const questions = [
     '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
     '{ tickers { symbol } }',
-    // It may take more calls than are allowed, so it is priced, and has more rows than the service sends at once.
+    // Prices one that may take more calls than are allowed, and has more rows than the service sends at once.
     '{ observations(metricKeys: ["population_total"]) { value } }',
   ];
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT, ...questions]);

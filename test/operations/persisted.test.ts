@@ -92,7 +92,7 @@ describe.concurrent('an operation that a client has had kept', () => {
         'PERSISTED_QUERY_NOT_FOUND',
       ]);
     }
-    // Nor once the right text is known.
+    // Refuses it once the right text is known, too.
     await program.send({ body: byHash(HASH, FIGURE) });
     program.requests();
     const wrong = await program.send({ body: byHash(HASH, OTHER) });

@@ -216,7 +216,7 @@ describe('asked later, the response is what it is the first time, byte for byte'
       expect(fresh.requests()).toHaveLength(calls);
       expect(JSON.parse(first.text).extensions.upstream).toMatchObject({ calls });
       for (let i = 0; i < 3; i += 1) {
-        // Until then, nothing is sent under a key that was refused.
+        // Waits until calls are sent again under a key that was refused.
         if (fault) known.pass(60);
         expect(whole(await known.send(asked))).toEqual(whole(first));
         expect(known.requests()).toHaveLength(calls);

@@ -142,7 +142,7 @@ describe('an answer to a POST', () => {
       expect([named.status, named.headers.etag]).toEqual([200, headers.etag]);
       expect(JSON.parse(named.text).data.country.observation.value).toBeGreaterThan(0);
     }
-    // In another form for the first time.
+    // Asks in another form for the first time.
     const accept = 'application/graphql-response+json';
     for (let i = 0; i < 3; i += 1) {
       const named = await program.send({ body: { extensions }, headers: { accept } });

@@ -14,7 +14,7 @@ const { values } = parseArgs({
     processes: { type: 'string', default: '2' },
     /** Failures of a service that are minimised and told in full. */
     show: { type: 'string', default: '2' },
-    /** Only failures whose kind contains these words are told in full. */
+    /** Words of a kind of failure: only failures with them are told in full. */
     kind: { type: 'string' },
     /** Habits in place of those that are drawn, as JSON. */
     habits: { type: 'string', default: '{}' },

@@ -181,7 +181,8 @@ class Comparison {
   }
 
   /**
-   * Above 1 if nothing differs but that some of it is null, which an error may excuse: the less, the higher.
+   * Likeness above 1 if nothing differs but that some of it is null, which an error may excuse: the less, the
+   * higher.
    */
   #likeness(expected: unknown, actual: unknown, names: string): number {
     const found: Difference[] = [];

@@ -1,6 +1,6 @@
 /** Draws that depend on nothing but the words they are seeded with, so that one more draw in one place moves no other. */
 export interface Dice {
-  /** From 0 up to, and without, 1. */
+  /** Number from 0 up to, and without, 1. */
   next(): number;
   /** A whole number from 0 up to, and without, `n`. */
   below(n: number): number;

@@ -110,7 +110,7 @@ export interface Habits {
   readonly encodesUnasked: boolean;
   /** True if rows come by their source first. */
   readonly bySource: boolean;
-  /** After how many requests a connection is reset as the next one comes; 0: never. */
+  /** Number of requests after which a connection is reset as the next one comes; 0: never. */
   readonly requestsAConnection: number;
 }
 

@@ -108,7 +108,7 @@ function isForeseeable({ total, limit, tickerLimit, tickerTotal }: Habits): bool
   return total && limit === 'taken' && (tickerTotal || tickerLimit === 'taken');
 }
 
-/** Once such a service has given its lists: then a price should be right. */
+/** Operations of a service that has given its lists: then a price should be right. */
 function drawPriced(of: Drawn, count: number): NamedScenario {
   const { env, draw } = toolsFor(of, 'priced');
   const text = '{ countries { code } indicators { key } sources { key } tickers { symbol } }';

@@ -30,7 +30,7 @@ export const STEPS: Readonly<Record<Frequency, number>> = {
   opaque: 1,
 };
 
-/** From the longest on: of periods that end the same day, the longer one is the later. */
+/** Frequencies from the longest on: of periods that end the same day, the longer one is the later. */
 const LENGTHS: readonly Frequency[] = [
   'year',
   'fiscal',
@@ -130,7 +130,7 @@ export function spellings(slot: Slot): readonly string[] {
     case 'year':
       return [`${year}`, `${year}-A1`, `${year}A`, 'annual', `${year}-01-01/${year}-12-31`];
     case 'fiscal':
-      // From July to June, as most of them; the year is that in which it ends.
+      // Runs from July to June, as most of them; the year is that in which it ends.
       return [`${year - 1}/${year}`];
     case 'half':
       return [`${year}-S${nth}`, `${year}S${nth}`, `${year}H${nth}`, `${year}-H${nth}`, `H${nth} ${year}`];
@@ -156,7 +156,7 @@ export function spellings(slot: Slot): readonly string[] {
         `${year}M${two(nth)}`,
         `${year}M${nth}`,
         `${year}-M${two(nth)}`,
-        // Else this is a fiscal year: 2008/09.
+        // Leaves out a spelling that would be a fiscal year: 2008/09.
         ...(nth === (year + 1) % 100 ? [] : [`${year}/${two(nth)}`]),
         `${year}${two(nth)}`,
         `${two(nth)}/${year}`,

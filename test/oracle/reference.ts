@@ -31,7 +31,7 @@ export interface Lookup {
   /** Response names from the root, without positions. */
   readonly path: string;
   readonly route: string;
-  /** For figures: the pairs that were asked for, and how. */
+  /** Pairs of figures that were asked for, and the mode. */
   readonly codes?: readonly string[];
   readonly keys?: readonly string[];
   readonly mode?: 'figure' | 'latest' | 'latest of years' | 'series' | 'operands';

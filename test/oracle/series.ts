@@ -145,7 +145,7 @@ function frequencyOf(diceOf: Drawing['dice'], key: string, { frequency, frequenc
   return frequency === 'annual' ? 'year' : dice.pick(['year', 'quarter', 'month'] as const);
 }
 
-/** So many periods, the newest first: the last of the last year, and those before it. */
+/** Periods before the end of a year, so many, the newest first: its last, and those before it. */
 function slotsBefore(lastYear: number, frequency: Frequency, count: number): Slot[] {
   const step = STEPS[frequency];
   return Array.from({ length: count }, (_, age) => {

@@ -45,7 +45,7 @@ export function isSameTime(expected: string, actual: string): boolean {
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/;
 
-/** Without the zeros that a fraction may end in. */
+/** Time without the zeros that a fraction may end in. */
 export function plainTime(text: string): string {
   return RFC_3339.test(text) ? text.replace(/(?:\.0+|(\.\d*?)0+)Z$/, '$1Z') : text;
 }

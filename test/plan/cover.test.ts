@@ -46,7 +46,7 @@ describe('the number of calls', () => {
       return 1;
     };
     expect(coverWithin(1, table(54, 207), roomy, counted)).toBeNull();
-    // With the first country that is too many, no row further is asked for.
+    // Asks for no row beyond the first country that is too many.
     expect(asked).toBeLessThanOrEqual(roomy.maxRows + 207);
   });
 

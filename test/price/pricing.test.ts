@@ -27,7 +27,7 @@ describe('the plan of an operation', () => {
   )('of %s is what it then costs, and sends nothing', async (file) => {
     const query = readFileSync(file, 'utf8');
     await using program = await openProgram();
-    // Once for the lists, which a cold plan can only assume.
+    // Asks once for the lists, which a cold plan can only assume.
     await program.ask(query);
     program.requests();
     const plan = await program.ask(query, EXPLAIN);
@@ -113,7 +113,7 @@ describe('the plan of an operation', () => {
     expect(
       await rangeOf('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }'),
     ).toEqual([1, 1, 60]);
-    // With no list at hand, there may be no country to ask for.
+    // Assumes no country, for without a list there may be none.
     expect(await rangeOf('{ countries { profile { record } } }')).toEqual([1, 55, 60]);
     await program.ask('{ countries { name } }');
     expect(await rangeOf('{ countries { profile { record } } }')).toEqual([55, 55, 55]);

@@ -137,7 +137,7 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
     await sandbox.close();
 
     const failed = asked.filter(({ outcome }) => outcome !== 'answered');
-    // They were under way at that instant.
+    // Finds those alone that were under way at that instant.
     for (const { begunAt } of failed) expect(begunAt).toBeLessThan(goneAt + DISPATCH_MS);
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.length).toBeLessThanOrEqual(CLIENTS);

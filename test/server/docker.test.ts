@@ -224,7 +224,7 @@ describe('the compose file', () => {
   }
   const read = async (): Promise<Record<string, Service>> =>
     parse(await readFile('docker/compose.yaml', 'utf8'), { merge: true }).services;
-  /** As compose fills in variables that are not set. */
+  /** Environment as compose fills in variables that are not set. */
   const filled = (environment: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-(.*?)\}/g, '$1')]),

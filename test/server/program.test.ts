@@ -121,7 +121,7 @@ describe('serve', () => {
     const early = ['--trace-memory-reducer', '--gc-memory-reducer-start-delay-ms=300'];
     const program = start([...early, ...SERVE]);
     await program.printed(ADDRESS);
-    // Without the file that tells the engine so.
+    // Starts without the file that tells the engine so.
     const without = start([...early, 'src/cli/main.ts', 'serve']);
     await without.printed(ADDRESS);
     await without.printed(/Memory reducer/);

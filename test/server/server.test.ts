@@ -528,10 +528,10 @@ describe('drain', () => {
     await arrived;
     const drained = drain();
 
-    // On connections that are open already.
+    // Asks on connections that are open already.
     expect(await status(`${origin}/health/ready`, kept[0])).toEqual([503, 'close']);
     expect(await status(`${url}?query={word}`, kept[1])).toEqual([503, 'close']);
-    // On new ones.
+    // Asks on new ones.
     await expect(fetch(`${origin}/health/ready`)).rejects.toThrow();
     expect(stopped).toEqual([]);
 

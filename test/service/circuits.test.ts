@@ -12,7 +12,7 @@ const HEALTH: Call = { route: '/health', isPublic: true, target: '/health' };
 const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
 const START = Date.parse('2026-03-10T12:00:00Z');
 
-/** Both rings over a service that fails as `says` tells, at a time that the test moves. */
+/** The rings over a service that fails as `says` tells, at a time that the test moves. */
 function open() {
   const told = {
     nowMs: 0,

@@ -13,7 +13,7 @@ const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
 const refusal = (code: FailureCode = 'UNAUTHENTICATED') =>
   new Failure(code, 'no', { route: '/v1/data', detail: 'Not authenticated' });
 
-/** Both rings, with others that may stand between them. */
+/** The rings, with others that may stand between them. */
 function around(next: Send, now: () => number, between = (inner: Send): Send => inner): Send {
   const gate = gateAt(now);
   return gate.stopping(between(gate.hearing(next)));
@@ -203,7 +203,7 @@ describe('calls that are under way together', () => {
     const calls = Array.from({ length: 40 }, (_, i) => ring({ ...DATA, target: `${i}` }, sending));
     const all = Promise.allSettled(calls);
     await settle();
-    // As many as the smallest plan allows.
+    // Counts as many as the smallest plan allows.
     expect(waiting).toHaveLength(5);
     for (const { fail } of waiting) fail(refusal());
     const codes = (await all).map((one) => one.status === 'rejected' && one.reason.code);

@@ -40,7 +40,7 @@ describe('a body that is read by its rows', () => {
     const known = new Set(rowsIn(before).data);
     const same = rowsIn(found).data.filter((each) => known.has(each));
     expect(same.length).toBeGreaterThan(30);
-    // And the next one by this one.
+    // Reads the next one by this one.
     expect(again(found as Read, bytesOf({ data: changed(3), meta: META }))?.body).toEqual({
       data: changed(3),
       meta: META,

@@ -10,7 +10,7 @@ import { CallGate } from '../../src/service/gate.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { callerOf } from '../support/tenants.ts';
 
-/** On behalf of an operation under a key. */
+/** Parts of a call on behalf of an operation under a key. */
 export function sendingFor(key = 'one', further: Partial<Sending> = {}): Sending {
   const bill = openBill();
   return {

@@ -82,7 +82,7 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
   },
 );
 
-// They wait, and do little else.
+// Runs tests side by side that wait, and do little else.
 describe.concurrent('what is in flight', () => {
   const inFlightOver = (leases: Leases, maxWaitMs = 5_000) =>
     createInFlight(leases, NO_TENANT_CACHE, systemClock, maxWaitMs);

@@ -12,7 +12,7 @@ const LENGTH = 1000;
 
 function leftBehind(map: Pick<TransientMap<unknown>, 'set' | 'delete'>): number {
   turnOver(map, () => 0);
-  // By now the map is old.
+  // Counts from here on, for by now the map is old.
   globalThis.gc?.();
   const before = oldBytes();
   turnOver(map, (entry) => new Array(LENGTH).fill(entry));

@@ -66,7 +66,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
   it('answer for each other, and fetch only what neither has', async () => {
     await using redis = await startRedis();
     await using service = await startService();
-    // So long that a busy machine is no Redis that is away.
+    // Waits so long that a busy machine is no Redis that is away.
     const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url, CACHE_TIMEOUT_MS: '2000' };
     const [one, other] = await Promise.all([startGateway(env), startGateway(env)]);
 
@@ -174,7 +174,7 @@ describe.skipIf(!hasRedis)('a Redis that dies in the middle of a load run and co
     await using second = await startRedis(first.port);
     const atReturn = answered;
     await expect.poll(() => answered - atReturn, { timeout: 10_000 }).toBeGreaterThan(50);
-    // Once it is back it is used again.
+    // Uses it again once it is back.
     await expect
       .poll(
         async () => {

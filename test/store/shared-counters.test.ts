@@ -157,7 +157,7 @@ describe.skipIf(!hasRedis)('two gateways with 200 workers on one key of the free
   it.each([
     ['whose counters are there', 0, 10_000],
     ['whose counters take too long', 400, 200],
-    // With room for a machine that stands still: past the timeout nothing more is taken in that minute.
+    // Leaves room for a machine that stands still: past the timeout nothing more is taken in that minute.
     ['whose counters take nearly too long', 450, 1_000],
   ])('%s send five a minute after the first 429', { timeout: 60_000 }, async (_, delayMs, timeoutMs) => {
     await using redis = await startRedis();

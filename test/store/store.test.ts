@@ -341,7 +341,7 @@ describe('a store that', () => {
     const late = [sharedCounters?.take('one', at), sharedCounters?.read('one', at)];
     await vi.advanceTimersByTimeAsync(320);
     expect(await Promise.all(late)).toEqual([taken, null]);
-    // Once: a take that is given up may have been counted.
+    // Takes once: a take that is given up may have been counted.
     expect(takes).toBe(1);
   });
 

@@ -11,7 +11,7 @@ export interface Ran {
 
 export interface Running {
   readonly env?: Readonly<Record<string, string>>;
-  /** For its standard input, which is empty otherwise. */
+  /** Text for its standard input, which is empty otherwise. */
   readonly input?: string;
   /** A Node other than that of the tests. */
   readonly node?: string;

@@ -392,7 +392,7 @@ describe('a long table', () => {
     sent.end(JSON.stringify({ query: LONG.replace('["population_total"]', series) }));
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     let before = -1;
-    // As long as the buffers on the way take any.
+    // Reads on while the buffers on the way take any.
     while (rows() > before) {
       before = rows();
       await pause(200);

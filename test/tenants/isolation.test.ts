@@ -80,7 +80,7 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
     for (const { name } of told) expect(name).toBe(nameOf(key));
   };
   for (let i = 0; i < 200; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => operation(i + n)));
-  // Both have had everything: each was asked for once for each key.
+  // Asks again once both have had everything: each was asked for once for each key.
   const before = service.calls();
   await Promise.all(Array.from({ length: 20 }, (_, n) => operation(n)));
   expect(service.calls()).toBe(before);

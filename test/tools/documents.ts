@@ -30,7 +30,7 @@ export const CATALOGUE = '"Indicators that have figures."\nquery Catalogue { ind
 export const DEAR = `"The governments of countries."
 query Governments($codes: [CountryCode!]!) { countries(codes: $codes) { offices { id name } } }`;
 
-/** Neither of them is a tool: one has no description, the other no name. */
+/** Documents that are no tools: one has no description, the other no name. */
 const OTHERS = [
   '\n# Not of the query.\n\nquery Plain { health { status } }',
   '# No name.\n{ health { status } }',

@@ -159,7 +159,7 @@ describe('two workers', () => {
     const { url, child, errors } = await start({
       COUNTRY_DATA_URL: service.url,
       DRAIN_TIMEOUT_MS: '3000',
-      // On a busy machine a new worker takes its time.
+      // Waits long, for a new worker takes its time on a busy machine.
       CACHE_TIMEOUT_MS: '5000',
     });
     await ask(url);

@@ -15,7 +15,7 @@ const parts: ReadonlySet<string> = new Set(PART_TYPES);
 
 type Objects = Readonly<Record<string, unknown>>;
 
-/** As Apollo's `TypePolicy` has it. */
+/** Part of Apollo's `TypePolicy`. */
 interface Policy {
   readonly keyFields?: (object: Objects, context: { readonly storeObject?: Objects }) => string | false;
   readonly merge?: boolean;

@@ -10,7 +10,7 @@ export const NODE_TYPES = [
   'Observation',
 ] as const;
 
-/** Types without one: parts of what they stand in. */
+/** Types without one: parts of the types that they stand in. */
 export const PART_TYPES = [
   'PageInfo',
   'CountryConnection',
@@ -44,7 +44,7 @@ export const PART_TYPES = [
   'Quota',
 ] as const;
 
-/** Types that a gateway has only where a setting asks for them. */
+/** Types that a gateway has only if a setting asks for them. */
 export const EXTRA_TYPES: readonly string[] = [
   'PolicyOverview',
   'Policy',

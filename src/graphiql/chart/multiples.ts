@@ -29,7 +29,7 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
   const title = isShared ? 16 : 30;
   const lines = ranked(picture.lines);
   const reaches = new Map(lines.map((line) => [line.name, reachOf(line)]));
-  /** On a scale of its own each line goes from the bottom of its frame to the top. */
+  /** Stretches each line from the bottom of its frame to the top, on a scale of its own. */
   const height = ({ line, value }: Point) => {
     if (isShared || value === null) return value;
     const [low, high] = (reaches.get(line) ?? [0, 0]).map((end) => (isLog ? Math.log(end) : end)) as [

@@ -108,7 +108,7 @@ function hasFigures(set: SelectionSetNode): boolean {
   );
 }
 
-/** @returns whether the answer will have all that is needed */
+/** @returns true if the answer will have all that is needed */
 function add(
   set: SelectionSetNode,
   needed: Readonly<Record<string, readonly string[]>>,

@@ -67,7 +67,7 @@ export function scopeIn(query: string): Scope | null {
   return found;
 }
 
-/** The operation with another scope wherever it names one. */
+/** The operation with another scope at each place that names one. */
 export function withScope(query: string, variables: string, scope: Scope): Written | null {
   return edited(query, variables, (field) =>
     (field.arguments ?? []).flatMap(({ name, value }) =>

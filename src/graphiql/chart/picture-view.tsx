@@ -144,7 +144,7 @@ function Frame({
       { rootMargin: '400px' },
     );
     seen.observe(frame.current);
-    // On paper, all of the page is in view.
+    // Takes all of the page for seen on paper.
     const onPrint = () => flushSync(() => setSeen(true));
     paper.addEventListener('change', onPrint);
     return () => {

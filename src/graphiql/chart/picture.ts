@@ -38,7 +38,7 @@ export interface LinesPicture extends Drawable {
 
 export interface BarsPicture extends Drawable {
   readonly kind: 'bars';
-  /** From the highest down. */
+  /** Figures from the highest down. */
   readonly bars: readonly Figure[];
   /** The figures of whole countries, one each, if they are enough for a map. */
   readonly map: readonly Figure[] | null;
@@ -66,7 +66,7 @@ export const MAX_COLOURED = 8;
 /** Pictures that are shown at once. */
 export const MAX_PICTURES = 12;
 
-/** From this many pictures of one or two bars on, a table says the same. */
+/** Number of pictures of one or two bars from which on a table says the same. */
 const SMALL_PICTURES = 6;
 
 /**
@@ -199,7 +199,7 @@ function lineOf(name: string, shortName: string, rows: readonly Figure[]): Line 
   for (const figure of sorted) {
     const at = momentOf(figure);
     if (before !== null) {
-      // Without a point of its own a missing year, quarter or month would be bridged by a line.
+      // Adds a point of its own for a missing year, quarter or month, which a line would bridge otherwise.
       const step = Math.max(stepOf(before), stepOf(figure));
       if (at - momentOf(before) > step * 1.5) points.push(gapAt(name, momentOf(before) + step));
     }

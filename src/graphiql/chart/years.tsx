@@ -12,7 +12,7 @@ const listen = (listener: () => void) => {
 };
 
 interface YearsProps {
-  /** In order. */
+  /** Years in order. */
   readonly years: readonly number[];
   /** Null for the latest figures. */
   readonly year: number | null;

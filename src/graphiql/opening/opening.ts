@@ -42,6 +42,6 @@ async function answer(onto: Element, query: string): Promise<void> {
   const sent = withNeededFields(query, undefined)?.query ?? query;
   const [{ data }, { drawFirst }] = await Promise.all([sendAhead(sent), import('./first-picture.ts')]);
   drawFirst(onto, sent, data, settings.demoKeys !== null);
-  // It is seen before anything else is done.
+  // Shows it before anything else is done.
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }

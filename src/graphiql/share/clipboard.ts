@@ -1,4 +1,4 @@
-/** @returns whether the text is on the clipboard */
+/** @returns true if the text is on the clipboard */
 export async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

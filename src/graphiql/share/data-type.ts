@@ -99,7 +99,7 @@ function collect(
     const below = one.kind === Kind.FRAGMENT_SPREAD ? scope.fragments.get(one.name.value) : one;
     if (below === undefined) continue;
     if (one.kind === Kind.FRAGMENT_SPREAD) {
-      // Under a condition and without one, a fragment is looked at twice, but no more often.
+      // Looks at a fragment twice, under a condition and without one, but no more often.
       const name = `${one.name.value} ${always}`;
       if (spread.has(name)) continue;
       spread.add(name);

@@ -5,7 +5,7 @@ const KEY = 'COUNTRY_GRAPH_KEY';
 
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
-/** As a command of a POSIX shell. The key comes from the environment. */
+/** Writes it as a command of a POSIX shell. The key comes from the environment. */
 export function asCurl(url: string, operation: Operation): string {
   const body = JSON.stringify(operation, null, 2).replaceAll("'", "'\\''");
   return `curl ${quoted(url)} \\
@@ -16,7 +16,7 @@ export function asCurl(url: string, operation: Operation): string {
 `;
 }
 
-/** As JavaScript of a module. The key comes from the environment. */
+/** Writes it as JavaScript of a module. The key comes from the environment. */
 export function asFetch(url: string, operation: Operation): string {
   return `const response = await fetch(${JSON.stringify(url)}, {
   method: 'POST',
@@ -34,7 +34,7 @@ const { data, errors } = await response.json();
 }
 
 /**
- * As TypeScript, with the type of its answer.
+ * Writes it as TypeScript, with the type of its answer.
  * @param data the type of the answer's `data`, as `dataTypeOf` writes it
  */
 export function asTypeScript(url: string, operation: Operation, data: string): string {

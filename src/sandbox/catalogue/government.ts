@@ -37,7 +37,7 @@ function termsOf(country: Country, office: string): Term[] {
   let endDate: string | null = null;
   const digits = (n: number, count: number) => String(n).padStart(count, '0');
   for (let i = 0; i < count; i++) {
-    // In the first half of the year, so that no term of 2026 begins after the record was fetched.
+    // Begins in the first half of the year, so that no term of 2026 begins after the record was fetched.
     const start = `${year}-${digits(1 + (mix(seed, 10 + i) % 6), 2)}-${digits(1 + (mix(seed, 20 + i) % 28), 2)}`;
     const acting = mix(seed, 3) % 11 === 0 ? 'acting' : 'current';
     terms.push({

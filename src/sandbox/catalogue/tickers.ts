@@ -15,7 +15,7 @@ export interface Ticker {
   /** The session of the price, `YYYY-MM-DD`; null if the security never traded. */
   latest_trade_date: string | null;
   latest_close_price: number | null;
-  /** Since the session before; a zero is a real zero. */
+  /** Change since the session before; a zero is a real zero. */
   latest_change_percent: number | null;
 }
 

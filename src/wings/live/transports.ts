@@ -21,9 +21,9 @@ import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Config } from '../../config.ts';
 import { errorBody, Failure, type FailureCode } from '../../errors.ts';
-import type { Live } from "../../gateway.ts";
-import type { GatewayRequest } from "../../operations/messages.ts";
-import { flat, headFault, hijacked, isBearer, isWellFormed, requestIdOf } from "../../server/http.ts";
+import type { Live } from '../../gateway.ts';
+import type { GatewayRequest } from '../../operations/messages.ts';
+import { flat, headFault, hijacked, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { LiveResults } from './subscriptions.ts';
 

@@ -25,7 +25,7 @@ import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { formatError, originalOf } from '../../graph/errors.ts';
 import { costOf, type FieldCost } from '../../graph/selection.ts';
-import { createHeldNames, createLoaders, type TickersLearned } from "../../loaders/loaders.ts";
+import { createHeldNames, createLoaders, type TickersLearned } from '../../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../loaders/observations.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
 import type { Learned } from '../../plan/learned.ts';

@@ -129,7 +129,7 @@ export function createInFlight(
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (mine.length === missing.length) break;
       for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
-      // What others have fetched may be too old by now: that shows at once, and isn't found after a wait for the rest.
+      // Looks at figures of others at once: they may be too old by now, which a wait for the rest would show late.
       const lacking = fetched.length === 0 ? [] : await wanted.takeOver(fetched);
       if (lacking.length > 0) {
         missing = [...lacking, ...free, ...away];

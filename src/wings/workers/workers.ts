@@ -102,20 +102,20 @@ function startWorker(
   let last: MetricsSnapshot = [];
   let isDraining = false;
   const membership = hub.join({ hear: ([name, ...args]) => channel.ask(name, ...args) });
-  const channel = openChannel({
+  const answers = {
+    ...membership.answers,
+    welcome: () => welcome,
+    ready: (url: string, adminUrl: string | undefined) => onReady({ url, adminUrl }),
+    metrics: metrics.text,
+    drained(count: number, snapshot: MetricsSnapshot) {
+      cut = count;
+      last = snapshot;
+    },
+  };
+  const channel = openChannel(answers, {
     send: (message) => sendTo(process, message),
     listen: (onMessage) => void process.on('message', onMessage),
     timeoutMs: CHANNEL_TIMEOUT_MS,
-    answers: {
-      ...membership.answers,
-      welcome: () => welcome,
-      ready: (url: string, adminUrl: string | undefined) => onReady({ url, adminUrl }),
-      metrics: metrics.text,
-      drained(count: number, snapshot: MetricsSnapshot) {
-        cut = count;
-        last = snapshot;
-      },
-    },
   });
   const ended = once(process.process, 'close').then(async ([code, signal]) => {
     channel.close();
@@ -199,18 +199,18 @@ export function createWorker(config: Config, log: Log) {
     process.exit(cut === 0 ? 0 : 1);
   }
 
-  const channel = openChannel({
+  const answersOfAll = {
+    ...answers,
+    snapshot: () => program?.snapshot() ?? [],
+    // It is told that this has begun; `drained` says when it is over.
+    drain(delayMs: number | undefined, isReplaced: boolean) {
+      void end(delayMs, isReplaced);
+    },
+  };
+  const channel = openChannel(answersOfAll, {
     send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
     listen: (onMessage) => void process.on('message', onMessage),
     timeoutMs: Math.max(CHANNEL_TIMEOUT_MS, config.cacheTimeoutMs),
-    answers: {
-      ...answers,
-      snapshot: () => program?.snapshot() ?? [],
-      // It is told that this has begun; `drained` says when it is over.
-      drain(delayMs: number | undefined, isReplaced: boolean) {
-        void end(delayMs, isReplaced);
-      },
-    },
   });
   // A group of processes is sent a signal together: the first process decides the answer to it.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
