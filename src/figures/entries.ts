@@ -90,7 +90,7 @@ const MAX_PERIODS = 8;
  * Keeps the countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most
  * services have none. It decides nothing: the answer warns by it.
  */
-export function createSeveralFigures() {
+function createSeveralFigures() {
   /** The sources of figures, by the place and period that they are for. */
   const known = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
   const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>

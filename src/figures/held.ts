@@ -435,7 +435,7 @@ interface AskedLately {
  * Remembers figures that a key has asked for lately and that will soon be past their time. A call costs the same with
  * them, so the next call to leave brings them along, and their own call is saved.
  */
-export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts) {
+function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts) {
   let count = 0;
   /** By tenants that have asked for any: the one that did the longest ago first, and so for the figures of each. */
   const askers = new Map<Tenant, Map<string, AskedLately>>();
