@@ -234,8 +234,11 @@ const ZSTD_WINDOW = { [constants.ZSTD_d_windowLogMax]: 23 };
 
 type Open = (first: Buffer) => Transform;
 
+const gunzip: Open = () => createGunzip({ chunkSize: CHUNK_BYTES });
+
 const OPEN: Readonly<Record<string, Open>> = {
-  gzip: () => createGunzip({ chunkSize: CHUNK_BYTES }),
+  gzip: gunzip,
+  'x-gzip': gunzip,
   // Some services send it without the header that the name stands for.
   deflate: ([byte = 0]) =>
     (byte & 0x0f) === 8
@@ -250,7 +253,7 @@ function encodingsIn(header: string | string[] | undefined): readonly Open[] | n
   if (header === undefined) return null;
   const names = String(header)
     .split(',', MAX_ENCODINGS * 4)
-    .map((name) => name.trim().toLowerCase().replace('x-gzip', 'gzip'))
+    .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity');
   if (names.length === 0) return null;
   if (names.length > MAX_ENCODINGS) throw new Unreadable('the body has too many encodings');
