@@ -281,7 +281,7 @@ function ignore(promise: PromiseOrValue<unknown>): void {
 }
 
 /** Rows that are wanted: every country with every metric. */
-interface WantedRows {
+type WantedRows = {
   readonly mode: Mode;
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
@@ -290,7 +290,7 @@ interface WantedRows {
   readonly isNational?: boolean;
   /** The years that are wanted of series; null or omitted for all of them. */
   readonly years?: YearRange | null;
-}
+};
 
 type National = ObservationRecord | Error | null;
 

@@ -74,11 +74,11 @@ interface NotedAnswer {
 }
 
 /** Names of one kind. */
-interface NameSet extends Iterable<string> {
+type NameSet = Iterable<string> & {
   readonly size: number;
   has(name: string): boolean;
   add(name: string): unknown;
-}
+};
 
 /** As many names as are remembered: further ones are not. */
 class BoundedNames extends Set<string> {

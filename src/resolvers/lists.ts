@@ -78,13 +78,13 @@ export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, collator.compare);
 }
 
-interface PagingArgs<Field extends string> {
+type PagingArgs<Field extends string> = {
   readonly orderBy?: OrderBy<Field>;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   readonly last?: number | null | undefined;
   readonly before?: string | null | undefined;
-}
+};
 
 /**
  * The wanted page, before anything is asked for.

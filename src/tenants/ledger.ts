@@ -274,12 +274,12 @@ function monthEndMs(month: number): number {
 }
 
 /** The owner of an account: the tenant, as far as the ledger sees it. */
-interface AccountHolder {
+type AccountHolder = {
   /** Names the account where counters are shared. */
   readonly digest: string;
   /** Null before the first call. */
   account: Account | null;
-}
+};
 
 /** Limits of the plans as the service publishes them, for texts that name a plan but not all its figures. */
 const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; monthlyRequests: number }>> = {

@@ -201,7 +201,7 @@ function overloaded(): Failure {
 }
 
 /** One operation that came by a transport of subscriptions. */
-interface LiveRequest {
+type LiveRequest = {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
@@ -209,7 +209,7 @@ interface LiveRequest {
   readonly requestId: string;
   /** Aborts when the client leaves before the subscription has begun. */
   readonly signal: AbortSignal;
-}
+};
 
 export interface EnteredSubscriber {
   readonly caller: Caller;

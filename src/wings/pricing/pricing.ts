@@ -83,10 +83,10 @@ interface PricingParts {
 type Supposed = 'expected' | 'least';
 
 /** The plan of an operation, in place of its answer. */
-interface Explanation {
+type Explanation = {
   readonly errors: readonly GraphQLFormattedError[];
   readonly extensions: Record<string, unknown>;
-}
+};
 
 /**
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
