@@ -28,9 +28,9 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
-import type { openFieldTraces } from "../wings/federation/field-traces.ts";
-import type { createPricing } from "../wings/pricing/pricing.ts";
-import type { PersistedTexts, PlannedOperation, ValidOperation } from "./documents.ts";
+import type { openFieldTraces } from '../wings/federation/field-traces.ts';
+import type { createPricing } from '../wings/pricing/pricing.ts';
+import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './messages.ts';
 import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
 

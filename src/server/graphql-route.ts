@@ -20,8 +20,8 @@ import { errorBody, excerpt } from '../errors.ts';
 import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
 import type { Gateway } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
-import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from "../operations/messages.ts";
-import type { LiveTransport } from "../wings/live/transports.ts";
+import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from '../operations/messages.ts';
+import type { LiveTransport } from '../wings/live/transports.ts';
 import { flat, headFault, hijacked, type Outgoing } from './http.ts';
 
 /** The means by which answers are sent. */
