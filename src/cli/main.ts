@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import { remarkOnBudget } from '../memory-budget.ts';
-import { buildText } from '../wings/own-version.ts';
+import { ownBuild } from '../wings/own-version.ts';
 import type { Log } from '../wings/program/log.ts';
 import { WorkerEnded } from '../wings/workers/supervisor.ts';
 import { CommandError, questionFrom } from './formats.ts';
@@ -133,6 +133,12 @@ function bare(name: string): string {
  */
 const keyOption = () =>
   new Option('--key <key>', 'the key, without the word Bearer').env('COUNTRY_GRAPH_KEY');
+
+/** Words a build as Semantic Versioning has it: `0.1.0+1a2b3c4`. */
+function buildText(): string {
+  const { version, commit } = ownBuild();
+  return commit === null ? version : `${version}+${commit}`;
+}
 
 /** Ways to hand an operation to a command. */
 const SOURCE = 'a file, - for standard input, or the operation itself';

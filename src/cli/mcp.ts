@@ -12,7 +12,7 @@ import { createGateway } from '../gateway.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
 import { ownBuild } from '../wings/own-version.ts';
 import { createLog } from '../wings/program/log.ts';
-import { ToolBudgets } from '../wings/tools/own-tools.ts';
+import { ToolBudgets } from '../wings/tools/budgets.ts';
 import { createToolServers } from '../wings/tools/tool-server.ts';
 import { CommandError } from './formats.ts';
 import { openSandbox } from './serve.ts';

@@ -19,12 +19,6 @@ export function ownBuild() {
   return build;
 }
 
-/** Words a build as Semantic Versioning has it: `0.1.0+1a2b3c4`. */
-export function buildText(): string {
-  const { version, commit } = ownBuild();
-  return commit === null ? version : `${version}+${commit}`;
-}
-
 /** Returns the commit of a checkout; null if this is none, or there is no git. The build (`scripts/prepare.mjs`) takes it, too. */
 export function commitHere(): string | null {
   if (!existsSync(`${ROOT}.git`)) return null;

@@ -2,7 +2,7 @@ import { buildSchema, type GraphQLFieldResolver, type GraphQLObjectType, parse }
 import { describe, expect, it } from 'vitest';
 import { fragmentsIn, planOperation } from '../../src/execution/plan.ts';
 import { createDeferringCollector, hasActiveDeferrals } from '../../src/wings/defer/delivery.ts';
-import { type Delivered, IncrementalRun, type ToldPart } from '../../src/wings/defer/incremental.ts';
+import { IncrementalRun } from '../../src/wings/defer/incremental.ts';
 
 const schema = buildSchema(`
   directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
@@ -41,7 +41,8 @@ resolve('Box', 'late', (source) => gate(`late ${(source as Box).name}`).promise)
 resolve('Box', 'inner', (source) => box(`${(source as Box).name}/i`));
 resolve('Box', 'innerSure', (source) => gate(`innerSure ${(source as Box).name}`).promise);
 
-interface Told extends ToldPart {
+interface Told {
+  readonly isLost: boolean;
   readonly data: unknown;
   readonly errors: readonly string[];
 }
@@ -79,7 +80,7 @@ async function begin(query: string) {
   };
 }
 
-function short(told: Delivered<Told>): string {
+function short(told: ReturnType<IncrementalRun<Told>['take']>[number]): string {
   const at = `${told.of.label ?? told.of.id} at ${told.of.path.join('.')}`;
   if (told.kind === 'pending') return `pending ${at}`;
   if (told.kind === 'items') return `items ${at} from ${told.first}: ${JSON.stringify(told.part.data)}`;

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/async/clock.ts';
 import { leased } from '../../src/figures/client.ts';
 import { changedAt, type Demand } from '../../src/plan/demand.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
-import { createLeases } from '../../src/wings/stores/backing.ts';
+import { createHeldHere } from '../../src/wings/stores/backing.ts';
 import { createInFlight } from '../../src/wings/stores/in-flight.ts';
 import { sendingFor } from '../service/sending.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';
@@ -15,7 +15,7 @@ import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts'
  */
 async function whereOthersFetch(demand: Demand, ageMs: number) {
   const sending = sendingFor();
-  const leases = createLeases(() => performance.now());
+  const { leases } = createHeldHere(0);
   const lease = { group: sending.caller.tenant.digest, names: [demand.key], holder: 'other', lifeMs: 5_000 };
   await leases.take(lease, { passedOver: [null], isWhole: false });
   const [others, own] = [await rowsOf(1), await rowsOf(2)];

@@ -1,10 +1,16 @@
 import { expect, it } from 'vitest';
-import { demandFor, type Mode } from '../../src/plan/demand.ts';
+import { type Demand, demandFor, type Mode, type RowsOf } from '../../src/plan/demand.ts';
 import { cover } from '../../src/plan/modes.ts';
-import { createFewestCalls, fewestCalls } from '../../src/wings/pricing/tally.ts';
+import { createFewestCalls } from '../../src/wings/pricing/tally.ts';
 import { Dice } from '../execution/dice.ts';
 
 const LIMITS = { maxRows: 100, maxCodes: 10, maxAddress: 6_000 };
+
+function fewestCalls(demands: readonly Demand[], rowsOf: RowsOf): number {
+  const fewest = createFewestCalls(LIMITS, rowsOf);
+  for (const demand of demands) fewest.add(demand);
+  return fewest.calls;
+}
 
 const table = (mode: Mode, countries: number, metrics: number) =>
   Array.from({ length: countries * metrics }, (_, i) =>
@@ -17,7 +23,7 @@ it.each<[string, number, Parameters<typeof table>]>([
   ['series by their rows', 5, ['series', 5, 5]],
   ['names that are more than a call takes', 3, ['latest', 1, 21]],
 ])('bounds %s', (_, calls, of) => {
-  expect(fewestCalls(table(...of), LIMITS, () => 20)).toBe(calls);
+  expect(fewestCalls(table(...of), () => 20)).toBe(calls);
 });
 
 it('counts a figure once, and latest figures not beside series, which may hold them', () => {
@@ -29,7 +35,7 @@ it('counts a figure once, and latest figures not beside series, which may hold t
 });
 
 it('takes a series beyond the rows of a call for a call of its own', () => {
-  expect(fewestCalls(table('series', 2, 1), LIMITS, () => 5_000)).toBe(2);
+  expect(fewestCalls(table('series', 2, 1), () => 5_000)).toBe(2);
 });
 
 it('is never more than what a cover takes', () => {
@@ -39,6 +45,6 @@ it('is never more than what a cover takes', () => {
     const demands = table('series', countries, metrics).filter(() => dice.below(3) > 0);
     const rows = new Map(demands.map(({ key }) => [key, dice.below(160)]));
     const rowsOf = (code: string, metric: string) => rows.get(demandFor('series', code, metric).key) ?? 20;
-    expect(fewestCalls(demands, LIMITS, rowsOf)).toBeLessThanOrEqual(cover(demands, LIMITS, rowsOf).length);
+    expect(fewestCalls(demands, rowsOf)).toBeLessThanOrEqual(cover(demands, LIMITS, rowsOf).length);
   }
 });

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/async/clock.ts';
 import type { HeldState, Leases } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/store.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
-import { createLeases } from '../../src/wings/stores/backing.ts';
+import { createHeldHere } from '../../src/wings/stores/backing.ts';
 import { createHub } from '../../src/wings/stores/hub.ts';
 import { createInFlight } from '../../src/wings/stores/in-flight.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -21,7 +21,7 @@ async function leasesAt(url: string) {
 }
 
 const KINDS: Readonly<Record<string, () => Promise<{ leases: Leases; close: () => Promise<unknown> }>>> = {
-  memory: async () => ({ leases: createLeases(Date.now), close: async () => {} }),
+  memory: async () => ({ leases: createHeldHere(0, Date.now).leases, close: async () => {} }),
   SQLite: () => leasesAt(`sqlite:${join(folder, 'leases.sqlite')}`),
   async Redis() {
     const redis = await startRedis();
@@ -89,7 +89,7 @@ describe.concurrent('what is in flight', () => {
 
   /** Two processes with one store; the test sees the fetches of each. */
   function scene(maxWaitMs?: number) {
-    const leases = createLeases(() => performance.now());
+    const { leases } = createHeldHere(0);
     const stored = new Set<string>();
     const fetches: string[] = [];
     const open = (who: string, failing = false) => {
@@ -120,7 +120,7 @@ describe.concurrent('what is in flight', () => {
   });
 
   it('is fetched by one where what both have looked at is too old', async () => {
-    const leases = createLeases(() => performance.now());
+    const { leases } = createHeldHere(0);
     const fetches: string[] = [];
     let version = 1;
     const open = (who: string, readMs: number) => {
@@ -215,7 +215,7 @@ describe.concurrent('what is in flight', () => {
 
   it('is waited for no longer than a second where its holder was killed', async () => {
     const { open, fetches, leases } = scene();
-    const killed = createLeases(() => performance.now());
+    const { leases: killed } = createHeldHere(0);
     // Takes from a process the means to renew or end its leases.
     Object.assign(killed, { ...leases, end: async () => {} });
     let isAlive = true;

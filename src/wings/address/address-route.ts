@@ -22,13 +22,7 @@ import { ownBuild } from '../own-version.ts';
 import { statusOfFault } from '../tables/tabled.ts';
 import { Drawer, type Drawing, Drawings, type PictureFacts } from './drawer.ts';
 import { openApiOf } from './openapi.ts';
-import {
-  lookIn,
-  openPublicDocuments,
-  type PublicDocument,
-  parametersGiven,
-  variablesIn,
-} from './public-documents.ts';
+import { lookIn, openPublicDocuments, type PublicDocument, variablesIn } from './public-documents.ts';
 
 interface AddressRouteOptions extends AnswerSending {
   readonly config: Config;
@@ -173,7 +167,7 @@ class PublicAddress {
     if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
     const { schema } = this.#options.gateway;
     const search = searchOf(request.url);
-    const variables = variablesIn(document, search, schema);
+    const { variables, given } = variablesIn(document, search, schema);
     const look = lookIn(search);
     const asking = operationOf(document, variables, request, reply);
     const entered = await this.#options.issued.enter(document.key, asking);
@@ -183,7 +177,6 @@ class PublicAddress {
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('x-content-type-options', 'nosniff')
       .header('referrer-policy', 'strict-origin-when-cross-origin');
-    const given = parametersGiven(document, search);
     const visit = { request, reply, document, form, variables, given, look, asked: entered.request };
     await this.#answer(visit, base);
     return reply;
@@ -199,8 +192,7 @@ class PublicAddress {
     const document = path.startsWith(start) ? this.#current().get(path.slice(start.length)) : undefined;
     if (document === undefined) return absent(request, reply);
     const parameters = new URLSearchParams(search);
-    variablesIn(document, parameters, this.#options.gateway.schema);
-    const given = parametersGiven(document, parameters);
+    const { given } = variablesIn(document, parameters, this.#options.gateway.schema);
     const told = {
       title: document.title ?? document.description ?? document.name,
       url: `${start}${besidePage(document, given)('')}`,

@@ -23,7 +23,7 @@ import { excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
 import { tablesBySchema } from '../tables/answer-tables.ts';
-import { sampleVariables } from '../tools/input-schema.ts';
+import { sampleVariables } from '../tools/operation-tools.ts';
 import { watched } from '../trusted.ts';
 import type { PictureLook } from './drawer.ts';
 
@@ -220,13 +220,10 @@ function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode) {
 
 /**
  * Reads the variables of a document from the parameters of an address: lists by comma, or by a parameter for each item.
+ * @returns the variables, and the parameters that give them as an address has them: others say nothing of the data
  * @throws Failure BAD_USER_INPUT
  */
-export function variablesIn(
-  { variables }: PublicDocument,
-  search: URLSearchParams,
-  schema: GraphQLSchema,
-): Readonly<Record<string, unknown>> {
+export function variablesIn({ variables }: PublicDocument, search: URLSearchParams, schema: GraphQLSchema) {
   const given: Record<string, unknown> = {};
   const names = new Set(search.keys());
   if (search.size > MAX_PARAMETERS) throw refusal(`An address has up to ${MAX_PARAMETERS} parameters.`);
@@ -244,13 +241,8 @@ export function variablesIn(
   const definitions = variables.map(({ definition }) => definition);
   const { errors } = getVariableValues(schema, definitions, given, { maxErrors: 5 });
   if (errors !== undefined) throw refusal(excerpt(errors.map(({ message }) => message).join(' ')));
-  return given;
-}
-
-/** Returns the parameters that give variables, as an address has them: others say nothing of the data. */
-export function parametersGiven({ variables }: PublicDocument, search: URLSearchParams): string {
-  const names = new Set(variables.map(({ name }) => name));
-  return new URLSearchParams([...search].filter(([name]) => names.has(name))).toString();
+  const giving = new URLSearchParams([...search].filter(([name]) => Object.hasOwn(given, name)));
+  return { variables: given, given: giving.toString() };
 }
 
 function readValue({ name, type }: PublicVariable, texts: readonly string[]): unknown {

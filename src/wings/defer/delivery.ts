@@ -27,7 +27,7 @@ import { byteLengthOf } from '../../execution/columns.ts';
 import { type DeferUsage, fragmentsIn, planOperation, type StreamUsage } from '../../execution/plan.ts';
 import type { Executed, runPlan } from '../../execution/run.ts';
 import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
-import { type Delivered, IncrementalRun, type ToldPart } from './incremental.ts';
+import { IncrementalRun } from './incremental.ts';
 
 type SelectionCollector = NonNullable<Parameters<typeof planOperation>[4]>;
 
@@ -251,13 +251,15 @@ function isSame(one: UsageSet, other: UsageSet): boolean {
 }
 
 /** A part of an answer, written: an object's fields, or an array of items. */
-interface WrittenPart extends ToldPart {
+interface WrittenPart {
+  /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
+  readonly isLost: boolean;
   /** JSON; null if the part is lost. */
   readonly data: string | null;
   readonly errors: readonly GraphQLFormattedError[];
 }
 
-type DeliveredPart = Delivered<WrittenPart>;
+type DeliveredPart = ReturnType<IncrementalRun<WrittenPart>['take']>[number];
 
 /** The form of the parts of an answer: members of one JSON object, without those that all formats have. */
 interface DeliveryFormat {

@@ -103,7 +103,7 @@ class PooledInfo extends TogetherInfo {
 }
 
 /** A message on an operation's answer after its first part, in the order in which clients have to hear it. */
-export type Delivered<Told> =
+type Delivered<Told> =
   | { readonly kind: 'pending'; readonly of: PendingDelivery }
   /** A deferred fragment is there: `parts` is all of it that was not told before; or it failed. */
   | {
@@ -130,7 +130,7 @@ interface PendingDelivery {
 }
 
 /** The outcome of a part to tell; the caller's type adds more. */
-export interface ToldPart {
+interface ToldPart {
   /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
   readonly isLost: boolean;
 }

@@ -147,25 +147,18 @@ function withoutRootFields(document: DocumentNode, omitted: readonly string[]): 
     throw new ConfigError(`SUBGRAPH_OMIT: there is no root field ${unknown}; there are ${names.join(', ')}.`);
   if (names.every((name) => omitted.includes(name)))
     throw new ConfigError('SUBGRAPH_OMIT: it leaves no root field; a subgraph needs one.');
-  return withoutUnused(withoutFields(document, omitted));
+  return withoutUnused({
+    ...document,
+    definitions: document.definitions.map((definition) =>
+      isQuery(definition)
+        ? { ...definition, fields: fields.filter(({ name }) => !omitted.includes(name.value)) }
+        : definition,
+    ),
+  });
 }
 
 const isQuery = (definition: DefinitionNode): definition is ObjectTypeDefinitionNode =>
   definition.kind === Kind.OBJECT_TYPE_DEFINITION && definition.name.value === 'Query';
-
-function withoutFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
-  return {
-    ...document,
-    definitions: document.definitions.map((definition) =>
-      isQuery(definition)
-        ? {
-            ...definition,
-            fields: definition.fields?.filter(({ name }) => !omitted.includes(name.value)) ?? [],
-          }
-        : definition,
-    ),
-  };
-}
 
 /** Leaves out the types that neither a root field nor an entity leads to. */
 function withoutUnused(document: DocumentNode): DocumentNode {

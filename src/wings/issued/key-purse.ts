@@ -62,18 +62,17 @@ export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): read
  */
 export abstract class CountedPurse<Counted extends Count = Count> implements Purse {
   readonly name: string;
-  readonly flow: Flow;
+  readonly flow = new Flow();
   readonly #store: KeyStore;
-  readonly #now: () => number;
+  protected readonly now: () => number;
   /** Calls that were taken and are not spent yet: the names of the counts that each stands in. */
   #units: (readonly string[])[] = [];
   #refusal: { readonly failure: Failure; readonly untilMs: number } | null = null;
 
-  constructor(name: string, store: KeyStore, now: () => number, flow = new Flow()) {
+  constructor(name: string, store: KeyStore, now: () => number) {
     this.name = name;
-    this.flow = flow;
     this.#store = store;
-    this.#now = now;
+    this.now = now;
   }
 
   /** Lists the counts that a call at an instant stands in. */
@@ -84,7 +83,7 @@ export abstract class CountedPurse<Counted extends Count = Count> implements Pur
   protected see(_counts: readonly Counted[], _calls: readonly number[]): void {}
 
   take(): () => void {
-    const nowMs = this.#now();
+    const nowMs = this.now();
     const counts = this.countsAt(nowMs);
     const [first] = counts;
     for (let unit = this.#units.pop(); unit !== undefined; unit = this.#units.pop()) {
@@ -99,7 +98,7 @@ export abstract class CountedPurse<Counted extends Count = Count> implements Pur
   /** Takes a call from the store: it is there for the next that asks, or the reason for which there is none. */
   async #fund(counts: readonly Counted[], nowMs: number): Promise<void> {
     const refuse = (failure: Failure) => {
-      this.#refusal = { failure, untilMs: this.#now() + REFUSED_MS };
+      this.#refusal = { failure, untilMs: this.now() + REFUSED_MS };
     };
     try {
       const { calls, full } = await this.#store.take(counts);
@@ -140,7 +139,6 @@ export abstract class CountedPurse<Counted extends Count = Count> implements Pur
 
 /** The budget of an issued key in this process. */
 export class KeyPurse extends CountedPurse<WindowCount> {
-  readonly #now: () => number;
   key: IssuedKey;
   /** Counts by their names, as the store last told them. */
   #seen: ReadonlyMap<string, number> = new Map();
@@ -148,7 +146,6 @@ export class KeyPurse extends CountedPurse<WindowCount> {
   constructor(key: IssuedKey, store: KeyStore, now: () => number) {
     super(`issued ${key.name}`, store, now);
     this.key = key;
-    this.#now = now;
   }
 
   protected override countsAt(nowMs: number): readonly WindowCount[] {
@@ -164,7 +161,7 @@ export class KeyPurse extends CountedPurse<WindowCount> {
   }
 
   async quota(): Promise<QuotaRecord> {
-    const nowMs = this.#now();
+    const nowMs = this.now();
     const counts = countsOf(this.key, nowMs);
     const calls = await this.read(counts);
     const own = (window: BudgetWindow) =>
@@ -184,7 +181,7 @@ export class KeyPurse extends CountedPurse<WindowCount> {
   }
 
   limits(): readonly RateLimit[] {
-    const nowMs = this.#now();
+    const nowMs = this.now();
     const counts = countsOf(this.key, nowMs);
     return WINDOWS.flatMap((window) => {
       const most = leastOf(counts, window);

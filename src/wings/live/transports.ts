@@ -96,13 +96,11 @@ const IDLE_MS = 72_000;
 
 /** Ends a connection that nobody uses: calls back after a time without a subscription. */
 class Idleness {
-  readonly #ms: number;
   readonly #onIdle: () => void;
   #underWay = 0;
   #timer: NodeJS.Timeout;
 
-  constructor(ms: number, onIdle: () => void) {
-    this.#ms = ms;
+  constructor(onIdle: () => void) {
     this.#onIdle = onIdle;
     this.#timer = this.#wait();
   }
@@ -124,7 +122,7 @@ class Idleness {
   }
 
   #wait(): NodeJS.Timeout {
-    return setTimeout(this.#onIdle, this.#ms).unref();
+    return setTimeout(this.#onIdle, IDLE_MS).unref();
   }
 }
 
@@ -147,8 +145,8 @@ class Outflow {
   readonly #waiting: (() => void)[] = [];
 
   /** @param onIdle called when nobody has made use of it for long */
-  constructor(idleMs: number, onIdle: () => void) {
-    this.idleness = new Idleness(idleMs, onIdle);
+  constructor(onIdle: () => void) {
+    this.idleness = new Idleness(onIdle);
   }
 
   readonly add = () => {
@@ -235,7 +233,7 @@ export function liveStream(app: FastifyInstance, live: Live, problem: Problem) {
   });
 
   async function answer(request: FastifyRequest, reply: FastifyReply) {
-    const own = new Outflow(IDLE_MS, () => {});
+    const own = new Outflow(() => {});
     reply.raw.once('close', () => own.close());
     const context: StreamContext = { outflow: own, token: null };
     const [body, { status, headers = {} }] = await handler(streamRequest(request, context));
@@ -372,7 +370,7 @@ class SharedStreams {
       if (stream.end === null) void this.#discard(raw, token, stream);
       else stream.end();
     };
-    this.#streams.set(token, { holder, isUnproven, outflow: new Outflow(IDLE_MS, forget), end: null });
+    this.#streams.set(token, { holder, isUnproven, outflow: new Outflow(forget), end: null });
     setTimeout(() => {
       if (this.#streams.get(token)?.end === null) forget();
     }, RESERVED_MS).unref();
@@ -524,7 +522,7 @@ export function liveSockets(
       requestId,
       address: proxyAddr(request, isTrusted) ?? '',
       gone: new AbortController(),
-      idleness: new Idleness(IDLE_MS, () => socket.close(CLOSING.goingAway, 'There is no subscription')),
+      idleness: new Idleness(() => socket.close(CLOSING.goingAway, 'There is no subscription')),
       authorization: null,
     };
     const stopPinging = keepAlive(socket);

@@ -48,7 +48,7 @@ import type { Tenant } from '../../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../tenants/tenant-cache.ts';
 import { createWarnings, type Warning, type Warnings } from '../../warnings.ts';
 import { createRevalidation } from '../revalidation.ts';
-import { createFewestCalls, dearestField, fewestCalls, openTally } from './tally.ts';
+import { createFewestCalls, dearestField, openTally } from './tally.ts';
 
 type Tally = ReturnType<typeof openTally>;
 
@@ -248,8 +248,9 @@ function openDryRun(
     context,
     /** Lists the calls that would bring these demands, were they not held, if an operation might send so many. */
     async fetchHeld(demands: readonly Demand[]): Promise<void> {
-      const calls = fewestCalls(demands, limitsOf(dry), learned.seriesRows, learned.rowsWithin);
-      if (calls > parts.maxUpstreamCalls) return;
+      const fewest = createFewestCalls(limitsOf(dry), learned.seriesRows, learned.rowsWithin);
+      for (const demand of demands) fewest.add(demand);
+      if (fewest.calls > parts.maxUpstreamCalls) return;
       const fetch = createDataFetch({ ...dry, send: answeringBy(parts, noteHeld, assumptions) });
       const heldBill = openBill();
       return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, () => {});

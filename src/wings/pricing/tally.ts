@@ -241,15 +241,3 @@ export function createFewestCalls(
     },
   };
 }
-
-/** A lower bound: no plan for these figures takes fewer calls. */
-export function fewestCalls(
-  demands: readonly Demand[],
-  limits: CoverLimits,
-  seriesRows: RowsOf,
-  rowsWithin?: (years: YearRange) => RowsOf,
-): number {
-  const fewest = createFewestCalls(limits, seriesRows, rowsWithin);
-  for (const demand of demands) fewest.add(demand);
-  return fewest.calls;
-}

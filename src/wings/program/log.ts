@@ -48,14 +48,6 @@ function withFewErrors(fault: Error): Error {
   });
 }
 
-/** The destination of the log's lines. A writer never waits for a reader. */
-export interface LogOutlet extends DestinationStream {
-  /** Counts the lines that were given up so far: nobody read them, or they could not be written. */
-  droppedLines(): number;
-  /** Writes as much as the reader takes at once. */
-  flush(): void;
-}
-
 /** Characters from which lines are written together, and the delay after which they are written anyway. */
 const MIN_LENGTH = 4_096;
 const MAX_DELAY_MS = 100;
@@ -77,7 +69,7 @@ interface LogBatch {
  * EAGAIN if the reader takes none at the moment
  * @param maxWaiting characters that may wait for a reader that stalls
  */
-export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = MAX_WAITING): LogOutlet {
+export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = MAX_WAITING) {
   let lines: string[] = [];
   let gathered = 0;
   let batch: LogBatch | null = null;
@@ -131,7 +123,7 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
   }
 
   return {
-    write(line) {
+    write(line: string): void {
       if (gathered + (batch?.rest.length ?? 0) + line.length > maxWaiting) {
         drop(1);
         return;
@@ -141,13 +133,15 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
       if (gathered >= MIN_LENGTH && batch === null) flush();
       else flushLater();
     },
+    /** Counts the lines that were given up so far: nobody read them, or they could not be written. */
     droppedLines: () => dropped,
+    /** Writes as much as the reader takes at once. */
     flush,
   };
 }
 
 /** Opens standard error: lines are written soon, and before an exit as far as its reader takes them. */
-export function standardError(): LogOutlet {
+export function standardError() {
   // A pipe or socket that Node has opened as a stream doesn't block any more. Nothing is written by the stream itself,
   // since a stream is over for good after its first fault.
   const { fd } = process.stderr.on('error', () => {});
@@ -183,7 +177,7 @@ export interface Log extends Observer {
  */
 export function createLog(
   level: Config['logLevel'],
-  outlet: DestinationStream & Partial<LogOutlet> = standardError(),
+  outlet: DestinationStream & Partial<ReturnType<typeof standardError>> = standardError(),
   worker?: number,
 ): Log {
   const log = pino(

@@ -67,7 +67,7 @@ interface Taken {
 }
 
 /** Opens leases in this process. */
-export function createLeases(now: () => number): Leases {
+function createLeases(now: () => number): Leases {
   const taken = createLru<Taken>(MAX_NAMES);
   return leasesOver({
     read(key) {

@@ -56,48 +56,33 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   JSON: 'json',
 };
 
-interface Looked {
-  readonly isList: boolean;
-  readonly kind: ColumnKind;
-  readonly type: GraphQLNamedType | null;
-}
-
 /**
- * Returns the fields of an answer, as the schema has them: it shows the lists among them before there is an answer.
+ * Returns the fields of an answer. A schema shows the lists among them before there is an answer; without one, each looks
+ * like a single text.
  * @throws TooManyFields
  */
-function fieldsBySchema(
-  schema: GraphQLSchema,
-  document: DocumentNode,
+function fieldsIn(
+  { definitions }: DocumentNode,
   operation: OperationDefinitionNode,
+  schema: GraphQLSchema | null,
 ): readonly AnswerField[] {
-  const looked = (parent: GraphQLNamedType | null, name: string): Looked => {
-    const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-    if (field === undefined) return { isList: false, kind: 'text', type: null };
-    const isList = isListType(getNullableType(field.type));
-    const type = getNamedType(field.type);
-    const kind = isList ? 'json' : (KINDS[type.name] ?? 'text');
-    return { isList: isList && isCompositeType(type), kind, type };
-  };
-  const root = schema.getRootType(operation.operation) ?? null;
-  const typeOf = (name: string) => schema.getType(name) ?? null;
-  return fieldsOf([{ set: operation.selectionSet, parent: root }], collectorOf(document, looked, typeOf), 0);
+  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  const byName = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const parent = schema?.getRootType(operation.operation) ?? null;
+  const collector = { fragments: byName, schema, count: 0, selections: 0 };
+  return fieldsOf([{ set: operation.selectionSet, parent }], collector, 0);
 }
 
-/**
- * Returns the fields of an answer without a schema: the answer shows the lists among them.
- * @throws TooManyFields
- */
-function fieldsByAnswer(
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  data: JsonFields,
-): readonly AnswerField[] {
-  const looked = (): Looked => ({ isList: false, kind: 'text', type: null });
-  const collector = collectorOf(document, looked, () => null);
-  return listsSeen(fieldsOf([{ set: operation.selectionSet, parent: null }], collector, 0), [data]);
+function lookedUp(parent: GraphQLNamedType | null, name: string) {
+  const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+  if (field === undefined) return { isList: false, kind: 'text', type: null } as const;
+  const isList = isListType(getNullableType(field.type));
+  const type = getNamedType(field.type);
+  const kind = isList ? 'json' : (KINDS[type.name] ?? 'text');
+  return { isList: isList && isCompositeType(type), kind, type };
 }
 
+/** Marks the lists that an answer shows. */
 function listsSeen(fields: readonly AnswerField[], items: readonly JsonFields[]): AnswerField[] {
   return fields.map((field) => {
     if (field.below === null) return field;
@@ -115,47 +100,34 @@ interface SelectedSet {
 
 interface Collector {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly looked: (parent: GraphQLNamedType | null, name: string) => Looked;
-  readonly typeOf: (name: string) => GraphQLNamedType | null;
+  readonly schema: GraphQLSchema | null;
   /** Fields found, and selections looked at, so far. */
   count: number;
   selections: number;
 }
 
-function collectorOf(
-  { definitions }: DocumentNode,
-  looked: Collector['looked'],
-  typeOf: Collector['typeOf'],
-): Collector {
-  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  const byName = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
-  return { fragments: byName, looked, typeOf, count: 0, selections: 0 };
-}
-
 function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth: number): AnswerField[] {
   if (depth > MAX_DEPTH) return [];
-  const found = new Map<string, Looked & { readonly sets: SelectedSet[] }>();
+  const found = new Map<string, ReturnType<typeof lookedUp> & { readonly sets: SelectedSet[] }>();
   const seen = new Set<string>();
+  const typeOf = (name: string) => collector.schema?.getType(name) ?? null;
   const collect = ({ set, parent }: SelectedSet): void => {
     collector.selections += set.selections.length;
     if (collector.selections > MAX_SELECTIONS) throw new TooManyFields();
     for (const selection of set.selections) {
       if (selection.kind === Kind.INLINE_FRAGMENT) {
         const { typeCondition, selectionSet } = selection;
-        const type = typeCondition === undefined ? parent : collector.typeOf(typeCondition.name.value);
+        const type = typeCondition === undefined ? parent : typeOf(typeCondition.name.value);
         collect({ set: selectionSet, parent: type });
       } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
         const fragment = collector.fragments.get(selection.name.value);
         if (fragment === undefined || seen.has(selection.name.value)) continue;
         seen.add(selection.name.value);
         const { selectionSet, typeCondition } = fragment;
-        collect({ set: selectionSet, parent: collector.typeOf(typeCondition.name.value) });
+        collect({ set: selectionSet, parent: typeOf(typeCondition.name.value) });
       } else {
         const name = (selection.alias ?? selection.name).value;
-        const field = found.get(name) ?? {
-          ...collector.looked(parent, selection.name.value),
-          sets: [],
-        };
+        const field = found.get(name) ?? { ...lookedUp(parent, selection.name.value), sets: [] };
         if (selection.selectionSet !== undefined)
           field.sets.push({ set: selection.selectionSet, parent: field.type });
         found.set(name, field);
@@ -211,13 +183,7 @@ function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[] {
   const tables = listsIn(fields, { path: [], prefix: '', objects: [], steps: [] });
   if (tables.length > 0) return tables;
   const leaves = leavesOf(fields, '', []);
-  return [
-    {
-      path: '',
-      columns: leaves,
-      rows: (data) => [cellsOf(leaves, data)],
-    },
-  ];
+  return [{ path: '', columns: leaves, rows: (data) => [cellsOf(leaves, data)] }];
 }
 
 /**
@@ -230,7 +196,7 @@ export function tablesBySchema(
   operationName: string | undefined,
 ): readonly AnswerTable[] | null {
   const operation = operationIn(document, operationName);
-  return operation && tablesOf(fieldsBySchema(schema, document, operation));
+  return operation && tablesOf(fieldsIn(document, operation, schema));
 }
 
 /**
@@ -244,7 +210,7 @@ export function tablesInAnswer(
 ): { readonly path: string; readonly columns: readonly string[]; readonly rows: readonly unknown[][] }[] {
   const operation = operationIn(document, operationName);
   if (operation === null || !isJsonObject(data)) return [];
-  return tablesOf(fieldsByAnswer(document, operation, data)).map(({ path, columns, rows }) => ({
+  return tablesOf(listsSeen(fieldsIn(document, operation, null), [data])).map(({ path, columns, rows }) => ({
     path,
     columns: columns.map(({ name }) => name),
     rows: Array.from(rows(data), (row) => [...row]),

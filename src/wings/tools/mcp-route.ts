@@ -14,7 +14,7 @@ import { readShallowJson } from '../../server/graphql-route.ts';
 import { headFault } from '../../server/http.ts';
 import { openKeyStore } from '../issued/key-store.ts';
 import { ownBuild } from '../own-version.ts';
-import { ToolBudgets } from './own-tools.ts';
+import { ToolBudgets } from './budgets.ts';
 import { createToolServers } from './tool-server.ts';
 
 interface McpRouteOptions {

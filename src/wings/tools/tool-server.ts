@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type CallToolResult,
   ProtocolError,
@@ -5,134 +6,124 @@ import {
   Server,
   type Tool,
 } from '@modelcontextprotocol/server';
-import {
-  type DocumentNode,
-  type GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-  parse,
-  TokenKind,
-  validate,
-} from 'graphql';
-import { ConfigError } from '../../config.ts';
+import { type GraphQLSchema, isObjectType } from 'graphql';
+import { Flow } from '../../async/turns.ts';
 import { excerpt, FAILURES, Failure, type FailureCode, type FailureFields } from '../../errors.ts';
 import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
-import { sha256Of, type TrustedDocument } from '../../operations/documents.ts';
+import { sha256Of } from '../../operations/documents.ts';
 import { wholeBody } from '../../operations/messages.ts';
-import { type Bill, openBill, type Purse } from '../../service/call.ts';
+import { type Bill, joinedPurse, openBill, type Purse } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import { plain } from '../resolvers/lists.ts';
 import { CATALOGUE_SEARCH } from '../trusted.ts';
-import { inputSchemaOf, sampleVariables } from './input-schema.ts';
-import {
-  beyondBudget,
-  beyondRequest,
-  boundedPurse,
-  createFieldSearch,
-  MAX_CALLS_KEY,
-  OWN_TOOLS,
-  type ToolBudgets,
-} from './own-tools.ts';
+import type { ToolBudgets } from './budgets.ts';
+import { type OperationTool, operationTools } from './operation-tools.ts';
 
-/** An operation of a trusted document that may be called as a tool. */
-interface OperationTool {
-  /** Name of the operation; if several have it, with the beginning of the document's identifier. */
-  readonly name: string;
-  readonly description: string;
-  readonly documentId: string;
-  readonly operationName: string;
-  readonly inputSchema: ReturnType<typeof inputSchemaOf>;
-  /** Values of the variables that have to be given, to price the operation with. */
-  readonly sample: Readonly<Record<string, unknown>>;
-  /** Set once it is known: null if it can't be told. */
-  price?: ToolPrice | null;
-}
+const MAX_FOUND_FIELDS = 12;
 
-/** Characters of an identifier that tell operations of one name apart. */
-const ID_LENGTH = 8;
+const MAX_DESCRIPTION_CHARACTERS = 300;
 
-const EMPTY =
-  'TRUSTED_DOCUMENTS: MCP=on makes a tool of each query that has a name and a description, and there is none. Describe a query by a text before it, or by a comment.';
+const textSchema = (description: string) => ({ type: 'string', description });
 
-/**
- * Makes tools of operations: queries with a name and a description, which is a text or a comment before them.
- * @throws ConfigError if there is none, or an operation asks for a field that the schema doesn't know
- */
-function operationTools(
-  schema: GraphQLSchema,
-  trusted: readonly TrustedDocument[],
-): ReadonlyMap<string, OperationTool> {
-  const faults: string[] = [];
-  const tools = new Map<string, OperationTool>();
-  const isTaken = (name: string) => tools.has(name) || Object.hasOwn(OWN_TOOLS, name);
-  for (const { id, text } of trusted) {
-    const document = readDocument(schema, text, (fault) => faults.push(`${id}: ${fault}`));
-    for (const definition of document?.definitions ?? []) {
-      if (document === null || definition.kind !== Kind.OPERATION_DEFINITION) continue;
-      const tool = toolOf(schema, document, definition, id);
-      if (tool === null) continue;
-      const name = isTaken(tool.name) ? `${tool.name}_${id.slice(0, ID_LENGTH)}` : tool.name;
-      if (tools.has(name)) faults.push(`${id}: another operation is called ${name}, too.`);
-      tools.set(name, { ...tool, name });
-    }
-  }
-  if (faults.length > 0) {
-    const lines = faults.map((fault) => `  ${fault}`).join('\n');
-    throw new ConfigError(`TRUSTED_DOCUMENTS: these can't be made tools, as MCP=on asks for:\n${lines}`);
-  }
-  if (tools.size === 0) throw new ConfigError(EMPTY);
-  return tools;
-}
+/** Tools that the gateway has beside those of documents. */
+const OWN_TOOLS = {
+  search: {
+    name: 'search',
+    description:
+      'Finds fields of the graph, and indicators of the catalogue, that have all of some words. Fields cost nothing; indicators take one call to the metered service where the catalogue is not held.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        words: textSchema('Words, such as `child mortality`.'),
+        in: {
+          type: 'string',
+          enum: ['FIELDS', 'INDICATORS'],
+          description: 'One of both; left out for both.',
+        },
+      },
+      required: ['words'],
+      additionalProperties: false,
+    },
+  },
+  price: {
+    name: 'price',
+    description:
+      'Tells what another tool would cost with some arguments, in calls to the metered service, as things are held at the moment. Costs nothing.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        tool: textSchema('Name of the tool.'),
+        arguments: textSchema('Its arguments, as the text of a JSON object; left out for none.'),
+      },
+      required: ['tool'],
+      additionalProperties: false,
+    },
+  },
+} as const satisfies Record<string, Omit<Tool, 'outputSchema'>>;
 
-function readDocument(
-  schema: GraphQLSchema,
-  text: string,
-  onFault: (message: string) => void,
-): DocumentNode | null {
-  try {
-    const document = parse(text);
-    const [error] = validate(schema, document);
-    if (error === undefined) return document;
-    onFault(error.message);
-  } catch (error) {
-    onFault(error instanceof Error ? error.message : String(error));
-  }
-  return null;
-}
-
-function toolOf(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  documentId: string,
-): OperationTool | null {
-  const description = descriptionOf(operation);
-  const name = operation.name?.value;
-  if (operation.operation !== OperationTypeNode.QUERY || name === undefined || description === '')
-    return null;
-  return {
-    name,
-    description,
-    documentId,
-    operationName: name,
-    inputSchema: inputSchemaOf(schema, document, operation),
-    sample: sampleVariables(schema, operation),
+/** Lists the fields of a schema that have all of some words in their names or descriptions; names come first. */
+function createFieldSearch(schema: GraphQLSchema) {
+  let fields: ReturnType<typeof fieldsOf> | undefined;
+  return (words: string) => {
+    const wanted = plain(words).split(/\s+/).filter(Boolean);
+    fields ??= fieldsOf(schema);
+    const isIn = (place: string) => (word: string) => place.includes(word);
+    return fields
+      .filter(({ all }) => wanted.length > 0 && wanted.every(isIn(all)))
+      .map(({ told, name }) => ({ told, rank: wanted.filter(isIn(name)).length }))
+      .toSorted((a, b) => b.rank - a.rank)
+      .slice(0, MAX_FOUND_FIELDS)
+      .map(({ told }) => told);
   };
 }
 
-/** Returns the text before an operation, or else the comment that ends on the line before it. */
-function descriptionOf({ description, loc }: OperationDefinitionNode): string {
-  if (description !== undefined) return description.value.trim();
-  const lines: string[] = [];
-  let line = loc?.startToken.line ?? 0;
-  for (let token = loc?.startToken.prev; token?.kind === TokenKind.COMMENT; token = token.prev) {
-    if (token.line !== line - 1) break;
-    line = token.line;
-    lines.unshift(token.value.trim());
-  }
-  return lines.join('\n').trim();
+/** Returns the fields as they are told, with the words that they are found by. */
+function fieldsOf(schema: GraphQLSchema) {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  return types
+    .filter(({ name }) => !name.startsWith('_'))
+    .flatMap((type) =>
+      Object.values(type.getFields()).map((field) => {
+        const given = field.args.map(({ name, type }) => `${name}: ${type}`).join(', ');
+        const words = `${type.name}.${field.name} ${type.name}${field.name}`;
+        const name = plain(words.replaceAll(/([A-Z])/g, ' $1'));
+        return {
+          told: {
+            field: `${type.name}.${field.name}${given === '' ? '' : `(${given})`}`,
+            type: String(field.type),
+            description: (field.description ?? '')
+              .replaceAll(/\s+/g, ' ')
+              .slice(0, MAX_DESCRIPTION_CHARACTERS),
+          },
+          name,
+          all: plain(`${name} ${type.name}.${field.name} ${given} ${field.description ?? ''}`),
+        };
+      }),
+    );
 }
+
+/** Bounds the calls of one request. Its name is its own: what it is refused is told to nobody else. */
+function boundedPurse(maxCalls: number, purse: Purse | null): Purse {
+  let taken = 0;
+  const take = () => {
+    if (taken >= maxCalls) throw beyondRequest(1, maxCalls);
+    taken += 1;
+    return () => {
+      taken -= 1;
+    };
+  };
+  const name = randomUUID();
+  return purse === null ? { name, flow: new Flow(), take } : joinedPurse(name, take, purse);
+}
+
+function beyondRequest(planned: number, maxCalls: number): Failure {
+  const message = `This takes ${planned} more call(s) than the ${maxCalls} that the request allows (${MAX_CALLS_KEY}).`;
+  return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: maxCalls });
+}
+
+/** Key of `_meta` by which a client says how many calls to the service a request may take. */
+const MAX_CALLS_KEY = 'country-graph/maxCalls';
 
 interface ReplyFault {
   readonly message: string;
@@ -197,20 +188,13 @@ function billOf({ extensions }: GraphqlReply): Bill {
   return extensions?.upstream ?? openBill();
 }
 
-/** Price of a tool if nothing is held, in calls to the service. */
-interface ToolPrice {
-  readonly least: number;
-  readonly expected: number;
-  readonly most: number;
-  /** Calls beyond which an operation is refused. */
-  readonly limit: number;
-}
-
 /** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-tools';
 
+type ToolPrice = NonNullable<OperationTool['price']> | null;
+
 /** Prices a tool, once; null if its price can't be told without its arguments. */
-async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolPrice | null> {
+async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolPrice> {
   if (tool.price !== undefined) return tool.price;
   const { signal } = new AbortController();
   const headers = { authorization: NO_KEY, 'x-explain': '1' };
@@ -223,14 +207,14 @@ async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolP
   return price;
 }
 
-function priceIn({ errors, extensions: { explain } = {} }: GraphqlReply): ToolPrice | null {
+function priceIn({ errors, extensions: { explain } = {} }: GraphqlReply): ToolPrice {
   if (explain === undefined || errors.length > 0) return null;
   const { least, calls, most, limit } = explain;
   return { least, expected: calls, most, limit };
 }
 
 /** Describes the work and the price of a tool, for a model that chooses among tools. */
-function describedWithPrice({ description, sample }: OperationTool, price: ToolPrice | null): string {
+function describedWithPrice({ description, sample }: OperationTool, price: ToolPrice): string {
   const refused = 'It is refused before any call where it would cost more than this gateway allows.';
   if (price === null)
     return `${description}\n\nWhat it costs in calls to the metered service depends on its arguments. ${refused}`;
@@ -372,8 +356,8 @@ class Tools {
       const meta = (now: typeof told) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
       if (maxCalls !== undefined && calls > maxCalls)
         return { ...refusedBy(beyondRequest(calls, maxCalls)), ...meta(told) };
-      if (told !== null && told.spent + calls > told.limit)
-        return { ...refusedBy(beyondBudget(told, calls)), ...meta(told) };
+      const refusal = budget === null || told === null ? null : budget.refusalOf(told, calls);
+      if (refusal !== null) return { ...refusedBy(refusal), ...meta(told) };
       const purse = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
       const result = resultOf(await asked(this.#gateway, tool, call, purse));
       return { ...result, ...meta((await budget?.told()) ?? null) };
@@ -510,13 +494,14 @@ function createCurrentTools(
   gateway: ToolGateway,
   onFault: (fault: unknown, requestId?: string) => void,
 ): () => ReadonlyMap<string, OperationTool> {
+  const isOwn = (name: string) => Object.hasOwn(OWN_TOOLS, name);
   let seen = gateway.trusted;
-  let tools = operationTools(gateway.schema, seen ?? []);
+  let tools = operationTools(gateway.schema, seen ?? [], isOwn);
   return () => {
     if (gateway.trusted === seen) return tools;
     seen = gateway.trusted;
     try {
-      tools = operationTools(gateway.schema, seen ?? []);
+      tools = operationTools(gateway.schema, seen ?? [], isOwn);
     } catch (fault) {
       onFault(fault);
     }

@@ -34,8 +34,6 @@ interface SupervisorParts<Kind extends Worker> {
   readonly count: number;
   readonly start: () => Kind;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** Milliseconds that a worker may take until it takes requests. */
-  readonly startTimeoutMs?: number;
   /** Milliseconds that a drain may take in all, beyond which a worker is ended. */
   readonly drainTimeoutMs: number;
   readonly note: (message: string) => void;
@@ -57,6 +55,7 @@ export class WorkerEnded extends Error {
 /** Exit code of a process whose settings have faults. */
 const CONFIG_EXIT_CODE = 2;
 
+/** Milliseconds that a worker may take until it takes requests. */
 const START_TIMEOUT_MS = 60_000;
 
 /** Milliseconds after which a worker's end has nothing to do with the end of those before it. */
@@ -140,8 +139,7 @@ export class Supervisor<Kind extends Worker> {
   }
 
   async #lateAfterStart(signal: AbortSignal): Promise<never> {
-    const { clock, startTimeoutMs = START_TIMEOUT_MS } = this.#parts;
-    await clock.sleep(startTimeoutMs, signal);
+    await this.#parts.clock.sleep(START_TIMEOUT_MS, signal);
     throw new Error('A worker took too long to start.');
   }
 

@@ -8,7 +8,7 @@ import { openSandbox, type Program, startProgram } from '../../cli/serve.ts';
 import type { Config } from '../../config.ts';
 import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../memory-budget.ts';
 import { boundMemory } from '../program/heap-growth.ts';
-import type { Log, LogOutlet } from '../program/log.ts';
+import type { Log, standardError } from '../program/log.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../program/metrics.ts';
 import { createHub, createHubListening, openChannel } from '../stores/hub.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
@@ -19,6 +19,8 @@ interface Welcome {
   readonly port: number;
   readonly adminPort: number | undefined;
 }
+
+type LogDestination = ReturnType<typeof standardError>;
 
 /** Milliseconds that an answer between two of the program's processes may take. */
 const CHANNEL_TIMEOUT_MS = 5_000;
@@ -39,7 +41,7 @@ const MAX_LINE = 1_048_576;
  * @param outlet takes the workers' lines
  * @throws WorkerEnded if the first of them ends before it takes requests
  */
-export async function startWorkers(config: Config, log: Log, outlet: LogOutlet): Promise<Program> {
+export async function startWorkers(config: Config, log: Log, outlet: LogDestination): Promise<Program> {
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({
     serialization: 'advanced',
@@ -94,7 +96,7 @@ function startWorker(
   welcome: Welcome,
   hub: ReturnType<typeof createHub>,
   metrics: ReturnType<typeof createSummedMetrics>,
-  outlet: LogOutlet,
+  outlet: LogDestination,
 ) {
   const process = cluster.fork(ALLOCATOR);
   const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<Addresses>();
@@ -155,7 +157,7 @@ function sendTo(worker: ClusterWorker, message: object): void {
 }
 
 /** Passes on whole lines, so that those of several workers don't run into each other. */
-function passLines(from: Readable, outlet: LogOutlet): void {
+function passLines(from: Readable, outlet: LogDestination): void {
   let rest = '';
   from.setEncoding('utf8').on('data', (chunk: string) => {
     const text = rest + chunk;
