@@ -1,7 +1,7 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import { systemClock } from '../src/async/clock.ts';
 import type { Figures } from '../src/figures/entries.ts';
-import { createSeveralFigures } from '../src/figures/entries.ts';
+import { createObservationEntries } from '../src/figures/entries.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { createLoaders, createTickersLearned } from '../src/loaders/loaders.ts';
@@ -89,7 +89,7 @@ export function createPlainGateway(upstreamUrl: string) {
       };
       const figures: Figures = {
         held: () => null,
-        several: createSeveralFigures(),
+        several: createObservationEntries(NO_TENANT_CACHE).several,
         async fetch(demands, told, settle) {
           const found = new Map<string, ObservationRecord[]>();
           await Promise.all([

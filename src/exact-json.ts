@@ -3,7 +3,6 @@
  * is kept as it was written: an object that `JSON.stringify` writes as the same digits.
  */
 
-/** A number as it was written. */
 interface RawNumber {
   readonly rawJSON: string;
 }

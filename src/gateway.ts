@@ -3,7 +3,7 @@ import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
 import type { FiguresParts } from './figures/entries.ts';
-import { createObservationEntries, createRefusedNames, createSeveralFigures } from './figures/entries.ts';
+import { createObservationEntries, createRefusedNames } from './figures/entries.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { createHeldNames, createTickersLearned, notingNames } from './loaders/loaders.ts';
 import { heldBounds } from './memory-budget.ts';
@@ -332,9 +332,8 @@ function composeService(
   const freshness = freshnessIn(config);
   const learned = createLearned(elapsed);
   const ask = notingNames(askService, learned);
-  const several = createSeveralFigures();
-  const entries = createObservationEntries(tenantCache, several);
-  const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, several);
+  const entries = createObservationEntries(tenantCache);
+  const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, entries.several);
   const cacheParts = { tenantCache, freshness, now };
   const isCaching = tenantCache !== NO_TENANT_CACHE;
   const figures: FiguresParts = {

@@ -261,13 +261,12 @@ function calendar(shape: string, texts: readonly string[], separator: string): P
       return separator === '-' || separator === '/' ? unitOf(a, 'm', b) : null;
     case '24':
     case '14':
+    case 'n4':
       return unitOf(b, 'm', a);
     case '43':
       return separator === '-' ? unitOf(a, 'd', b) : null;
     case '4n':
       return unitOf(a, 'm', b);
-    case 'n4':
-      return unitOf(b, 'm', a);
     case 'n2':
       return separator === '-' ? unitOf(fullYear(b), 'm', a) : null;
     case '4u':
@@ -384,16 +383,7 @@ type Unit = 'a' | 'h' | 't' | 'q' | 'b' | 'm' | 'w' | 'd';
 /** Months of a unit that is of whole months. */
 const MONTHS_OF = { a: 12, h: 6, t: 4, q: 3, b: 2, m: 1 } as const;
 
-const NAMES = {
-  a: 'year',
-  h: 'half',
-  t: 'third',
-  q: 'quarter',
-  b: 'span',
-  m: 'month',
-  w: 'week',
-  d: 'day',
-} as const;
+const NAMES = { a: 'year', h: 'half', t: 'third', q: 'quarter', b: 'span', m: 'month' } as const;
 
 function unitOf(yearText: string, unit: Unit, numberText: string): Period | null {
   const [year, number] = [Number(yearText), Number(numberText)];

@@ -52,13 +52,11 @@ export class Flow {
     this.behind = behind;
   }
 
-  /** Number of slices that are waiting. */
   get waiting(): number {
     return this.short.length + this.long.length;
   }
 }
 
-/** Flows that have slices waiting. */
 const flows = new Set<Flow>();
 let waiting = 0;
 /** Milliseconds that the flow had which ran last. */
@@ -220,7 +218,6 @@ function charge(nowMs: number): void {
   running = null;
 }
 
-/** Returns the waiting flow that has had the least time. */
 function next(): Flow | null {
   let least: Flow | null = null;
   for (const flow of flows) if (least === null || flow.usedMs < least.usedMs) least = flow;
@@ -279,7 +276,6 @@ export function promiseTry<Value>(work: () => PromiseOrValue<Value>): PromiseOrV
   }
 }
 
-/** The end of a wait. */
 type WaitEnd = 'fulfilled' | 'rejected' | 'aborted';
 
 /**

@@ -10,15 +10,7 @@ import {
   type YearRange,
 } from '../plan/demand.ts';
 import { mayNameYears } from '../plan/learned.ts';
-import {
-  type DemandPlan,
-  hopefulRows,
-  inWhole,
-  oneRow,
-  type PlanPart,
-  planOf,
-  sharesOf,
-} from '../plan/modes.ts';
+import { inWhole, oneRow, type PlanPart, planOf, sharesOf } from '../plan/modes.ts';
 import { contenders, newestOf } from '../plan/newest.ts';
 import type { Caller, Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
@@ -96,7 +88,6 @@ export function createObservationClient(parts: FiguresParts) {
   );
   const shared = { held: heldAtOnce(holding), several: parts.entries.several };
   return {
-    /** Takes part with one operation. */
     join(caller: Caller) {
       const participant = pool.join(caller);
       const figures: Figures = { ...shared, fetch: held(participant.fetch, holding) };
@@ -118,7 +109,6 @@ const REPAIR: Repair = {
 
 type SettlePair = PairsToFetch['settle'];
 
-/** Fetches pairs of one mode and settles each. */
 type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
 /**
@@ -164,7 +154,6 @@ function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
   return isLimitKnown && (years === null || yearsParam !== 'unknown');
 }
 
-/** One fetch of demands that may share calls. */
 interface Together {
   readonly next: FetchPairs;
   readonly planning: FiguresParts;
@@ -193,7 +182,6 @@ export function planned(next: FetchPairs, planning: FiguresParts): Fetch {
 
 async function fetchTogether(demands: readonly Demand[], together: Together): Promise<void> {
   const { next, planning, sending, settle, search } = together;
-  const { learned } = planning;
   const wanted = byMode(demands);
   const { series, parts } =
     wanted.latest === ALL_ASKED ? asLatest(demands) : await planOf(sending.caller, demands, planning);
@@ -254,8 +242,8 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
   }
   if (withoutLatest.length === 0) return;
-  const ofSeries = hopefulRows(withoutLatest, learned);
-  await fetch({ mode: 'series', years: null, pairs: withoutLatest, rowsOf: ofSeries }, (pair, outcome) => {
+  const inSeries = { mode: 'series', pairs: withoutLatest, ...inWhole(withoutLatest, planning) } as const;
+  await fetch(inSeries, (pair, outcome) => {
     if (outcome === 'no figure' || outcome instanceof Error)
       settleLatest(pair, outcome === 'no figure' ? [] : outcome);
     else settleFurtherBack(pair, outcome);
@@ -265,7 +253,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
 type SeriesRows = readonly ObservationRecord[];
 
 /** Plans demands for latest figures alone: each is asked for as what it is. */
-function asLatest(pairs: readonly Pair[]): DemandPlan {
+function asLatest(pairs: readonly Pair[]): Awaited<ReturnType<typeof planOf>> {
   return { series: [], parts: [{ mode: 'latest', years: null, pairs, rowsOf: oneRow }] };
 }
 
@@ -281,15 +269,10 @@ type SeriesByPair = Map<string, Demand[]>;
 /** Stands for a map of all pairs: only latest figures are wanted, so each pair asked for is one of them. */
 const ALL_ASKED = Symbol('all asked');
 
-interface WantedByMode {
-  readonly latest: ReadonlyMap<string, Demand> | typeof ALL_ASKED;
-  readonly series: SeriesByPair;
-}
-
-function byMode(demands: readonly Demand[]): WantedByMode {
-  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series: new Map() };
-  const latest = new Map<string, Demand>();
+function byMode(demands: readonly Demand[]) {
   const series: SeriesByPair = new Map();
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series } as const;
+  const latest = new Map<string, Demand>();
   for (const demand of demands) {
     const key = keyOf(demand);
     const others = demand.mode === 'latest' ? undefined : series.get(key);

@@ -64,7 +64,6 @@ export interface Rows {
   readonly groups: Groups;
   /** The reason why a pair without rows may have some: the answer has rows that nobody asked for. Null if it has none. */
   readonly stray: Failure | null;
-  /** The limit that was asked for. */
   readonly limit: number | undefined;
   /** The facts of the service as this answer has left them. */
   readonly facts: Readonly<Facts>;
@@ -101,7 +100,6 @@ interface DataQuery {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
   readonly limit?: number | undefined;
-  /** The years to name. */
   readonly named?: YearRange | null | undefined;
 }
 
@@ -291,19 +289,15 @@ function createKeyMatch(
   return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
 }
 
-/** All rows of a pair, of all years or of some. */
-interface RowsOfPair {
-  /** Null for all years. */
-  readonly years: YearRange | null;
-  readonly rows: readonly ObservationRecord[];
-  /** Number of rows, with those that have no figure. */
-  readonly sent: number;
-}
-
-/** Learns the length of a series, or the number of its rows that a call for some years brings. */
+/**
+ * Learns the length of a series, or the number of its rows that a call for some years brings.
+ * @param sent number of rows, with those that have no figure
+ */
 export function learnLength(
   { countryCode, metricKey }: Pair,
-  { years, rows, sent }: RowsOfPair,
+  years: YearRange | null,
+  rows: readonly ObservationRecord[],
+  sent: number,
   learned: Learned,
 ): void {
   if (years !== null) {
@@ -332,11 +326,7 @@ function isAboutLimit(detail: string): boolean {
 
 /** True if, by the service's words, a call that named years was refused for its limit; else it may be for the years. */
 function isForLimitAlone({ outcome, detail }: Refusal): boolean {
-  return outcome instanceof Error && isAboutLimit(detail) && !isAboutYears(detail);
-}
-
-export function isAboutYears(detail: string): boolean {
-  return /year/i.test(detail);
+  return outcome instanceof Error && isAboutLimit(detail) && !/year/i.test(detail);
 }
 
 /** The highest limit below the refused one that the service's words name; null if they name none. */
@@ -417,10 +407,7 @@ export interface RepairMeans extends FiguresParts {
   readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;
 }
 
-/**
- * Fetches a task by one call, and hands its rows to the pairs. Only if the answer is cut, or the call refused, does the
- * task enter a repair.
- */
+/** Fetches a task by one call, and hands its rows to the pairs. A cut answer, or a refusal, enters a repair. */
 export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask {
   const { learned } = parts;
   const calls = createDataCalls(parts);
@@ -460,7 +447,7 @@ export async function settlingFailures(
 }
 
 /** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */
-export function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
+function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
   return task.replan(task.pairs, inWhole(task.pairs, planning));
 }
 
@@ -504,7 +491,7 @@ function handOut(
   if (mode === 'series') {
     for (const pair of all) {
       const key = nameOf(pair);
-      learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
+      learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
     }
   }
   // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.

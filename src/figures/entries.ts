@@ -81,7 +81,6 @@ export function createCommonTexts(): (rows: readonly ObservationRecord[]) => voi
 /** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
 export type Outcome = readonly ObservationRecord[] | Error;
 
-/** Countries and metrics remembered, of all keys. */
 const MAX_PAIRS = 20_000;
 
 /** Periods of a country and metric remembered: several end on the same day. */
@@ -91,7 +90,7 @@ const MAX_PERIODS = 8;
  * Keeps the countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most
  * services have none. It decides nothing: the answer warns by it.
  */
-export function createSeveralFigures() {
+function createSeveralFigures() {
   /** The sources of figures, by the place and period that they are for. */
   const known = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
   const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
@@ -220,8 +219,10 @@ export type ObservationEntries = ReturnType<typeof createObservationEntries>;
 export function createObservationEntries(tenantCache: TenantCache, several = createSeveralFigures()) {
   const shareTexts = createCommonTexts();
 
-  /** The entry of a stored value; null if the value is not one that was put there. */
-  function entryOf({ value, atMs }: CacheEntry<unknown>, tenant: Tenant): ObservationEntry | null {
+  /** The entry of a stored value; null if there is none, or not one that was put there. */
+  function entryOf(held: CacheEntry<unknown> | undefined, tenant: Tenant): ObservationEntry | null {
+    if (held === undefined) return null;
+    const { value, atMs } = held;
     const isRange = isRawRange(value);
     if (!isRange && !Array.isArray(value)) return null;
     const known = entries.of(value);
@@ -238,7 +239,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
 
   /** True if the held latest figures are among the newest rows of a series that came later. */
   function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, tenant: Tenant) {
-    const chosen = held === undefined ? [] : (entryOf(held, tenant)?.rows ?? []);
+    const chosen = entryOf(held, tenant)?.rows ?? [];
     return chosen.length > 0 && chosen.every((one) => newest.some((row) => areCopies(one, row)));
   }
 
@@ -265,22 +266,14 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     /** Returns the entry for a demand; undefined if none is held, or the store can't tell at once. */
     atHand(tenant: Tenant, demand: Demand): ObservationEntry | undefined {
       if (!tenantCache.isAtHand) return undefined;
-      const find = (name: string) => {
-        const held = tenantCache.peek<unknown>(tenant, name);
-        return held === undefined ? null : entryOf(held, tenant);
-      };
-      return bestOf(demand, find);
+      return bestOf(demand, (name) => entryOf(tenantCache.peek<unknown>(tenant, name), tenant));
     },
     /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
     async read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>> {
       const best = new Map<string, ObservationEntry>();
       const held = await tenantCache.read<unknown>(tenant, namesOf(demands));
-      const find = (name: string) => {
-        const raw = held.get(name);
-        return raw === undefined ? null : entryOf(raw, tenant);
-      };
       for (const demand of demands) {
-        const entry = bestOf(demand, find);
+        const entry = bestOf(demand, (name) => entryOf(held.get(name), tenant));
         if (entry !== undefined) best.set(demand.key, entry);
       }
       return best;

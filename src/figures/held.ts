@@ -44,9 +44,7 @@ export interface Revalidation {
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
 interface FetchCosts {
-  /** Calls to fetch all demands that are missing or past their time. */
   readonly calls: () => number;
-  /** Calls to fetch the missing demands alone. */
   readonly callsIfRenewed: () => number;
 }
 
@@ -222,12 +220,6 @@ function refusedLately(
   return refused.outcome;
 }
 
-/** Demands to fetch, and the way in which their outcomes are those of the demands that they stand for. */
-interface Standing {
-  readonly sent: readonly HeldDemand[];
-  readonly settleAsked: Settle;
-}
-
 /**
  * Asks for whole series in place of some years, unless a range takes fewer calls. Whole series are better to hold, and
  * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series settles its
@@ -238,7 +230,7 @@ async function inPlaceOfYears(
   { caller }: Sending,
   settle: Settle,
   parts: Holding,
-): Promise<Standing> {
+) {
   const nowMs = parts.now();
   const isHeld = (demand: HeldDemand) => isFresh(demand, demand.entry, nowMs, parts);
   const missing = demands.filter((demand) => !isHeld(demand));
@@ -254,7 +246,8 @@ async function inPlaceOfYears(
   }
   return {
     sent: [...asked.values()].map(({ sent }) => sent),
-    settleAsked(demand, outcome) {
+    /** Settles the demands that the sent one stands for. */
+    settleAsked(demand: Demand, outcome: Outcome): void {
       settle(demand, outcome);
       for (const asker of asked.get(demand.name)?.askers ?? [])
         if (asker.key !== demand.key) settle(asker, outcome);
@@ -294,18 +287,14 @@ async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Mee
   }
   const settledAtMs = parts.now();
   // The service may have refused the key by now: then no entry of it is served.
-  const isAllNew = others.length === 0 && isWithoutErrors(fetched);
+  const isFailed = [...fetched.values()].some((outcome) => outcome instanceof Error);
+  const isAllNew = others.length === 0 && !isFailed;
   const refusal = isAllNew ? null : tenantCache.refusal(tenant);
   const doubt = !isAllNew && isUnproven() ? failure() : null;
   await settleAll(demands, { fetched, refusal, doubt, nowMs: settledAtMs }, settle, meeting);
   // They tell how many calls a look at the sources may save.
   const calls = (bill.byRoute[observations.route] ?? 0) - callsBefore;
   if (calls > 0) revalidation.countCalls(tenant, calls, settledAtMs);
-}
-
-function isWithoutErrors(fetched: Fetched): boolean {
-  for (const outcome of fetched.values()) if (outcome instanceof Error) return false;
-  return true;
 }
 
 /** Corrects for how long entries past their time are known to hold. @returns the demands that no entry meets */
@@ -357,9 +346,7 @@ async function fetchInto(fetched: Fetched, demands: readonly HeldDemand[], meeti
 /** Demands that differ only in the age they allow are one to the stages below. */
 function onePerKey(demands: readonly Demand[]): readonly Demand[] {
   if (demands.every(isOfAnyAge)) return demands;
-  const byKey = new Map<string, Demand>();
-  for (const demand of demands) byKey.set(demand.key, demand);
-  return [...byKey.values()];
+  return [...new Map(demands.map((demand) => [demand.key, demand])).values()];
 }
 
 /** Has the demands that are fetched bring along figures that will soon be wanted anew. */
@@ -383,7 +370,7 @@ async function fetchAlong(
 }
 
 interface Evidence {
-  readonly fetched: ReadonlyMap<string, Outcome>;
+  readonly fetched: Fetched;
   /** The reason for which the service refuses the key; null if it doesn't. */
   readonly refusal: Error | null;
   /** The reason why it is unknown if the service accepts the key; null if it is known. */
@@ -448,7 +435,7 @@ interface AskedLately {
  * Remembers figures that a key has asked for lately and that will soon be past their time. A call costs the same with
  * them, so the next call to leave brings them along, and their own call is saved.
  */
-export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts) {
+function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts) {
   let count = 0;
   /** By tenants that have asked for any: the one that did the longest ago first, and so for the figures of each. */
   const askers = new Map<Tenant, Map<string, AskedLately>>();
@@ -485,7 +472,6 @@ export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: Fi
       count += asked.size;
       if (count > maxAskedLately) forgetOne();
     },
-    /** Notes figures that were brought along. */
     brought(tenant: Tenant, demands: readonly Demand[]): void {
       const asked = askers.get(tenant);
       for (const demand of demands) {

@@ -33,7 +33,6 @@ interface Batch {
   readonly trace: Trace | undefined;
 }
 
-/** A demand, and the requests that wait for it. */
 interface Queued {
   readonly demand: Demand;
   /** Replaced, not changed: demands that came together share the list. */
@@ -44,16 +43,10 @@ interface Queued {
 
 /** The demands under one key that have no outcome: each waits to be sent, or is under way. */
 class Queue {
-  readonly #onBatch: FiguresParts['onBatch'];
   /** Demands by their keys. Made anew once it is empty: see `TransientMap`, which would box each demand. */
   #all = new Map<string, Queued>();
   /** Number of demands that wait to be sent. */
   #waiting = 0;
-
-  /** @param onBatch called with each batch that is sent */
-  constructor(onBatch: FiguresParts['onBatch']) {
-    this.#onBatch = onBatch;
-  }
 
   get isUnderWay(): boolean {
     return this.#all.size > this.#waiting;
@@ -122,7 +115,7 @@ class Queue {
   }
 
   /** Sends all waiting demands, as one batch. */
-  send(next: Fetch): void {
+  send(next: Fetch, onBatch: FiguresParts['onBatch']): void {
     const demands: Demand[] = [];
     let own: Batch | undefined;
     let joined: Queued['requests'] | undefined;
@@ -141,7 +134,7 @@ class Queue {
       'country_graph.batch.operations': own.requests.size,
       'country_graph.batch.demands': demands.length,
     });
-    this.#onBatch?.({ operations: own.requests.size, demands: demands.length });
+    onBatch?.({ operations: own.requests.size, demands: demands.length });
     const settle: Settle = ({ key }, outcome) => {
       const queued = this.#all.get(key);
       if (queued?.batch !== own) return;
@@ -472,14 +465,9 @@ export function createObservationPool(next: Fetch, parts: FiguresParts) {
           if (queue.add(request)) window.demanded();
           window.arrived(self);
           try {
-            if (missing > 0) {
-              sending.waits?.service.begin();
-              try {
-                await untilAborted(done, sending.signal);
-              } finally {
-                sending.waits?.service.end();
-              }
-            }
+            const waiting = missing > 0 ? untilAborted(done, sending.signal) : undefined;
+            sending.waits?.service.timing(waiting);
+            await waiting;
           } catch (reason) {
             settleLate(queue.withdraw(request), settle, reason);
             return;
@@ -513,7 +501,7 @@ export function createObservationPool(next: Fetch, parts: FiguresParts) {
 
 function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
-  const queue = new Queue(onBatch);
+  const queue = new Queue();
   /** Instant since which something waits for a minute window; null if nothing does. */
   let shutSinceMs: number | null = null;
   const window = createBatchWindow({
@@ -527,7 +515,7 @@ function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batchin
         if (opensAtMs <= clock.now()) {
           if (shutSinceMs !== null && queue.isWaiting) onMinuteWait?.(clock.now() - shutSinceMs);
           shutSinceMs = null;
-          queue.send(next);
+          queue.send(next, onBatch);
           return null;
         }
         const refusal = ledger.refusal(tenant).with({ route: '/v1/data' });

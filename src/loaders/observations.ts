@@ -280,14 +280,6 @@ function ignore(promise: PromiseOrValue<unknown>): void {
   if (promise instanceof Promise) promise.catch(() => {});
 }
 
-/** Figures of which one was taken. */
-export interface SeveralTold {
-  /** The sources of all of them, each once, in the order of their keys. */
-  readonly sources: readonly string[];
-  /** True if it was taken by our own rule; else the service gave it as the latest. */
-  readonly isByRule: boolean;
-}
-
 /** Rows that are wanted: every country with every metric. */
 type WantedRows = {
   readonly mode: Mode;
@@ -312,6 +304,8 @@ interface FiguresMeans {
   readonly batchGate: BatchGate;
   readonly effort: Effort;
 }
+
+type NationalsAsked = readonly [countryCodes: readonly string[], metricKey: string, maxAgeMs: number];
 
 /** Loads the latest figures of whole countries. */
 function createNationals(
@@ -350,9 +344,7 @@ function createNationals(
   }
 
   function loadNationals(
-    countryCodes: readonly string[],
-    metricKey: string,
-    maxAgeMs: number,
+    ...[countryCodes, metricKey, maxAgeMs]: NationalsAsked
   ): PromiseOrValue<readonly National[]> {
     const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
     return mapValue(demandsFor(wanted), nationalsOf);
@@ -361,15 +353,10 @@ function createNationals(
   return {
     nationalsOf,
     /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be told. */
-    nationals(
-      countryCodes: readonly string[],
-      metricKey: string,
-      maxAgeMs: number,
-    ): PromiseOrValue<readonly National[]> {
-      sending.bill.naive += countryCodes.length;
-      const asked =
-        ahead.size === 0 ? undefined : ahead.get(nationalsName(countryCodes, metricKey, maxAgeMs));
-      return asked ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+    nationals(...asked: NationalsAsked): PromiseOrValue<readonly National[]> {
+      sending.bill.naive += asked[0].length;
+      const known = ahead.size === 0 ? undefined : ahead.get(nationalsName(...asked));
+      return known ?? loadNationals(...asked);
     },
     /**
      * Asks ahead for the rows that `nationals` will most likely be asked for, of the same countries in the same order:
@@ -377,13 +364,9 @@ function createNationals(
      * @returns settles once that is known, and is never rejected; undefined if it is at hand
      * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
      */
-    nationalsAhead(
-      countryCodes: readonly string[],
-      metricKey: string,
-      maxAgeMs: number,
-    ): Promise<unknown> | undefined {
-      const name = nationalsName(countryCodes, metricKey, maxAgeMs);
-      const nationals = ahead.get(name) ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+    nationalsAhead(...asked: NationalsAsked): Promise<unknown> | undefined {
+      const name = nationalsName(...asked);
+      const nationals = ahead.get(name) ?? loadNationals(...asked);
       ahead.set(name, nationals);
       // The field that wants them is told the error.
       return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
@@ -403,10 +386,12 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
   function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
-    const { countryCodes, metricKeys } = wanted;
+    const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
     effort.want(countryCodes.length * metricKeys.length);
     const demands: Demand[] = [];
-    const demand = (code: string) => void demands.push(...demandsOf(code, wanted));
+    const demand = (code: string) => {
+      for (const key of metricKeys) demands.push(demandFor(mode, code, key, maxAgeMs, years));
+    };
     const demanding = eachInTurns(sending.caller, countryCodes, demand);
     return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
   }
@@ -461,8 +446,11 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
     newest,
     /** Returns true if any row is known to stand beside any figure: mostly there is none. */
     knowsSeveral: () => ruled !== undefined || !several.isEmpty,
-    /** Returns the sources of the figures that stand together with a latest one; null if it stands alone. */
-    severalOf(row: ObservationRecord): SeveralTold | null {
+    /**
+     * Returns the sources of the figures that stand together with a latest one, each once, in the order of their keys; null
+     * if it stands alone. It was taken by our own rule, or else the service gave it as the latest.
+     */
+    severalOf(row: ObservationRecord) {
       const sources = ruled?.get(row);
       if (sources !== undefined) return { sources, isByRule: true };
       const known = several.sourcesOf(sending.caller.tenant, row);
@@ -476,11 +464,7 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
-function demandsOf(countryCode: string, { mode, metricKeys, maxAgeMs, years }: WantedRows): Demand[] {
-  return metricKeys.map((key) => demandFor(mode, countryCode, key, maxAgeMs, years));
-}
-
-function nationalsName(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): string {
+function nationalsName(...[countryCodes, metricKey, maxAgeMs]: NationalsAsked): string {
   return `${metricKey} of ${countryCodes.join()} within ${maxAgeMs} ms`;
 }
 

@@ -25,7 +25,7 @@ import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../executio
 import { errorOf } from '../graph/errors.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import type { Learned } from '../plan/learned.ts';
-import { type Bound, boundOf, DOCUMENTED } from '../price/bound.ts';
+import { boundOf, DOCUMENTED } from '../price/bound.ts';
 import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from '../store/lru.ts';
 
 /** Texts of operations by the names that clients send in their place. */
@@ -215,8 +215,8 @@ export interface PlannedOperation {
   readonly variables: Readonly<Record<string, unknown>>;
   /** True if it can ask for figures, as its text shows. */
   readonly leadsToFigures: boolean;
-  /** The most that it can take. */
-  readonly bound: Bound;
+  /** Returns the most calls that it can take, if one brings so many rows. */
+  readonly bound: (maxRows: number) => number;
 }
 
 /** Bytes of operations that are kept ready for keys that were accepted lately; other keys have the share below. */
@@ -293,7 +293,7 @@ interface PlannedFor {
   readonly plan: Plan;
   readonly leadsToFigures: boolean;
   /** The bound of an operation without variables, for lists of some sizes. */
-  bounded: { readonly sizes: typeof DOCUMENTED; readonly bound: Bound } | null;
+  bounded: { readonly sizes: typeof DOCUMENTED; readonly bound: PlannedOperation['bound'] } | null;
 }
 
 /** Makes ready an operation that was found valid, so that it can run without another parse and validation. */
@@ -319,7 +319,7 @@ function prepareOperation(
     return made;
   }
 
-  function boundFor(planned: PlannedFor, variables: PlannedOperation['variables']): Bound {
+  function boundFor(planned: PlannedFor, variables: PlannedOperation['variables']) {
     const sizes = learned === null ? DOCUMENTED : sizesOf(learned);
     const { plan, bounded } = planned;
     const isSame = bounded?.sizes.countries === sizes.countries && bounded.sizes.metrics === sizes.metrics;

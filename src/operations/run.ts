@@ -11,7 +11,6 @@ import { createLoaders } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { timeIn } from '../periods.ts';
 import type { Learned } from '../plan/learned.ts';
-import { mostCalls } from '../price/bound.ts';
 import type { Trace, Tracer } from '../service/call.ts';
 import {
   type Bill,
@@ -395,7 +394,7 @@ export class Execution {
     const { schema, learned, config } = this.#parts;
     const fault = delivery?.refusalOf(schema, document, variables) ?? null;
     if (fault !== null) return fault;
-    if (mostCalls(bound, learned.facts().maxRows) <= config.maxUpstreamCalls) return null;
+    if (bound(learned.facts().maxRows) <= config.maxUpstreamCalls) return null;
     const priced = { document, operation, variables, caller, plan };
     const pricing = await this.#openPricing();
     const refusal = await pricing.refusalOf(priced);

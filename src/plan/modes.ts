@@ -389,7 +389,7 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
 }
 
 /** The plan for some demands. */
-export interface DemandPlan {
+interface DemandPlan {
   /** Pairs that are asked for as whole series. */
   readonly series: readonly Pair[];
   /** The parts of the plan, each with the rows to cover it by. */
@@ -495,10 +495,7 @@ export function fitsWithin(most: Estimate, demands: readonly Demand[], planning:
   const { parts } = taken(planningParts(demands, planning));
   const total = { calls: 0, rows: 0 };
   for (const { pairs, rowsOf } of parts) {
-    const ownRows = pairs.reduce(
-      (sum, { countryCode, metricKey }) => sum + rowsOf(countryCode, metricKey),
-      0,
-    );
+    const ownRows = sum(pairs.map(({ countryCode, metricKey }) => rowsOf(countryCode, metricKey)));
     if (total.rows + ownRows > most.rows) return false;
     const rectangles = coverWithin(most.calls - total.calls, pairs, limits, rowsOf);
     if (rectangles === null) return false;
@@ -521,7 +518,7 @@ function add(
  * tells how many calls the rest takes, and the rows that came are kept. That is as many calls as if the lengths had
  * been known, while a guess is paid for either way. A guess is needed only if the service gives no totals.
  */
-export function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
+function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
   return hopeful(wanted, learned.facts(), learned.seriesRows, learned.knowsSeries);
 }
 

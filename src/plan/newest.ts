@@ -107,7 +107,7 @@ export function contenders(rows: readonly Row[]): readonly Row[] {
 }
 
 /** The last day of a row's period; null if no rule reads it. */
-export function lastDayOf(row: Row): string | null {
+function lastDayOf(row: Row): string | null {
   return periodOf(row)?.lastDay ?? null;
 }
 

@@ -29,8 +29,6 @@ const MAX_LISTS = 400;
 /** Milliseconds for which a list stays before a newer one takes its place: each is long held. */
 const RENEWING_MS = 60_000;
 
-export type GivenLists = ReturnType<typeof openGivenLists>;
-
 /**
  * Keeps the lists that the service has given each key, by which later operations are priced.
  * @param more endpoints besides those that every service has
@@ -151,21 +149,22 @@ interface ListSizes {
 }
 
 /** The most that an operation can take, as its text and its variables show. */
-export interface Bound {
+interface Bound {
   /** Calls other than those for latest figures; infinite if that depends on the service's answers. */
   readonly calls: number;
   /** Latest figures of the table of all countries and metrics that are asked for. */
   readonly latestFigures: number;
 }
 
-/** Returns the most calls that a bound stands for. */
-export function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
+/** Returns the most calls that a bound stands for, if one brings so many rows. */
+function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
   // Cut straight, a table of figures takes less than twice the calls that its rows alone require, and one more.
   return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
 }
 
 /**
- * Bounds the calls that an operation can take. Spares most operations the run that prices them exactly.
+ * Bounds the calls that an operation can take, by the rows that one brings. Spares most operations the run that prices
+ * them exactly.
  * @param listed items that all countries and all indicators are taken for, at the least
  */
 export function boundOf(
@@ -173,7 +172,7 @@ export function boundOf(
   operation: OperationDefinitionNode,
   scope: SelectionScope,
   listed: ListSizes = DOCUMENTED,
-): Bound {
+): (maxRows: number) => number {
   const sizes = {
     countries: Math.max(DOCUMENTED.countries, listed.countries),
     metrics: Math.max(DOCUMENTED.metrics, listed.metrics),
@@ -194,7 +193,8 @@ export function boundOf(
       return both(own, below(getNamedType(field.type), node.selectionSet, items));
     },
   });
-  return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
+  const bound = both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
+  return (maxRows) => mostCalls(bound, maxRows);
 }
 
 const NO_CALLS: Bound = { calls: 0, latestFigures: 0 };
@@ -226,7 +226,9 @@ function ownBound(
       return NO_CALLS;
     case 'ONCE':
       // Lists that the service filters are asked for once a filter; the arguments themselves are no matter here.
-      return parents === null && isList && hasArguments(node) ? { ...NO_CALLS, calls: 1 } : NO_CALLS;
+      return parents === null && isList && (node.arguments?.length ?? 0) > 0
+        ? { ...NO_CALLS, calls: 1 }
+        : NO_CALLS;
     case 'EACH':
       return (parents ?? 1) === 1 ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
     case 'IDENTIFIED':
@@ -250,10 +252,6 @@ function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, 
     const type = schema.getType(name);
     return name !== 'Node' && !(isObjectType(type) && type.extensions.isFoundById);
   });
-}
-
-function hasArguments({ arguments: given = [] }: FieldNode): boolean {
-  return given.length > 0;
 }
 
 /** Returns the type of the rows of a connection; null for any other type. */

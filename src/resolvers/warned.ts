@@ -4,7 +4,7 @@ import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type { SeveralTold } from '../loaders/observations.ts';
+import type { ObservationLoader } from '../loaders/observations.ts';
 import { periodOf, timeIn } from '../periods.ts';
 import type { Dimension } from '../plan/learned.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
@@ -242,7 +242,7 @@ export function warnOfSeveral(
   { warnings }: GraphContext,
   path: () => Path,
   taken: ObservationRecord,
-  { sources, isByRule }: SeveralTold,
+  { sources, isByRule }: NonNullable<ReturnType<ObservationLoader['severalOf']>>,
 ): void {
   const code = 'SEVERAL_FIGURES';
   const { countryCode, metricKey, year, period, source, datasetVersion } = taken;

@@ -84,11 +84,8 @@ async function readWhole(bytes: Buffer, isLong: boolean, job: Job): Promise<Read
     if (!(cause instanceof SyntaxError)) throw cause;
     const { parsedLeniently } = await import('../wings/lenient-json.ts');
     try {
-      return {
-        bytes,
-        body: await timeSliced(job, parsedLeniently(textOf(bytes), parsedInPieces)),
-        rows: null,
-      };
+      const body = await timeSliced(job, parsedLeniently(textOf(bytes), parsedInPieces));
+      return { bytes, body, rows: null };
     } catch (second) {
       if (!(second instanceof SyntaxError)) throw second;
       throw new Unreadable('the body is not JSON', { cause });

@@ -199,30 +199,20 @@ export interface Sending {
 export class Stopwatch {
   #running = 0;
   #sinceMs = 0;
-  #totalMs = 0;
-
-  begin(): void {
-    if (this.#running === 0) this.#sinceMs = performance.now();
-    this.#running += 1;
-  }
-
-  end(): void {
-    this.#running -= 1;
-    if (this.#running === 0) this.#totalMs += performance.now() - this.#sinceMs;
-  }
+  /** Milliseconds of waits that are over. */
+  totalMs = 0;
 
   /** Counts the time that a promise takes; anything else takes no time. */
   timing<Value>(value: Value): Value {
     if (!(value instanceof Promise)) return value;
-    const end = () => this.end();
-    this.begin();
+    if (this.#running === 0) this.#sinceMs = performance.now();
+    this.#running += 1;
+    const end = () => {
+      this.#running -= 1;
+      if (this.#running === 0) this.totalMs += performance.now() - this.#sinceMs;
+    };
     value.then(end, end);
     return value;
-  }
-
-  /** Milliseconds of waits that are over. */
-  get totalMs(): number {
-    return this.#totalMs;
   }
 }
 

@@ -13,35 +13,27 @@ import { isForgotten, isUnanswered } from './http.ts';
 class Pause {
   readonly lengths: typeof REFUSALS;
   #failure: Failure | null = null;
-  #endsAtMs = 0;
+  /** The time at which the next probe may leave, in milliseconds. */
+  endsAtMs = 0;
   #probe: object | null = null;
   #onProbeOver: (() => void)[] = [];
-  #round = 0;
+  /** Number of pauses in a row, this one included; 0 if there is none. */
+  round = 0;
 
   /** @param lengths of the first one, and of the longest; each in a row is twice as long as the one before */
   constructor(lengths: typeof REFUSALS) {
     this.lengths = lengths;
   }
 
-  /** Number of pauses in a row, this one included; 0 if there is none. */
-  get round(): number {
-    return this.#round;
-  }
-
-  /** The time at which the next probe may leave, in milliseconds. */
-  get endsAtMs(): number {
-    return this.#endsAtMs;
-  }
-
   /** Returns the reason for which no call may leave now; null if one may as a probe. */
   reason(nowMs: number): Failure | null {
-    return nowMs < this.#endsAtMs ? this.#failure : null;
+    return nowMs < this.endsAtMs ? this.#failure : null;
   }
 
   /** Returns the reason as well, if the call is not the probe. The first to ask after the pause is, until it is over. */
   keepsBack(call: object, nowMs: number): Failure | null {
     if (this.#failure === null || this.#probe === call) return null;
-    if (nowMs < this.#endsAtMs || this.#probe !== null) return this.#failure;
+    if (nowMs < this.endsAtMs || this.#probe !== null) return this.#failure;
     this.#probe = call;
     return null;
   }
@@ -57,8 +49,8 @@ class Pause {
 
   begin(failure: Failure, nowMs: number): void {
     const { firstMs, longestMs } = this.lengths;
-    this.#endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.#round);
-    this.#round += 1;
+    this.endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.round);
+    this.round += 1;
     this.#failure = failure;
     this.#endProbe();
   }
@@ -69,7 +61,7 @@ class Pause {
   }
 
   end(): void {
-    this.#round = 0;
+    this.round = 0;
     this.#failure = null;
     this.#endProbe();
   }
@@ -132,14 +124,9 @@ interface RouteOutage {
 }
 
 /** Numbers of the pauses in a row that a call had met when it left. */
-interface Rounds {
-  readonly key: number;
-  readonly refusal: number;
-  readonly outage: number;
-  readonly all: number;
-}
+const NO_ROUNDS = { key: 0, refusal: 0, outage: 0, all: 0 };
 
-const NO_ROUNDS: Rounds = { key: 0, refusal: 0, outage: 0, all: 0 };
+type Rounds = Readonly<typeof NO_ROUNDS>;
 
 const NO_PAUSES: readonly Pause[] = [];
 
@@ -206,10 +193,7 @@ export class CallGate {
     };
   }
 
-  /**
-   * Lists the routes that have failed: if the pause of all keys keeps calls back at the moment, and the number of keys
-   * whose own does.
-   */
+  /** Lists routes that have failed: if the pause of all keys keeps calls back now, and how many keys' own do. */
   open() {
     const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
     for (const tenant of this.#tenants.all()) {
@@ -481,21 +465,20 @@ async function queued(
   { signal, waitDeadlineMs }: Sending,
   setAlarm?: (wakeAll: () => void) => void,
 ): Promise<void> {
-  let waiter: WaitingCall | undefined;
-  const onAbort = () => waiter?.wake();
-  await new Promise<void>((wake) => {
-    waiter = { deadlineMs: waitDeadlineMs, wake };
-    const place = waiters.findIndex((other) => other.deadlineMs > waitDeadlineMs);
-    waiters.splice(place === -1 ? waiters.length : place, 0, waiter);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (waiters.length === 1) {
-      setAlarm?.(() => {
-        for (const woken of waiters.splice(0)) woken.wake();
-      });
-    }
-  });
-  signal.removeEventListener('abort', onAbort);
-  const left = waiter === undefined ? -1 : waiters.indexOf(waiter);
+  const { promise: woken, resolve } = Promise.withResolvers<void>();
+  const wake = () => resolve();
+  const waiter: WaitingCall = { deadlineMs: waitDeadlineMs, wake };
+  const place = waiters.findIndex((other) => other.deadlineMs > waitDeadlineMs);
+  waiters.splice(place === -1 ? waiters.length : place, 0, waiter);
+  signal.addEventListener('abort', wake, { once: true });
+  if (waiters.length === 1) {
+    setAlarm?.(() => {
+      for (const other of waiters.splice(0)) other.wake();
+    });
+  }
+  await woken;
+  signal.removeEventListener('abort', wake);
+  const left = waiters.indexOf(waiter);
   if (left !== -1) waiters.splice(left, 1);
 }
 

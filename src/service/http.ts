@@ -234,8 +234,11 @@ const ZSTD_WINDOW = { [constants.ZSTD_d_windowLogMax]: 23 };
 
 type Open = (first: Buffer) => Transform;
 
+const gunzip: Open = () => createGunzip({ chunkSize: CHUNK_BYTES });
+
 const OPEN: Readonly<Record<string, Open>> = {
-  gzip: () => createGunzip({ chunkSize: CHUNK_BYTES }),
+  gzip: gunzip,
+  'x-gzip': gunzip,
   // Some services send it without the header that the name stands for.
   deflate: ([byte = 0]) =>
     (byte & 0x0f) === 8
@@ -250,7 +253,7 @@ function encodingsIn(header: string | string[] | undefined): readonly Open[] | n
   if (header === undefined) return null;
   const names = String(header)
     .split(',', MAX_ENCODINGS * 4)
-    .map((name) => name.trim().toLowerCase().replace('x-gzip', 'gzip'))
+    .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity');
   if (names.length === 0) return null;
   if (names.length > MAX_ENCODINGS) throw new Unreadable('the body has too many encodings');
@@ -270,56 +273,53 @@ interface Unpacked {
   onDrain(): void;
 }
 
-/** Unpacks a body as it comes, within bounds: a body that would be too large is given up before it is. */
-class Unpacking {
-  readonly #encodings: readonly Open[];
-  readonly #maxBytes: number;
-  readonly #to: Unpacked;
-  readonly #streams: Transform[] = [];
-
-  /** @param maxBytes bytes that may come of each encoding */
-  constructor(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
-    this.#encodings = encodings;
-    this.#maxBytes = maxBytes;
-    this.#to = to;
-  }
+/**
+ * Unpacks a body as it comes, within bounds: a body that would be too large is given up before it is.
+ * @param maxBytes bytes that may come of each encoding
+ */
+function openUnpacking(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
+  const streams: Transform[] = [];
 
   /** @returns true if more may be written at once */
-  write(chunk: Buffer, level = 0): boolean {
+  function write(chunk: Buffer, level = 0): boolean {
     if (chunk.length === 0) return true;
-    const open = this.#encodings[level];
+    const open = encodings[level];
     if (open === undefined) {
-      this.#to.onData(chunk);
+      to.onData(chunk);
       return true;
     }
-    this.#streams[level] ??= this.#opened(level, open(chunk));
-    return this.#streams[level].write(chunk);
+    streams[level] ??= opened(level, open(chunk));
+    return streams[level].write(chunk);
   }
 
   /** Ends the body; `onEnd` follows once all is unpacked. */
-  end(level = 0): void {
-    if (level === this.#encodings.length) this.#to.onEnd();
+  function end(level = 0): void {
+    if (level === encodings.length) to.onEnd();
     // Nothing at all has come: that is an empty body, in any encoding.
-    else if (this.#streams[level] === undefined) this.end(level + 1);
-    else this.#streams[level].end();
+    else if (streams[level] === undefined) end(level + 1);
+    else streams[level].end();
   }
 
-  close(): void {
-    for (const stream of this.#streams) stream.destroy();
-  }
-
-  #opened(level: number, stream: Transform): Transform {
+  function opened(level: number, stream: Transform): Transform {
     let bytes = 0;
     stream.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > this.#maxBytes) this.#to.onError(new Unreadable('the body is too large'));
-      else this.write(chunk, level + 1);
+      if (bytes > maxBytes) to.onError(new Unreadable('the body is too large'));
+      else write(chunk, level + 1);
     });
-    stream.on('end', () => this.end(level + 1));
-    stream.on('error', () => this.#to.onError(new Unreadable('the body is not encoded as it says')));
-    if (level === 0) stream.on('drain', () => this.#to.onDrain());
+    stream.on('end', () => end(level + 1));
+    stream.on('error', () => to.onError(new Unreadable('the body is not encoded as it says')));
+    if (level === 0) stream.on('drain', () => to.onDrain());
     return stream;
   }
+
+  return {
+    write,
+    end,
+    close() {
+      for (const stream of streams) stream.destroy();
+    },
+  };
 }
 
 /** The answer to one request. */
@@ -398,7 +398,7 @@ class Exchange implements Dispatcher.DispatchHandler, Unpacked {
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;
   /** Undoes the encodings of the body, if it has any. */
-  #unpacking: Unpacking | null = null;
+  #unpacking: ReturnType<typeof openUnpacking> | null = null;
   #connection: ServiceConnection | null = null;
   /** Answers and bytes that had come over the connection before the request; null while that hasn't left. */
   #before: { readonly answers: number; readonly bytes: number } | null = null;
@@ -440,7 +440,7 @@ class Exchange implements Dispatcher.DispatchHandler, Unpacked {
     if (headers['content-encoding'] === undefined) return;
     try {
       const encodings = encodingsIn(headers['content-encoding']);
-      this.#unpacking = encodings && new Unpacking(encodings, this.#maxBytes(), this);
+      this.#unpacking = encodings && openUnpacking(encodings, this.#maxBytes(), this);
     } catch (error) {
       this.onError(error);
     }

@@ -1,7 +1,7 @@
 import { BoundedCache, OVERHEAD_BYTES, roughBytes, type Shrinkable } from './lru.ts';
 
 /** One value to hold: anything that JSON can say. */
-export interface StoreEntry {
+interface StoreEntry {
   readonly key: string;
   readonly value: unknown;
 }
@@ -16,7 +16,6 @@ export interface Store extends Shrinkable {
   readonly isAllHere: boolean;
   /** Holds values, in one round trip. */
   setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
-  /** Forgets every entry whose key begins with the prefix. */
   clear(prefix: string): Promise<void>;
   /**
    * Returns the value that was first given under a name by any of those who share the store; null if that can't be
@@ -52,7 +51,6 @@ export interface SharedCounters {
   take(account: string, at: Window): Promise<CounterSnapshot | null>;
   /** Reads as `take` does, but takes nothing. */
   read(account: string, at: Window): Promise<CounterSnapshot | null>;
-  /** Writes down the service's news. */
   note(account: string, note: Note): Promise<void>;
 }
 
@@ -66,7 +64,6 @@ export interface Window {
 }
 
 export interface CounterSnapshot {
-  /** True if a call was taken. */
   readonly isTaken: boolean;
   readonly callsThisMinute: number;
   readonly callsThisMonth: number;
@@ -79,9 +76,7 @@ export interface Note {
   readonly monthlyRequests: number | null;
   /** True if the service has taken more in a minute than the smallest plan allows. */
   readonly isPlanLarger: boolean;
-  /** The minute that the service said was spent. */
   readonly spentMinute: number | null;
-  /** The month that the service said was spent. */
   readonly spentMonth: number | null;
   /** Instant at which one call may go out all the same, to see if the month is still spent. */
   readonly nextProbeAtMs: number;
@@ -139,7 +134,7 @@ export interface HubLink {
   onTold(listener: (key: string, text: string) => void): void;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** `memory:`, `sqlite:PATH`, `redis://…`, `rediss://…` or `none`. */
   readonly url: string;
   /** Milliseconds that one read or write may take before it is given up. */
@@ -166,16 +161,9 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
   return openElsewhere(options);
 }
 
-/** A value, as this process holds it. */
-interface HeldValue {
-  readonly value: unknown;
-  /** Milliseconds since the epoch. */
-  readonly expires: number;
-}
-
 /** Opens a store of values in this process, as they are; the least recently used go first. */
 function openMemory(maxBytes: number): Store {
-  const held = new BoundedCache<HeldValue>(
+  const held = new BoundedCache<{ readonly value: unknown; readonly expires: number }>(
     maxBytes,
     ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
   );

@@ -59,7 +59,8 @@ export class Account {
    * counted by one of both: calls that the counters grant late would come on top of those that were taken without them.
    */
   #leftAlone: number | null = null;
-  #isMinuteShared = false;
+  /** True if the shared counters have been reached in this minute, and nothing was taken without them. */
+  isMinuteShared = false;
 
   constructor(nowMs: number) {
     this.#minute = Math.floor(nowMs / MINUTE_MS);
@@ -75,7 +76,7 @@ export class Account {
       this.#acceptedThisMinute = 0;
       this.#isMinuteSpent = false;
       this.#leftAlone = null;
-      this.#isMinuteShared = false;
+      this.isMinuteShared = false;
       const month = monthOf(nowMs);
       if (this.#month !== month) {
         this.#month = month;
@@ -118,15 +119,10 @@ export class Account {
     this.#callsThisMonth += 1;
   }
 
-  /** True if the shared counters have been reached in this minute, and nothing was taken without them. */
-  get isMinuteShared(): boolean {
-    return this.#isMinuteShared;
-  }
-
   /** Takes a call without the shared counters: half of the rest, and nothing in a minute that they count. */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
-      if (!this.#isMinuteShared)
+      if (!this.isMinuteShared)
         this.#leftAlone ??= Math.floor((this.#requestsPerMinute - this.#callsThisMinute) / 2);
       if (this.#isMinuteSpent || this.#leftAlone === null || this.#leftAlone <= 0) {
         this.#isMinuteSpent = true;
@@ -138,9 +134,8 @@ export class Account {
     return true;
   }
 
-  /** Takes over the state of the shared counters. */
   copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
-    if (this.#leftAlone === null) this.#isMinuteShared = true;
+    if (this.#leftAlone === null) this.isMinuteShared = true;
     this.#callsThisMinute = callsThisMinute;
     this.#callsThisMonth = callsThisMonth;
     if (note === null) return;
@@ -186,7 +181,6 @@ export class Account {
     return isNews || this.#isPlanLarger !== wasLarger;
   }
 
-  /** Notes that the service answered 429. */
   limit(
     { isMonthly, plan, requestsPerMinute, monthlyRequests }: ReturnType<typeof toldLimits>,
     nowMs: number,
@@ -365,7 +359,6 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
   return {
     /** Returns the instant at which a call may leave, in milliseconds since the epoch; not after now if at once. */
     opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
-    /** Returns the failure of a call that may not leave now. */
     refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
     /** Bills one call that is to leave now; false if others who share counters have left none until `opensAtMs`. */
     take(tenant: AccountHolder): boolean | Promise<boolean> {
@@ -380,7 +373,6 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       const snapshot = await sharedCounters?.read(tenant.digest, accountOf(tenant).window(now()));
       if (snapshot) accountOf(tenant).copy(snapshot);
     },
-    /** Notes that the service took a call of this key. */
     accepted(tenant: AccountHolder): void {
       const account = accountOf(tenant);
       if (account.accept()) share(tenant, account);

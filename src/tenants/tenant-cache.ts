@@ -161,7 +161,6 @@ export function createTenantCache(parts: TenantCacheParts) {
     return found;
   }
 
-  /** Reads the entry under one name in this process. */
   function peek<Value>(tenant: Tenant, name: string): CacheEntry<Value> | undefined {
     const key = keyOf(tenant, name);
     const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek?.(key);
@@ -181,7 +180,6 @@ export function createTenantCache(parts: TenantCacheParts) {
     peek,
     /** True if entries can be read at once, all of them or the ones that were used lately. */
     isAtHand: store.peek !== null,
-    /** True if all entries can be read at once. */
     isAllHere: store.peek !== null && store.isAllHere,
     /** Holds values that the service sent at an instant; they can be read at once. */
     keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number): void {

@@ -1,8 +1,6 @@
 import { Failure } from '../errors.ts';
 import {
-  askInWhole,
   type FetchedRows,
-  isAboutYears,
   type NameSearch,
   NONE_WHOLE,
   NOT_WHOLE,
@@ -15,6 +13,7 @@ import {
 } from '../figures/data-calls.ts';
 import { type Pair, pairsOf, type Rectangle } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
+import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
 import { COVERED_COUNTRIES } from '../service/records/countries.ts';
@@ -36,7 +35,8 @@ interface Search extends RepairMeans {
 export const bisected: Repair['refused'] = async (task, refusal, sending, means) => {
   const search: Search = { ...means, sending };
   const { learned } = means;
-  if (task.years !== null && !mayGoBy(refusal, task, learned)) return askInWhole(task, means);
+  if (task.years !== null && !mayGoBy(refusal, task, learned))
+    return task.replan(task.pairs, inWhole(task.pairs, means));
   if (task.search.isRefusedWithYears && refusal.outcome instanceof Error) {
     // Whole series are refused as well: the refusal of the years was for something else.
     task.search.isRefusedWithYears = false;
@@ -55,7 +55,7 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
 
 /** True if a refusal says anything of the figures. Learns from it if the service takes years. */
 function mayGoBy(refusal: Refusal, { rectangle, search }: Task, learned: Learned): boolean {
-  const isForYears = isAboutYears(refusal.detail);
+  const isForYears = /year/i.test(refusal.detail);
   if (!isForYears && namedIn(refusal.detail, rectangle, learned).length > 0) return true;
   // A 404 may be for want of rows in these years; whole series may have some.
   if (refusal.outcome instanceof Error) {

@@ -3,15 +3,7 @@ import type { TickerLoader, TickersLearned } from '../loaders/loaders.ts';
 import type { Sending } from '../service/call.ts';
 import type { Ask } from '../service/client.ts';
 import { type TickersParams, tickers } from '../service/endpoints.ts';
-import {
-  invalid,
-  kindOf,
-  type LeftOut,
-  leftOutOf,
-  notFoundIn,
-  sumOf,
-  withLeftOut,
-} from '../service/records/envelope.ts';
+import { invalid, kindOf, leftOutOf, notFoundIn, sumOf, withLeftOut } from '../service/records/envelope.ts';
 import type { TickerList, TickerRecord } from '../service/records/reference.ts';
 
 type Filter = Parameters<TickerLoader['where']>[0];
@@ -53,7 +45,7 @@ function chosen(rows: readonly TickerRecord[], filter: Filter): readonly TickerR
 }
 
 /** Counts the listings that are left out since they lack the field of the filter, and might pass. */
-function undecided(rows: readonly TickerRecord[], filter: Filter): LeftOut | null {
+function undecided(rows: readonly TickerRecord[], filter: Filter) {
   const faults = rows.flatMap((row) => {
     const unread = FILTERED.filter((field) => filter[field] != null && unreadIn(row, field, tickers.route));
     const [field] = unread;

@@ -523,7 +523,7 @@ function settleKept({ task, answer, sending }: CutAnswer, kept: Runs, { learned,
     const run = kept.get(keyOf(pair));
     if (run === undefined) continue;
     const rows = figuresIn(run);
-    if (mode === 'series') learnLength(pair, { years, rows, sent: run.length }, learned);
+    if (mode === 'series') learnLength(pair, years, rows, run.length, learned);
     settle(pair, isBlank(run) ? 'no figure' : rows);
   }
 }
@@ -546,7 +546,7 @@ async function completePair(cut: CutAnswer, parts: RepairMeans): Promise<Fetched
   const { years } = answer;
   keep(sending.caller.tenant, { mode, years }, figures, answer.receivedAt);
   for (const pair of pairs) {
-    learnLength(pair, { years, rows, sent: whole.length }, learned);
+    learnLength(pair, years, rows, whole.length, learned);
     settle(pair, rows);
   }
   return { rows: whole.length, isWhole: true };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import type { FiguresParts, ObservationEntry, Outcome } from '../../src/figures/entries.ts';
 import type { Revalidation } from '../../src/figures/held.ts';
-import { createPrefetch, held } from '../../src/figures/held.ts';
+import { held, openHolding } from '../../src/figures/held.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
 import { sendingFor } from '../service/sending.ts';
@@ -31,7 +31,7 @@ function open(
     },
     countCalls: (_tenant, calls) => counted.push(calls),
   };
-  const prefetch: ReturnType<typeof createPrefetch> = {
+  const prefetch: ReturnType<typeof openHolding>['prefetch'] = {
     wanted: (_tenant, demand) => wanted.push(demand),
     brought() {},
     of: () => [],
@@ -191,7 +191,7 @@ describe('figures that were asked for lately', () => {
   function openAlong(outcomeOf: (countryCode: string) => Outcome = () => [], maxAskedLately = 1_000) {
     const time = { nowMs: 0 };
     const parts = partsWith({ now: () => time.nowMs, tenantCache: accepted, maxAskedLately });
-    const prefetch = createPrefetch(parts);
+    const { prefetch } = openHolding(parts, () => Promise.reject(new Error('No look is expected.')));
     const asked: string[][] = [];
     const revalidation: Revalidation = { check: async () => () => 0, countCalls() {} };
     const stage = held(

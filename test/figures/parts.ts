@@ -1,17 +1,11 @@
 import { systemClock } from '../../src/async/clock.ts';
 import type { NameSearch } from '../../src/figures/data-calls.ts';
-import type { FiguresParts } from '../../src/figures/entries.ts';
-import { createSeveralFigures, type ObservationEntries } from '../../src/figures/entries.ts';
+import { createObservationEntries, type FiguresParts } from '../../src/figures/entries.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 
 /** Entries that hold nothing. */
-export const NO_ENTRIES: ObservationEntries = {
-  atHand: () => undefined,
-  read: async () => new Map(),
-  keep() {},
-  several: createSeveralFigures(),
-};
+export const NO_ENTRIES = createObservationEntries(NO_TENANT_CACHE);
 
 /** A search for refused names that has yet to begin. */
 export const openNameSearch = (): NameSearch => ({

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fragmentsIn } from '../../src/execution/plan.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { leadsToFigures } from '../../src/graph/selection.ts';
-import { boundOf, mostCalls } from '../../src/price/bound.ts';
+import { boundOf } from '../../src/price/bound.ts';
 import { batches, resolvers } from '../../src/resolvers/generated.ts';
 import { entities } from '../../src/resolvers/nodes.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
@@ -22,7 +22,7 @@ function boundOfText(text: string, variables: Variables = {}): number {
   if (operation?.kind !== 'OperationDefinition') throw new TypeError('There is no operation.');
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   const scope = { schema, fragments: fragmentsIn(document), variableValues: coerced ?? {} };
-  return mostCalls(boundOf(schema, operation, scope), MAX_ROWS);
+  return boundOf(schema, operation, scope)(MAX_ROWS);
 }
 
 /** Subscriptions have no price: they are refused with the address of theirs. */

@@ -120,17 +120,7 @@ export function checkCountry(code: string | null, asked: string | null | undefin
 }
 
 const INDICATORS = ['indicators', 'selected_indicators', 'observations'] as const;
-const KNOWN = [
-  'country',
-  'country_code',
-  'code',
-  'id',
-  'iso2',
-  'alpha2',
-  'name',
-  'country_name',
-  ...INDICATORS,
-];
+const KNOWN = ['country', ...CODE_NAMES, ...NAME_NAMES, ...INDICATORS];
 
 export type CountryProfileRecord = Readonly<ReturnType<typeof decodeProfile>>;
 

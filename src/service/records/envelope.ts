@@ -24,10 +24,7 @@ export function invalid(place: Place, problem: string): Failure {
   return new Failure(
     'UPSTREAM_INVALID_RESPONSE',
     `The service sent an answer that breaks its specification (${detail}).`,
-    {
-      route: place.route,
-      detail,
-    },
+    { route: place.route, detail },
   );
 }
 
@@ -149,18 +146,9 @@ export interface Found<T> {
   readonly place: Place;
 }
 
-/** The service's counts of a list, beside its rows; null if it gives none. */
-type Meta = {
-  /** Rows that match, whether sent or not. */
-  readonly total: number | null;
-  /** Rows that one answer may hold. */
-  readonly limit: number | null;
-};
-
 /** A list, with counts if there are any: if none are promised, a full page is suspect. */
-export interface RowList<Row> extends Meta {
+export interface RowList<Row> extends ReturnType<typeof metaIn> {
   readonly rows: readonly Row[];
-  /** Rows in the body. */
   readonly received: number;
 }
 
@@ -240,10 +228,12 @@ function membersOf(body: JsonObject, is: (value: unknown) => boolean): [string, 
   return Object.entries(body).filter(([name, value]) => name !== 'meta' && is(value));
 }
 
-/** Reads the counts: in `meta`, or beside the rows if there is no `meta`. */
-export function metaIn(body: unknown): Meta {
-  if (!isObject(body)) return { total: null, limit: null };
-  const meta = isObject(body.meta) ? body.meta : body;
+/**
+ * Reads the counts: in `meta`, or beside the rows if there is no `meta`. They are the rows that match, whether sent or not,
+ * and those that one answer may hold; null if the service gives none.
+ */
+export function metaIn(body: unknown) {
+  const meta = !isObject(body) ? {} : isObject(body.meta) ? body.meta : body;
   return { total: numberIn(meta, 'total'), limit: numberIn(meta, 'limit', 'per_page') };
 }
 
@@ -272,7 +262,7 @@ export function wholeListIn(body: unknown, route: string): Found<readonly unknow
  */
 
 /** The rows that a list lacks. */
-export interface LeftOut {
+interface LeftOut {
   /** Rows, or the one block that is no list. */
   readonly count: number;
   /** The fault of the first of them. */

@@ -244,7 +244,6 @@ function titleIn(row: JsonObject): string | null {
   return labelIn(row, ['name'], ...OFFICE_NAMES);
 }
 
-/** Finds the name of the list of terms in an office. */
 function nestedIn(office: JsonObject): string | undefined {
   return TERM_LISTS.find((list) => Array.isArray(office[list]));
 }

@@ -30,7 +30,7 @@ import { createBatchGate, Effort } from '../../loaders/observations.ts';
 import { type Demand, pairKey } from '../../plan/demand.ts';
 import type { Learned } from '../../plan/learned.ts';
 import { limitsOf } from '../../plan/modes.ts';
-import type { GivenLists } from '../../price/bound.ts';
+import type { openGivenLists } from '../../price/bound.ts';
 import {
   type Call,
   type Caller,
@@ -67,7 +67,7 @@ interface PricingParts {
   /** The parts that operations run with. */
   readonly figures: FiguresParts;
   readonly schema: GraphQLSchema;
-  readonly given: GivenLists;
+  readonly given: ReturnType<typeof openGivenLists>;
   /** Endpoints besides those that every service has. */
   readonly optionalEndpoints: readonly Endpoint[];
   readonly tickersLearned: TickersLearned;

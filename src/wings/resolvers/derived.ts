@@ -13,7 +13,7 @@ import type {
 import type { WantedFigure } from '../../loaders/observations.ts';
 import { type Period, periodOf, shiftedPeriod } from '../../periods.ts';
 import { keyOf } from '../../plan/demand.ts';
-import { distinct, lastDayOf, newestOf, periodKeyOf, sourcesOf } from '../../plan/newest.ts';
+import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../plan/newest.ts';
 import {
   checkMetricKey,
   checkSince,
@@ -107,7 +107,7 @@ export function matching(rows: Series, own: ObservationRecord, year: number): Ma
 /** True if a figure is for the newest period of the whole country, or that can't be told. */
 function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): boolean {
   if (newest === null || row.locationName !== null || row.year !== newest.year) return false;
-  const [end, newestEnd] = [lastDayOf(row), lastDayOf(newest)];
+  const [end = null, newestEnd = null] = [periodOf(row)?.lastDay, periodOf(newest)?.lastDay];
   return end === null || newestEnd === null || end === newestEnd;
 }
 

@@ -14,7 +14,7 @@ import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../../exact-json.ts';
 import { BoundedCache, roughBytes, type Shrinkable } from '../../store/lru.ts';
-import type { HubLink, Leases, SharedCounters, Store, StoreEntry, StoreOptions } from '../../store/store.ts';
+import type { HubLink, Leases, openStore, SharedCounters, Store } from '../../store/store.ts';
 import type { Adapter, Backing, Fault } from './backing.ts';
 import { openHubBacking } from './hub.ts';
 
@@ -198,7 +198,7 @@ export function near<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
         return value;
       });
     },
-    async setMany(entries: readonly StoreEntry[], ttlMs: number) {
+    async setMany(entries: Parameters<Store['setMany']>[0], ttlMs: number) {
       for (const { key, value } of entries) held.set(key, { value });
       await store.setMany(entries, ttlMs);
     },
@@ -289,7 +289,9 @@ const AT_HAND_SHARE = 0.5;
 const AHEAD_MS = 60_000;
 
 /** Opens a store outside this process: a file, a Redis, or a hub if the address names neither. */
-export async function openElsewhere(options: StoreOptions): Promise<Store> {
+type Opening = Parameters<typeof openStore>[0];
+
+export async function openElsewhere(options: Opening): Promise<Store> {
   const { url, link, maxBytes, timeoutMs, onFault } = options;
   if (link !== undefined && isInHub(url)) {
     const store = await storeOver(openHubBacking(link), options);
@@ -323,7 +325,7 @@ function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): NonNu
   };
 }
 
-async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
+async function storeOver(backing: Backing, options: Opening): Promise<Store> {
   const { now = Date.now } = options;
   const guard = guarded(backing, options);
   // A hub's values are at hand in `createNear`.
