@@ -159,6 +159,9 @@ interface AnswerFacts {
   readonly waitsMs: { readonly service: number; readonly store: number };
 }
 
+/** Rounds to a tenth of a millisecond. */
+const rounded = (ms: number) => Math.round(ms * 10) / 10;
+
 /** Sets the headers that every response to an operation has. */
 export function setHeaders(
   headers: Map<string, string>,
@@ -170,8 +173,10 @@ export function setHeaders(
   else headers.set('cache-control', errors?.length === 0 ? 'private' : 'no-store');
   // A cache may not take the answer for the plan of the operation, nor for another form of it.
   headers.set('vary', isKept ? VARIES : 'Authorization');
-  const [upstream, cache] = [waitsMs.service, waitsMs.store].map((ms) => Math.round(ms * 10) / 10);
-  headers.set('server-timing', `upstream;dur=${upstream}, cache;dur=${cache}`);
+  headers.set(
+    'server-timing',
+    `upstream;dur=${rounded(waitsMs.service)}, cache;dur=${rounded(waitsMs.store)}`,
+  );
   if (status === 401) headers.set('www-authenticate', 'Bearer');
   const retryAfterSeconds = earliestRetry(errors ?? [], nowMs);
   if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
