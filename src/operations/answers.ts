@@ -24,6 +24,8 @@ import {
   type OperationRun,
   type OperationsParts,
   type RanOperation,
+  rounded,
+  secondsUntil,
   setHeaders,
   setRunHeaders,
   shown,
@@ -237,8 +239,8 @@ export class AnswersTable implements Shrinkable {
       status: 200,
       errors: [],
       nowMs: since.startedAtMs,
-      freshForMs: freshUntilMs - steadyNow(),
-      waitsMs: { service: 0, store: performance.now() - since.lookingMs },
+      maxAgeSeconds: secondsUntil(freshUntilMs, steadyNow()),
+      timing: `upstream;dur=0, cache;dur=${rounded(performance.now() - since.lookingMs)}`,
     });
     onOperation({ ...event, durationMs: now() - since.startedAtMs, requestId: request.requestId }, caller);
     return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
@@ -301,7 +303,8 @@ export class AnswersTable implements Shrinkable {
     if (trace !== undefined) describeOperation(trace, event);
     onOperation({ ...event, durationMs, requestId: request.requestId }, caller);
     const headers = new Map([['content-type', contentType]]);
-    setRunHeaders(headers, status, run, this.#parts, { service: durationMs, store: 0 });
+    setRunHeaders(headers, status, run, this.#parts);
+    headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
     const body = stored?.body ?? writeBody(data, toldErrors(errors, request.requestId), extensions);
     const response = { status, headers, body, ...(stored && { encoded: stored.encoded }) };
     return tagged(request, params.isPersisted, response, errors, stored?.tag ?? (() => ''));

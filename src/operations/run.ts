@@ -153,30 +153,22 @@ interface AnswerFacts {
   readonly errors: readonly GraphQLFormattedError[] | null;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Milliseconds for which all of the answer is known to hold; none if that isn't known, or the answer isn't whole. */
-  readonly freshForMs: number;
-  /** Milliseconds of waits for the service, and for the store of held answers. */
-  readonly waitsMs: { readonly service: number; readonly store: number };
+  /** Seconds for which all of the answer is known to hold; null if that isn't known, or the answer isn't whole. */
+  readonly maxAgeSeconds: number | null;
+  readonly timing: string;
 }
-
-/** Rounds to a tenth of a millisecond. */
-const rounded = (ms: number) => Math.round(ms * 10) / 10;
 
 /** Sets the headers that every response to an operation has. */
 export function setHeaders(
   headers: Map<string, string>,
-  { status, errors, nowMs, freshForMs, waitsMs }: AnswerFacts,
+  { status, errors, nowMs, maxAgeSeconds, timing }: AnswerFacts,
 ): void {
-  const maxAgeSeconds = Math.floor(freshForMs / 1000);
-  const isKept = errors?.length === 0 && maxAgeSeconds > 0 && maxAgeSeconds < Number.POSITIVE_INFINITY;
+  const isKept = errors?.length === 0 && maxAgeSeconds !== null;
   if (isKept) headers.set('cache-control', `private, max-age=${maxAgeSeconds}`);
   else headers.set('cache-control', errors?.length === 0 ? 'private' : 'no-store');
   // A cache may not take the answer for the plan of the operation, nor for another form of it.
   headers.set('vary', isKept ? VARIES : 'Authorization');
-  headers.set(
-    'server-timing',
-    `upstream;dur=${rounded(waitsMs.service)}, cache;dur=${rounded(waitsMs.store)}`,
-  );
+  headers.set('server-timing', timing);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
   const retryAfterSeconds = earliestRetry(errors ?? [], nowMs);
   if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
@@ -191,22 +183,38 @@ export function setRunHeaders(
   status: number,
   run: OperationRun,
   { now, steadyNow }: { readonly now: () => number; readonly steadyNow: () => number },
-  waitsMs = { service: run.waits.service.totalMs, store: run.waits.store.totalMs },
 ): void {
-  setHeaders(headers, {
-    status,
-    errors: run.errors,
-    nowMs: now(),
-    freshForMs: freshUntilMsOf(run) - steadyNow(),
-    waitsMs,
-  });
+  const { errors, waits } = run;
+  const maxAgeSeconds = maxAgeOf(run, steadyNow());
+  setHeaders(headers, { status, errors, nowMs: now(), maxAgeSeconds, timing: timingOf(waits) });
 }
 
-/** Returns the time until which the answer to an operation is fresh; 0 if that isn't known, or it isn't whole. */
-function freshUntilMsOf({ bill, isLasting, freshUntilMs, fetchedUntilMs, context, written }: OperationRun) {
-  if (!isLasting || bill.stale !== undefined) return 0;
+/** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of held answers. */
+function timingOf({ service, store }: OperationRun['waits']): string {
+  const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
+  return `upstream;dur=${upstream}, cache;dur=${cache}`;
+}
+
+/** Rounds to a tenth of a millisecond. */
+export function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+/** Counts the seconds for which the answer to an operation is fresh; null if that isn't known, or it isn't whole. */
+function maxAgeOf(
+  { bill, isLasting, freshUntilMs, fetchedUntilMs, context, written }: OperationRun,
+  nowMs: number,
+): number | null {
+  if (!isLasting || bill.stale !== undefined) return null;
   const { warnings } = written?.extensions ?? { warnings: context.warnings.told() };
-  return warnings === undefined ? Math.min(freshUntilMs, fetchedUntilMs) : 0;
+  if (warnings !== undefined) return null;
+  return secondsUntil(Math.min(freshUntilMs, fetchedUntilMs), nowMs);
+}
+
+/** Counts the whole seconds until an instant; null if it has come, or never will. */
+export function secondsUntil(untilMs: number, nowMs: number): number | null {
+  const seconds = Math.floor((untilMs - nowMs) / 1000);
+  return seconds > 0 && seconds < Number.POSITIVE_INFINITY ? seconds : null;
 }
 
 /** Counts the seconds until the first time that an error names; null if none names any. */
