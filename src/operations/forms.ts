@@ -56,8 +56,11 @@ export async function received(
     const { accept } = headers;
     if (Array.isArray(body))
       return METHODS.get(method)?.hasBody ? answerBatch(request, body) : answerNamed(request);
-    const mayDefer = () => DEFERRAL.test(textIn(request, persisted)?.text ?? '');
-    if (accept !== undefined && MULTIPART.test(accept) && mayDefer())
+    if (
+      accept !== undefined &&
+      MULTIPART.test(accept) &&
+      DEFERRAL.test(textIn(request, persisted)?.text ?? '')
+    )
       return answerInParts(request, accept, answerNamed);
     return answerNamed(request);
   }
