@@ -33,7 +33,7 @@ export interface Holder {
   path(slot: number): ResponsePath | undefined;
 }
 
-interface Position {
+export interface Position {
   readonly column: Column;
   readonly slot: number;
 }

@@ -286,7 +286,7 @@ export interface ListShape extends Nullable {
 /** The fields of a selection, by their names in the answer. */
 type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 
-interface FieldCollector {
+export interface FieldCollector {
   /**
    * The selection on an object.
    * @param nodes nodes of the field whose value the object is; null for the operation itself

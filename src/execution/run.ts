@@ -59,7 +59,7 @@ export interface Executed {
   readonly errors: readonly GraphQLError[];
 }
 
-interface RunParts {
+export interface RunParts {
   readonly plan: Plan;
   readonly context: unknown;
   /** Coerced. */
@@ -101,7 +101,7 @@ interface RunObserver {
 }
 
 /** The part of an operation that one run answers. */
-interface RunScope {
+export interface RunScope {
   readonly holder: Holder;
   /** The object whose selection is resolved; or items of a list. */
   readonly root:

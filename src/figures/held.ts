@@ -18,7 +18,7 @@ interface HeldDemand extends Demand {
 }
 
 /** An entry, and the metric that it has figures of. */
-interface HeldFigures {
+export interface HeldFigures {
   readonly entry: ObservationEntry;
   readonly metricKey: string;
 }
@@ -43,7 +43,7 @@ export interface Revalidation {
 }
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
-interface FetchCosts {
+export interface FetchCosts {
   readonly calls: () => number;
   readonly callsIfRenewed: () => number;
 }

@@ -253,7 +253,7 @@ export function createTickersLearned(now: () => number) {
   };
 }
 
-interface LoadersParts {
+export interface LoadersParts {
   readonly ask: Ask;
   readonly sending: Sending;
   /** Source of this operation's figures. */

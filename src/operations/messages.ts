@@ -24,7 +24,7 @@ import { type AskedText, bareHash, type PersistedTexts, unknownOnError, unlisted
 export const UNPROVEN = new Flow();
 
 /** The key of the service that a request is made with, which may stand behind another, and a budget of its own. */
-interface Exchanged {
+export interface Exchanged {
   /** Takes the place of the `Authorization` header, if there is one. */
   readonly authorization: string | null;
   readonly purse: Purse;

@@ -7,7 +7,7 @@ import { type Executed, runPlan } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { errorOf, formatError } from '../graph/errors.ts';
-import { createLoaders } from '../loaders/loaders.ts';
+import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate, Effort } from '../loaders/observations.ts';
 import { timeIn } from '../periods.ts';
 import type { Learned } from '../plan/learned.ts';
@@ -280,16 +280,14 @@ export function describeOperation(
   });
 }
 
-type LoaderMeans = Parameters<typeof createLoaders>[0];
-
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(
   { config, tenantCache, learned, fieldTraces, now }: OperationsParts,
   service: {
-    readonly ask: LoaderMeans['ask'];
-    readonly tickersLearned: LoaderMeans['tickersLearned'];
-    readonly hasPlenty: LoaderMeans['hasPlenty'];
-    readonly heldNames: LoaderMeans['heldNames'];
+    readonly ask: LoadersParts['ask'];
+    readonly tickersLearned: LoadersParts['tickersLearned'];
+    readonly hasPlenty: LoadersParts['hasPlenty'];
+    readonly heldNames: LoadersParts['heldNames'];
     readonly observations: ObservationClient;
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;

@@ -134,7 +134,7 @@ export interface HubLink {
   onTold(listener: (key: string, text: string) => void): void;
 }
 
-interface StoreOptions {
+export interface StoreOptions {
   /** `memory:`, `sqlite:PATH`, `redis://…`, `rediss://…` or `none`. */
   readonly url: string;
   /** Milliseconds that one read or write may take before it is given up. */

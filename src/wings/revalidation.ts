@@ -1,5 +1,5 @@
 import type { FiguresParts, ObservationEntry } from '../figures/entries.ts';
-import { type Revalidation, trafficOf } from '../figures/held.ts';
+import { type FetchCosts, type HeldFigures, type Revalidation, trafficOf } from '../figures/held.ts';
 import { timeIn } from '../periods.ts';
 import { makeCall, type Sending } from '../service/call.ts';
 import { heldRecords } from '../service/client.ts';
@@ -8,10 +8,6 @@ import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-
-type CheckCosts = Parameters<Revalidation['check']>[1];
-
-type CheckedFigures = Parameters<Revalidation['check']>[0][number];
 
 /** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;
@@ -35,7 +31,7 @@ export function createRevalidation({
   let share = EXPECTED_SHARE;
 
   /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
-  function isWorthIt(tenant: Tenant, { calls, callsIfRenewed }: CheckCosts): boolean {
+  function isWorthIt(tenant: Tenant, { calls, callsIfRenewed }: FetchCosts): boolean {
     const traffic = trafficOf(tenant, now(), freshness);
     const callsNow = calls();
     const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
@@ -43,7 +39,7 @@ export function createRevalidation({
   }
 
   /** The sources, as of an instant; null if they are older than data may be. */
-  async function look(costs: CheckCosts, sending: Sending): Promise<Sources | null> {
+  async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
     const { tenant } = sending.caller;
     const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
@@ -72,13 +68,13 @@ export function createRevalidation({
   }
 
   return async (held, costs, sending) => {
-    const asBefore = ({ entry }: CheckedFigures) => entry.checkedAtMs;
+    const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
     const { tenant } = sending.caller;
     const wasAskedAtMs = tenant.traffic?.askedAtMs ?? 0;
     const sources = await look(costs, sending);
     if (sources === null) return asBefore;
     const byMetric = await sourcesByMetric(sending);
-    const isUnchanged = (figures: CheckedFigures) => areUnchanged(figures, byMetric, sources);
+    const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
     if ((tenant.traffic?.askedAtMs ?? 0) !== wasAskedAtMs) {
       const renewed = held.filter(isUnchanged).length;
       share += LEARNING_RATE * (renewed / held.length - share);
@@ -134,7 +130,7 @@ export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric 
 
 /** True if no source that may bring these figures has changed since they came. */
 export function areUnchanged(
-  { entry, metricKey }: CheckedFigures,
+  { entry, metricKey }: HeldFigures,
   byMetric: SourcesByMetric,
   sources: Sources,
 ): boolean {

@@ -24,12 +24,16 @@ import {
 } from 'graphql';
 import { Failure } from '../../errors.ts';
 import { byteLengthOf } from '../../execution/columns.ts';
-import { type DeferUsage, fragmentsIn, planOperation, type StreamUsage } from '../../execution/plan.ts';
+import {
+  type DeferUsage,
+  type FieldCollector,
+  fragmentsIn,
+  planOperation,
+  type StreamUsage,
+} from '../../execution/plan.ts';
 import type { Executed, runPlan } from '../../execution/run.ts';
 import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
 import { IncrementalRun } from './incremental.ts';
-
-type SelectionCollector = NonNullable<Parameters<typeof planOperation>[4]>;
 
 /** The operation that a collector is made of, with the variables of its directives. */
 interface DeferralScope {
@@ -99,7 +103,7 @@ function valuesOf(
  * Delivery, v0.2). A field that is selected outside of a deferred fragment too isn't deferred. One that several
  * fragments defer goes with the first of them to be complete.
  */
-export function createDeferringCollector(scope: DeferralScope): SelectionCollector {
+export function createDeferringCollector(scope: DeferralScope): FieldCollector {
   /** Nodes of a field, of which each plan has a list of its own, with their origin. */
   const origin = Symbol('origin');
   type Nodes = readonly FieldNode[] & { [origin]?: Origin };
@@ -115,10 +119,7 @@ export function createDeferringCollector(scope: DeferralScope): SelectionCollect
   }
 
   /** Keeps the fields that belong to the selection itself in place, and puts the others in groups. */
-  function grouped(
-    { fields, begins }: CollectedFields,
-    own: UsageSet,
-  ): ReturnType<SelectionCollector['select']> {
+  function grouped({ fields, begins }: CollectedFields, own: UsageSet): ReturnType<FieldCollector['select']> {
     const here = new Map<string, readonly FieldNode[]>();
     const groups: { readonly usages: UsageSet; readonly fields: Map<string, readonly FieldNode[]> }[] = [];
     for (const [key, details] of fields) {

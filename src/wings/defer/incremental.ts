@@ -5,15 +5,12 @@ import {
   type Holder,
   type ListColumn,
   type ObjectColumn,
+  type Position,
   type ResolveTogether,
   TogetherInfo,
 } from '../../execution/columns.ts';
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
-import { atOnce, type Executed, Run } from '../../execution/run.ts';
-
-type AnswerSlot = NonNullable<ReturnType<Holder['above']>>;
-type RunTerms = ConstructorParameters<typeof Run>[0];
-type Scope = ConstructorParameters<typeof Run>[1];
+import { atOnce, type Executed, Run, type RunParts, type RunScope } from '../../execution/run.ts';
 
 type AnswerPath = readonly (string | number)[];
 
@@ -159,9 +156,9 @@ interface RunPart {
   readonly stream: Stream | null;
   readonly items: number;
   /** Position of the object that it belongs to; null if nothing holds it. */
-  readonly position: AnswerSlot | null;
+  readonly position: Position | null;
   /** Fragments and lists that begin in it, with their positions. */
-  readonly begun: { readonly what: Fragment | Stream; readonly position: AnswerSlot }[];
+  readonly begun: { readonly what: Fragment | Stream; readonly position: Position }[];
   readonly spawned: RunPart[];
   state: 'running' | 'there' | 'lost' | 'told';
   /** True if its run has begun, or never will. */
@@ -325,7 +322,7 @@ function isOver(fragment: Fragment | undefined): boolean {
 }
 
 /** True if a value, or one that it stands in, is lost to an error. */
-function isGone(position: AnswerSlot | null): boolean {
+function isGone(position: Position | null): boolean {
   for (let at = position; at !== null; at = at.column.holder.above(at.slot)) {
     if (at.column.isNull(at.slot)) return true;
   }
@@ -344,7 +341,7 @@ const MAX_BLOCKS = 100;
  * and for those who go with them. A value lost to an error is lost within its own part.
  */
 export class IncrementalRun<Told extends ToldPart> {
-  readonly #parts: RunTerms;
+  readonly #parts: RunParts;
   readonly #tell: (executed: Executed, isLost: boolean) => Told;
   readonly #fault: (error: unknown) => Told;
   readonly #onChange: () => void;
@@ -365,7 +362,7 @@ export class IncrementalRun<Told extends ToldPart> {
    * @param onChange called if there is something to tell, or nothing more will come
    */
   constructor(
-    parts: RunTerms,
+    parts: RunParts,
     tell: (executed: Executed, isLost: boolean) => Told,
     fault: (error: unknown) => Told,
     onChange: () => void,
@@ -411,11 +408,11 @@ export class IncrementalRun<Told extends ToldPart> {
 
   #open(
     part: RunPart,
-    scope: Pick<Scope, 'holder' | 'root'>,
+    scope: Pick<RunScope, 'holder' | 'root'>,
     outer: (usage: DeferUsage) => Fragment | undefined,
     mayStream: boolean,
   ): Run {
-    const later: Scope['later'] = (run) => ({
+    const later: RunScope['later'] = (run) => ({
       mayDefer: ({ begins, groups }, objects) => this.#mayAdd((begins.length + groups.length) * objects),
       defer: (deferral, objects) => this.#defer(part, run, deferral, objects, outer),
       stream: (field, shape, lists, slot, items) =>
@@ -480,8 +477,8 @@ export class IncrementalRun<Told extends ToldPart> {
   }
 
   /** The fragment that a usage stands for at a position: that of the nearest object around it. */
-  #fragmentAt(position: AnswerSlot, usage: DeferUsage): Fragment | undefined {
-    for (let at: AnswerSlot | null = position; at !== null; at = at.column.holder.above(at.slot)) {
+  #fragmentAt(position: Position, usage: DeferUsage): Fragment | undefined {
+    for (let at: Position | null = position; at !== null; at = at.column.holder.above(at.slot)) {
       const fragment = this.#fragments.get(at.column)?.get(at.slot)?.get(usage);
       if (fragment !== undefined) return fragment;
     }

@@ -16,6 +16,7 @@ import { errorBody, Failure, type FailureCode } from '../../errors.ts';
 import type { PersistedTexts } from '../../operations/documents.ts';
 import {
   ChangedRequest,
+  type Exchanged,
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
@@ -29,8 +30,6 @@ import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
 import { type KeyStore, openKeyStore } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
-
-type ExchangedKey = NonNullable<GatewayRequest['exchanged']>;
 
 /** Milliseconds after which a key is read again: another gateway may have revoked it. */
 const FRESH_MS = 500;
@@ -144,7 +143,7 @@ export class Issued {
    */
   async subscribing(
     request: GatewayRequest,
-  ): Promise<{ readonly exchanged: ExchangedKey; readonly watch: WatchKey } | null> {
+  ): Promise<{ readonly exchanged: Exchanged; readonly watch: WatchKey } | null> {
     const given = issuedKeyIn(request.headers.authorization);
     if (given === null) return null;
     const key = await this.#find(given);
@@ -187,7 +186,7 @@ export class Issued {
    * Makes what a request is run by, once the terms of its key allow it. A refusal is counted.
    * @throws Failure if they don't
    */
-  #admitted(key: IssuedKey, request: GatewayRequest, check: () => void): ExchangedKey {
+  #admitted(key: IssuedKey, request: GatewayRequest, check: () => void): Exchanged {
     const note = this.noting(key, request);
     try {
       check();
@@ -230,7 +229,7 @@ export class Issued {
   }
 
   /** Makes the function that counts the operations of a request. */
-  noting(key: IssuedKey, request: GatewayRequest): NonNullable<ExchangedKey['note']> {
+  noting(key: IssuedKey, request: GatewayRequest): NonNullable<Exchanged['note']> {
     const client = clientOf(request.headers);
     return (operation) => this.usage.note(key, client, operation.name ?? this.#listedIn(request), operation);
   }

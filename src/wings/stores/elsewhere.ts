@@ -14,7 +14,7 @@ import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../../exact-json.ts';
 import { BoundedCache, roughBytes, type Shrinkable } from '../../store/lru.ts';
-import type { HubLink, Leases, openStore, SharedCounters, Store } from '../../store/store.ts';
+import type { HubLink, Leases, SharedCounters, Store, StoreOptions } from '../../store/store.ts';
 import type { Adapter, Backing, Fault } from './backing.ts';
 import { openHubBacking } from './hub.ts';
 
@@ -289,9 +289,8 @@ const AT_HAND_SHARE = 0.5;
 const AHEAD_MS = 60_000;
 
 /** Opens a store outside this process: a file, a Redis, or a hub if the address names neither. */
-type Opening = Parameters<typeof openStore>[0];
 
-export async function openElsewhere(options: Opening): Promise<Store> {
+export async function openElsewhere(options: StoreOptions): Promise<Store> {
   const { url, link, maxBytes, timeoutMs, onFault } = options;
   if (link !== undefined && isInHub(url)) {
     const store = await storeOver(openHubBacking(link), options);
@@ -325,7 +324,7 @@ function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): NonNu
   };
 }
 
-async function storeOver(backing: Backing, options: Opening): Promise<Store> {
+async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
   const { now = Date.now } = options;
   const guard = guarded(backing, options);
   // A hub's values are at hand in `createNear`.

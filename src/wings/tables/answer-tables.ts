@@ -146,7 +146,7 @@ function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth:
 }
 
 /** A list of an answer, with the fields around it, as rows of the same columns. */
-interface AnswerTable {
+export interface AnswerTable {
   /** Response names down to the list, such as `countries.observations`; empty if the answer has no list. */
   readonly path: string;
   readonly columns: readonly TableColumn[];

@@ -18,11 +18,10 @@ import {
 import type { OperationsParts } from '../../operations/run.ts';
 import { openBill } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import { TooManyFields, tablesBySchema } from './answer-tables.ts';
+import { type AnswerTable, TooManyFields, tablesBySchema } from './answer-tables.ts';
 import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from './cells.ts';
 
-type MadeTable = NonNullable<ReturnType<typeof tablesBySchema>>[number];
-type MadeColumn = MadeTable['columns'][number];
+type MadeColumn = AnswerTable['columns'][number];
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';
@@ -101,7 +100,7 @@ async function* continued(
 function tableFor(
   request: GatewayRequest,
   { schema, persisted, config }: OperationsParts,
-): MadeTable | string | null {
+): AnswerTable | string | null {
   if (Array.isArray(request.body))
     return 'A table is made of one operation. Send them one by one, or ask for JSON.';
   const asked = textIn(request, persisted);
@@ -119,8 +118,8 @@ function tableFor(
 
 /** Writes the table in steps, with a chunk after those that complete one. */
 function* written(
-  { rows }: MadeTable,
-  data: Parameters<MadeTable['rows']>[0],
+  { rows }: AnswerTable,
+  data: Parameters<AnswerTable['rows']>[0],
   writer: TableWriter,
 ): Generator<Uint8Array | undefined> {
   let count = 0;
