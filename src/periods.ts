@@ -283,7 +283,10 @@ function calendar(shape: string, texts: readonly string[], separator: string): P
   }
 }
 
-/** Places of the year, the unit and the number, by the kinds of the parts. A year of two digits stands beside a number of one. */
+/**
+ * Places of the year, the unit and the number, by the kinds of the parts. A year of two digits stands beside a number
+ * of one.
+ */
 const PLACES = [
   [/^(?:4u[1-3]|2u1)$/, 0, 1, 2],
   [/^4[12]u$/, 0, 2, 1],

@@ -293,7 +293,7 @@ export function untilAborted<T>(
   }
   return new Promise((resolve, reject) => {
     let isOver = false;
-    /** Ends the wait. @returns true if it was still going on */
+    /** Ends the wait; returns true if it was still going on. */
     function end(as: WaitEnd): boolean {
       if (isOver) return false;
       isOver = true;

@@ -393,7 +393,7 @@ type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
 
 /** The ways to make good what a call did not bring. */
 export interface Repair {
-  /** Gets the rest of a cut answer. @throws Failure UPSTREAM_INCOMPLETE if it can't be had */
+  /** Gets the rest of a cut answer; throws Failure UPSTREAM_INCOMPLETE if it can't be had. */
   cut(task: Task, answer: Rows, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
   /** Finds the names for which a call was refused, and fetches the others. */
   refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
@@ -472,7 +472,7 @@ function wouldTellOfCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boo
   return meta.total !== null && (totals === 'true' || meta.total > received);
 }
 
-/** Settles the pairs of a whole answer. @throws Failure if the pair of a faulty row can't be told */
+/** Settles the pairs of a whole answer; throws Failure if the pair of a faulty row can't be told. */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,

@@ -48,7 +48,10 @@ export interface FetchCosts {
   readonly callsIfRenewed: () => number;
 }
 
-/** Finds the data calls of a key in the interval of an instant, and in the one before: an interval is as long as figures are fresh. */
+/**
+ * Finds the data calls of a key in the interval of an instant, and in the one before: an interval is as long as
+ * figures are fresh.
+ */
 export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: FiguresParts['freshness']): Traffic {
   const interval = Math.floor(nowMs / Math.max(1, ttlMs));
   tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
@@ -297,7 +300,7 @@ async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Mee
   if (calls > 0) revalidation.countCalls(tenant, calls, settledAtMs);
 }
 
-/** Corrects for how long entries past their time are known to hold. @returns the demands that no entry meets */
+/** Corrects for how long entries past their time are known to hold; returns the demands that no entry meets. */
 async function expiredOrMissing(
   demands: readonly HeldDemand[],
   { sending, parts, nowMs }: Meeting,

@@ -80,7 +80,7 @@ class Queue {
     return isNew;
   }
 
-  /** Withdraws a request, and batches that nobody waits for any more. @returns its demands that have no outcome */
+  /** Withdraws a request, and batches that nobody waits for any more; returns its demands that have no outcome. */
   withdraw(request: Request): readonly Demand[] {
     const missing: Demand[] = [];
     const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
@@ -240,7 +240,7 @@ function sendingOf(batch: Batch): Sending {
 interface WindowMeans extends FiguresParts {
   readonly tenant: Tenant;
   readonly isUnderWay: () => boolean;
-  /** Sends what has gathered. @returns the instant to send the rest, in milliseconds since the epoch; null for none */
+  /** Sends what has gathered; returns the instant to send the rest, in milliseconds since the epoch; null for none. */
   readonly leave: () => number | null;
 }
 

@@ -168,7 +168,7 @@ function createOperandLoader(
   /** Demands that were made beforehand, by pair. */
   const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
 
-  /** Notes a demand. @returns true if it is new */
+  /** Notes a demand; returns true if it is new. */
   function expect(demand: Demand): boolean {
     const byPair = expected[demand.mode];
     const pair = keyOf(demand);
@@ -504,7 +504,7 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
     return sets.map(() => null);
   }
 
-  /** Asks for demands that have not been asked for, each once. @returns the outcome of each */
+  /** Asks for demands that have not been asked for, each once; returns the outcome of each. */
   async function load(demands: readonly Demand[]): Promise<Outcome[]> {
     const own = new AskedSet();
     const fresh: Demand[] = [];

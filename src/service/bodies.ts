@@ -345,7 +345,7 @@ function parsedRow(bytes: Buffer, from: number, to: number): unknown {
   }
 }
 
-/** Parses all but the rows. @throws SyntaxError */
+/** Parses all but the rows; throws SyntaxError. */
 function bodyAround(
   bytes: Buffer,
   { name, at: from }: { readonly name: string | null; readonly at: number },

@@ -15,7 +15,7 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly isPublic: boolean;
   /** Makes the path and query parameters of a call; a parameter that is undefined is not sent. */
   readonly params: (params: Params) => CallParams;
-  /** Decodes a body; only records with `isDated` tell when it was sent. @throws Failure UPSTREAM_INVALID_RESPONSE */
+  /** Decodes a body; only records with `isDated` tell when it was sent; throws Failure UPSTREAM_INVALID_RESPONSE. */
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
   /** True if a service may lack the route, since no path is specified for it; see `absentRoutes`. */
   readonly isOptional?: true;
@@ -44,7 +44,10 @@ interface CallParams {
 export interface Call {
   readonly route: string;
   readonly isPublic: boolean;
-  /** Path and query string, parameters in a fixed order: the only name of a call. Those with the same ask for the same thing. */
+  /**
+   * Path and query string, parameters in a fixed order: the only name of a call. Those with the same ask for the same
+   * thing.
+   */
   readonly target: string;
 }
 
@@ -235,7 +238,7 @@ export interface Payer {
    * another Failure if its budget has no room, DOMException AbortError if nobody waits any more
    */
   reserve(route: string): {
-    /** Bills the request, which leaves now. @throws DOMException AbortError if nobody waits any more: the room is free */
+    /** Bills the request, which leaves now; throws DOMException AbortError if nobody waits any more: the room is free. */
     charge(): void;
     release(): void;
   };

@@ -235,7 +235,10 @@ export interface ListCache {
   readonly lookups?: Lookups | undefined;
 }
 
-/** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link RefusedArguments}. */
+/**
+ * An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link
+ * RefusedArguments}.
+ */
 interface HeldAnswer {
   readonly status: 200 | 404 | 422;
   readonly body: unknown;

@@ -139,7 +139,10 @@ function plain(headers: IncomingHttpHeaders): Answer['headers'] {
   return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
-/** Tells if a call failed because the connection that it went over had been closed before, which says nothing of the service. */
+/**
+ * Tells if a call failed because the connection that it went over had been closed before, which says nothing of the
+ * service.
+ */
 export function isForgotten(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof Forgotten;
 }
@@ -248,7 +251,7 @@ const OPEN: Readonly<Record<string, Open>> = {
   zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: ZSTD_WINDOW }),
 };
 
-/** Finds the steps that undo the encodings of a body; null if it has none. @throws Unreadable */
+/** Finds the steps that undo the encodings of a body; null if it has none; throws Unreadable. */
 function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
   if (header === undefined) return null;
   const names = String(header)

@@ -246,7 +246,7 @@ export interface InFlight {
     readonly signal: AbortSignal;
     /** Fetches names; calls that come at the same time in this process share it. */
     fetch(names: readonly string[]): Promise<void>;
-    /** Takes over the values that others have fetched. @returns the names that have none */
+    /** Takes over the values that others have fetched; returns the names that have none. */
     takeOver(names: readonly string[]): Promise<readonly string[]>;
   }): Promise<void>;
 }

@@ -81,8 +81,9 @@ interface TickerPart extends TickerList {
 type ListExtent = 'whole' | 'cut' | 'doubtful';
 
 /**
- * Asks for listings, for nothing twice. The route is promised neither counts nor pages, so a list that is as long as a limit may be cut
- * and is looked into: it is whole if `limit` is shown to be heeded, or the service's own total says so.
+ * Asks for listings, for nothing twice. The route is promised neither counts nor pages, so a list that is as long as
+ * a limit may be cut and is looked into: it is whole if `limit` is shown to be heeded, or the service's own total
+ * says so.
  */
 function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned) {
   const asked = new Map<string, Promise<TickerList>>();

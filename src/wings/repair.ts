@@ -616,9 +616,9 @@ function figuresIn(rows: SentRows): readonly ObservationRecord[] {
 }
 
 /**
- * The runs of the pairs of a cut answer that look whole, if the service tells a total: rows come in one run a pair, so that the cut can only have hit the last
- * run. (If latest figures come one a pair, it has hit none.) None if a pair comes in several runs. This is evidence,
- * not proof: the caller holds it against the service's total.
+ * The runs of the pairs of a cut answer that look whole, if the service tells a total: rows come in one run a pair,
+ * so that the cut can only have hit the last run. (If latest figures come one a pair, it has hit none.) None if a
+ * pair comes in several runs. This is evidence, not proof: the caller holds it against the service's total.
  */
 function wholeRunsOf({ mode }: Task, answer: Rows): Runs {
   const rows = totalBeyond(answer) === null ? [] : (sentRows(answer) ?? []);

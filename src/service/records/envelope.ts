@@ -127,7 +127,7 @@ export function labelIn(
   return null;
 }
 
-/** Reads the text that a record is known by. @throws Failure naming the field if none of the names holds any */
+/** Reads the text that a record is known by; throws Failure naming the field if none of the names holds any. */
 export function keyIn(row: JsonObject, place: Place, ...names: readonly [string, ...string[]]): string {
   return textIn(row, ...names) ?? missing(row, place, names);
 }
@@ -184,7 +184,7 @@ export function recordsOfRows(rows: readonly unknown[]): unknown[] {
   return records.of(rows) ?? records.put(rows, []);
 }
 
-/** Returns a list, or the one list of an object. @throws Failure if there is none, or several to choose from */
+/** Returns a list, or the one list of an object; throws Failure if there is none, or several to choose from. */
 export function soleListOf(value: unknown, place: Place): Found<readonly unknown[]> {
   if (Array.isArray(value)) return { value, place };
   if (!isObject(value)) throw invalid(place, `expected array, received ${kindOf(value)}`);
@@ -214,7 +214,7 @@ export function findObject(body: unknown, route: string, known: readonly string[
   return { value: only[1] as JsonObject, place: inside(place, only[0]) };
 }
 
-/** Returns the one object of a body, as {@link findObject} finds it; else all of it. @throws Failure if it is no object */
+/** Returns the one object of a body, as {@link findObject} finds it; else all of it; throws Failure if it is no object. */
 export function objectIn(body: unknown, route: string, known: readonly string[]): Found<JsonObject> {
   const found = findObject(body, route, known);
   if (found !== null) return found;
@@ -316,7 +316,7 @@ export function eachOf<T>(
   return withLeftOut(sound, first && { count: rows.length - sound.length, first });
 }
 
-/** Decodes the rows of a list that is the whole answer. @throws Failure of the first row if none can be read */
+/** Decodes the rows of a list that is the whole answer; throws Failure of the first row if none can be read. */
 export function eachFound<T>(
   { value, place }: Found<readonly unknown[]>,
   decode: (row: JsonObject, place: Place, index: number) => T,
@@ -345,7 +345,7 @@ export function noList(value: unknown, place: Place, expected: string): never[] 
   return withLeftOut([], { count: 1, first });
 }
 
-/** Returns null for an item that a list has not. @throws Failure if it may be among the rows that the list lacks */
+/** Returns null for an item that a list has not; throws Failure if it may be among the rows that the list lacks. */
 export function notFoundIn(list: object): null {
   const leftOut = leftOutOf(list);
   if (leftOut !== null) throw leftOut.first;

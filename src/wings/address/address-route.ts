@@ -151,7 +151,7 @@ class PublicAddress {
     this.#drawings = drawings;
   }
 
-  /** Answers with one form of a document. @param file its name, and the ending of the form */
+  /** Answers with one form of a document: `file` is its name, and the ending of the form. */
   async answer(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -72,7 +72,7 @@ export function openApiOf({ handle }: Gateway, current: () => ReadonlyMap<string
   }
 
   return {
-    /** Describes them in OpenAPI's words. @param base address that the paths are behind */
+    /** Describes them in OpenAPI's words, with paths behind the address `base`. */
     async text(base: string, version: string): Promise<string> {
       const paths = (await priced()).flatMap(({ document, price }) =>
         endingsOf(document).map((ending) => [

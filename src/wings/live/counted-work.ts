@@ -23,8 +23,8 @@ const ERRORS_TIMES_DEARER = 4;
 
 /**
  * Counts the objects of every list before anything is resolved for them, and errors, where graphql-js executes an
- * operation, as it does the events of subscriptions. Lists within each other multiply, so that a few words can ask for more than there is memory for. Our own
- * executor counts them itself.
+ * operation, as it does the events of subscriptions. Lists within each other multiply, so that a few words can ask
+ * for more than there is memory for. Our own executor counts them itself.
  */
 export function countWork(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {

@@ -150,7 +150,7 @@ class SourceWatch {
     return inbox;
   }
 
-  /** Notes sources that have run. @returns the inboxes that are to be told */
+  /** Notes sources that have run; returns the inboxes that are to be told. */
   ran(records: readonly SourceRecord[]): Inbox<SourceRecord>[] {
     const told: Inbox<SourceRecord>[] = [];
     for (const { keys, pending, inbox } of this.#subscribers) {

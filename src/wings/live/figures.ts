@@ -246,7 +246,7 @@ export class FigureWatch {
     return { behind, failure };
   }
 
-  /** Takes over the service's rows of a demand. @returns the subscribers that are to be told */
+  /** Takes over the service's rows of a demand; returns the subscribers that are to be told. */
   #put(watched: Watched, outcome: FigureRows): Iterable<FigureSubscriber> {
     const rows = listedOf(watched.demand, outcome);
     const before = watched.rows;

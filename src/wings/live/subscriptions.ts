@@ -45,8 +45,8 @@ import { Inbox, type LiveEvent, type LiveParts, mergeBill, noteCalls } from './i
 const MAX_BEGINNING = 16;
 
 /**
- * Subscriptions that have begun under keys which the service has not accepted lately, all of these keys together: while it fails, nobody
- * knows which of them are made up.
+ * Subscriptions that have begun under keys which the service has not accepted lately, all of these keys together:
+ * while it fails, nobody knows which of them are made up.
  */
 const MAX_UNPROVEN = 1_000;
 

@@ -201,8 +201,8 @@ function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): num
 const NO_ROWS: RowsOf = () => 0;
 
 /**
- * Bounds the calls for figures from below while demands are still coming, at next to no work: each call brings a number of rows and names a number of codes at the
- * most, so the sums of the demands tell the least.
+ * Bounds the calls for figures from below while demands are still coming, at next to no work: each call brings a
+ * number of rows and names a number of codes at the most, so the sums of the demands tell the least.
  */
 export function createFewestCalls(
   { maxRows, maxCodes }: CoverLimits,

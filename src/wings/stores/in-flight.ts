@@ -75,7 +75,7 @@ export function createInFlight(
     return { stateOf, leased: { ...lease, names: leasedNames } };
   }
 
-  /** Renews a lease from time to time. @returns a function that stops that */
+  /** Renews a lease from time to time; returns a function that stops that. */
   function renewing(lease: Lease): () => void {
     const passedOver = lease.names.map(() => awayState(lease.holder));
     let cancel = () => {};
@@ -160,7 +160,10 @@ interface Terms {
   readonly seen: ReadonlyMap<string, HeldState>;
 }
 
-/** @returns the names that are to be fetched, those that nobody fetches, those that others are at, and those that others have fetched */
+/**
+ * @returns the names that are to be fetched, those that nobody fetches, those that others are at, and those that
+ * others have fetched
+ */
 function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {
   const where = (isIt: (state: LeaseState) => boolean) =>
     names.filter((name) => isIt(states.get(name) ?? 'own'));

@@ -141,8 +141,8 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
 const TAKE_KEPT_MS = 2_000;
 
 /**
- * Does the same as `mayTake` of the shared counters, with nothing between the look and the count. A take that is asked for again
- * was counted the first time.
+ * Does the same as `mayTake` of the shared counters, with nothing between the look and the count. A take that is
+ * asked for again was counted the first time.
  */
 const TAKE = `
 local minute, month, now, takes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'take'

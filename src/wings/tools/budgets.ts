@@ -56,7 +56,7 @@ class ToolPurse extends CountedPurse {
     this.#isSession = isSession;
   }
 
-  /** Tells the calls that are spent. @throws Failure if the store can't be reached */
+  /** Tells the calls that are spent; throws Failure if the store can't be reached. */
   async told(): Promise<ToldBudget> {
     const nowMs = Date.now();
     const [spent = 0] = await this.read(this.countsAt(nowMs));
