@@ -1,10 +1,3 @@
-import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
-import type {
-  TradeFlowRecord,
-  TradeOverviewRecord,
-  TradePartnerRecord,
-  TradeProductRecord,
-} from './records.ts';
 /**
  * The routes of trade, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the paths
  * and parameters, and nothing of the answers: the fields that are read have the names of the parameters, and all else is
@@ -31,6 +24,13 @@ import {
   rowListIn,
   textIn,
 } from '../../service/records/envelope.ts';
+import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import type {
+  TradeFlowRecord,
+  TradeOverviewRecord,
+  TradePartnerRecord,
+  TradeProductRecord,
+} from './records.ts';
 
 interface TradeOverviewParams extends CountryParams, YearsParams {
   /** 1 to 20. */
@@ -103,39 +103,35 @@ const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
   assumed: () => [],
 };
 
-/** Observed: the reporter must be named. */
-const tradePartners: Endpoint<CountryParams, RowList<TradePartnerRecord>> = {
-  route: '/v1/trade/partners',
-  isPublic: false,
-  isOptional: true,
-  caching: 'ttl',
-  params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
-  decode: (body, { code }) =>
-    rowListIn(body, tradePartners.route, (list) =>
-      eachFound(list, (row, place) => {
-        reporterIn(row, place, code);
-        return { partnerCode: partnerIn(row), record: row };
-      }),
-    ),
-  assumed: () => [],
-};
+/** Makes the endpoint of a list that one country reports. Observed: the reporter must be named. */
+function reportedList<Row>(route: string, read: (row: JsonObject) => Row) {
+  const endpoint: Endpoint<CountryParams, RowList<Row>> = {
+    route,
+    isPublic: false,
+    isOptional: true,
+    caching: 'ttl',
+    params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
+    decode: (body, { code }) =>
+      rowListIn(body, route, (list) =>
+        eachFound(list, (row, place) => {
+          reporterIn(row, place, code);
+          return read(row);
+        }),
+      ),
+    assumed: () => [],
+  };
+  return endpoint;
+}
 
-/** Observed: the reporter must be named. */
-const tradeProducts: Endpoint<CountryParams, RowList<TradeProductRecord>> = {
-  route: '/v1/trade/products',
-  isPublic: false,
-  isOptional: true,
-  caching: 'ttl',
-  params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
-  decode: (body, { code }) =>
-    rowListIn(body, tradeProducts.route, (list) =>
-      eachFound(list, (row, place) => {
-        reporterIn(row, place, code);
-        return { productCode: productIn(row), record: row };
-      }),
-    ),
-  assumed: () => [],
-};
+const tradePartners = reportedList(
+  '/v1/trade/partners',
+  (row): TradePartnerRecord => ({ partnerCode: partnerIn(row), record: row }),
+);
+
+const tradeProducts = reportedList(
+  '/v1/trade/products',
+  (row): TradeProductRecord => ({ productCode: productIn(row), record: row }),
+);
 
 /** @throws Failure if it is another one than was asked for */
 function reporterIn(row: JsonObject, place: Place, asked: string | undefined): string | null {
