@@ -283,10 +283,7 @@ function calendar(shape: string, texts: readonly string[], separator: string): P
   }
 }
 
-/**
- * Places of the year, the unit and the number, by the kinds of the parts. A year of two digits stands beside a number
- * of one.
- */
+/** Places of the year, unit and number, by the kinds of the parts. Beside a year of two digits, a number has one. */
 const PLACES = [
   [/^(?:4u[1-3]|2u1)$/, 0, 1, 2],
   [/^4[12]u$/, 0, 2, 1],

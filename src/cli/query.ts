@@ -227,10 +227,7 @@ export async function query(question: Question, { url, key, format, bom = false 
 
 const UNKNOWN_NAMES = new Set(['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY']);
 
-/**
- * Tells that a field of the root has nothing at all to show below it, and a name there may be misspelt: a script
- * would go on with an empty table.
- */
+/** Tells that a field of the root shows nothing, and a name in it may be misspelt: a script would go on without. */
 function isEmptyForANameIn({ data, extensions: { warnings = [] } = {} }: GivenAnswer): boolean {
   const emptied = new Map<string, Set<string>>();
   for (const { code, path = [] } of warnings) {

@@ -101,10 +101,7 @@ export function createDataFetch(parts: FiguresParts): Fetch {
   return planned(covered(called(parts, REPAIR), parts), parts);
 }
 
-/**
- * The repair of calls, loaded by the first that needs it: most gateways hardly ever see an answer that is cut, or a
- * refusal.
- */
+/** The repair of calls, loaded by the first that needs it: most gateways hardly ever see a cut answer or a refusal. */
 const REPAIR: Repair = {
   cut: async (...cut) => (await import('../wings/repair.ts')).completed(...cut),
   refused: async (...refused) => (await import('../wings/bisected.ts')).bisected(...refused),

@@ -48,10 +48,7 @@ export interface FetchCosts {
   readonly callsIfRenewed: () => number;
 }
 
-/**
- * Finds the data calls of a key in the interval of an instant, and in the one before: an interval is as long as
- * figures are fresh.
- */
+/** Finds the data calls of a key in the interval of an instant, as long as figures are fresh, and in the one before. */
 export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: FiguresParts['freshness']): Traffic {
   const interval = Math.floor(nowMs / Math.max(1, ttlMs));
   tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };

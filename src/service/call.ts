@@ -44,10 +44,7 @@ interface CallParams {
 export interface Call {
   readonly route: string;
   readonly isPublic: boolean;
-  /**
-   * Path and query string, parameters in a fixed order: the only name of a call. Those with the same ask for the same
-   * thing.
-   */
+  /** Path and query string, parameters in a fixed order: calls of the same target ask for the same thing. */
   readonly target: string;
 }
 

@@ -235,10 +235,7 @@ export interface ListCache {
   readonly lookups?: Lookups | undefined;
 }
 
-/**
- * An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link
- * RefusedArguments}.
- */
+/** An answer as it lies in the tenant cache; 422, with {@link RefusedArguments}, for any refusal of arguments. */
 interface HeldAnswer {
   readonly status: 200 | 404 | 422;
   readonly body: unknown;

@@ -256,10 +256,7 @@ function numbered(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i + 1);
 }
 
-/**
- * Assumes figures of each country and metric that a call names, as far as there are any. The answer is whole, as its
- * total says.
- */
+/** Assumes figures of each country and metric that a call names, if there are any, and a total of as many. */
 function assumedFigures(target: string, yearsOf: YearsOf): unknown {
   const query = new URLSearchParams(target.slice(target.indexOf('?')));
   const namesIn = (name: string) => query.get(name)?.split(',') ?? [];

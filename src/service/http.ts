@@ -139,10 +139,7 @@ function plain(headers: IncomingHttpHeaders): Answer['headers'] {
   return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
-/**
- * Tells if a call failed because the connection that it went over had been closed before, which says nothing of the
- * service.
- */
+/** Tells if a call failed since its connection had been closed before, which says nothing of the service. */
 export function isForgotten(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof Forgotten;
 }

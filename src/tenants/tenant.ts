@@ -31,10 +31,7 @@ export interface Traffic {
   askedAtMs: number;
 }
 
-/**
- * Milliseconds that a key counts as proven after the service's last answer. Longer than anything is fresh: it gives
- * room, not data.
- */
+/** Milliseconds that a key counts as proven after the service's last answer: it gives room, and no data. */
 const PROVEN_MS = 60 * 60_000;
 
 /** The holder of one key, and all that this process knows of it. Each request finds its tenant once. */

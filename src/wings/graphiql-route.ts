@@ -116,10 +116,7 @@ function pageHandler(page: string | null) {
   };
 }
 
-/**
- * Returns the page with a first screen that says nothing of a sandbox where there is none, and asks nothing that may
- * not run.
- */
+/** Returns the page without words on a sandbox where there is none, and without questions that may not run. */
 function opened(page: string, isSandbox: boolean, isTrustedOnly: boolean): string {
   if (isTrustedOnly) return page.replace(/<section class="opening".*?<\/section>/s, '');
   return isSandbox ? page : page.replace(/<span class="of-sandbox">.*?<\/span>/s, '');

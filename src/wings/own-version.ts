@@ -24,10 +24,7 @@ export function ownBuild() {
   return build;
 }
 
-/**
- * Returns the commit of a checkout; null if this is none, or there is no git. The build (`scripts/prepare.mjs`) takes
- * it, too.
- */
+/** Returns the commit of a checkout; null if this is none, or there is no git. `scripts/prepare.mjs` takes it, too. */
 export function commitHere(): string | null {
   if (!existsSync(`${ROOT}.git`)) return null;
   const args = ['-C', ROOT, 'describe', '--always', '--exclude=*', '--abbrev=7', '--dirty=.dirty'];

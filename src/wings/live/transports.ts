@@ -377,10 +377,7 @@ class SharedStreams {
     return token;
   }
 
-  /**
-   * Ends a stream that nobody has come to read. The library forgets one when its reader leaves, so somebody comes and
-   * leaves.
-   */
+  /** Ends a stream that nobody reads: the library forgets one when its reader leaves, so somebody comes and leaves. */
   async #discard(raw: FastifyRequest, token: string, { outflow }: SharedStream): Promise<void> {
     this.#streams.delete(token);
     const headers = { get: (name: string) => (name === 'accept' ? EVENT_STREAM : null) };

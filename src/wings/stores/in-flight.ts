@@ -160,10 +160,7 @@ interface Terms {
   readonly seen: ReadonlyMap<string, HeldState>;
 }
 
-/**
- * @returns the names that are to be fetched, those that nobody fetches, those that others are at, and those that
- * others have fetched
- */
+/** @returns the names to fetch, those that nobody fetches, those that others are at, and those that others have fetched */
 function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {
   const where = (isIt: (state: LeaseState) => boolean) =>
     names.filter((name) => isIt(states.get(name) ?? 'own'));
