@@ -334,18 +334,25 @@ class SharedRun {
   /** The time at which it began, in milliseconds. */
   readonly sinceMs: number;
   ran!: Promise<RanOperation>;
-  /** Closes it: from now on nobody can join. */
-  readonly close: () => void;
+  readonly #onClose: () => void;
   /** The groups in which requests that have joined are answered. */
   readonly groups = new InGroups();
   readonly #waiting: GatewayRequest[] = [];
+  /** End the listening to requests, whose signals may outlive them. */
+  readonly #unlisten: (() => void)[] = [];
   #left = 0;
   #ends: AbortController | undefined;
   #answer: SharedAnswer | null = null;
 
-  constructor(sinceMs: number, close: () => void) {
+  constructor(sinceMs: number, onClose: () => void) {
     this.sinceMs = sinceMs;
-    this.close = close;
+    this.#onClose = onClose;
+  }
+
+  /** Closes it: from now on nobody can join, and it makes no difference who leaves. */
+  close(): void {
+    this.#onClose();
+    for (const unlisten of this.#unlisten.splice(0)) unlisten();
   }
 
   add(request: GatewayRequest): void {
@@ -369,8 +376,9 @@ class SharedRun {
       this.close();
       ends.abort(signal.reason);
     };
+    signal.addEventListener('abort', onLeave, { once: true });
+    this.#unlisten.push(() => signal.removeEventListener('abort', onLeave));
     if (signal.aborted) onLeave();
-    else signal.addEventListener('abort', onLeave, { once: true });
   }
 
   /** Returns null if no plan has written it. */

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
@@ -247,6 +247,27 @@ describe('the bare handler', () => {
     expect(library.operations).toHaveLength(1);
     expect(new Set(library.operations[0]?.errorCodes)).toEqual(new Set(['CLIENT_CLOSED_REQUEST']));
     expect([library.problems, library.unhandled]).toEqual([[], []]);
+  });
+
+  it('leaves nothing with a signal that outlives its operations', async () => {
+    await using library = await openLibrary();
+    const { signal } = new AbortController();
+    const ask = (query: string) =>
+      library.gateway.handle({
+        method: 'POST',
+        headers: headersFor(library, 'application/json'),
+        search: '',
+        body: { query },
+        signal,
+      });
+    // The first is read by Apollo Server, which runs it for itself.
+    await ask(FIGURES);
+    library.sandbox.log.clear();
+    const bodies = await Promise.all([ask(FIGURES), ask(FIGURES), ask('{ nothing }')]);
+    expect(bodies.map(({ body }) => String(body).includes('"errors"'))).toEqual([false, false, true]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    // Equal ones have shared their calls.
+    expect([...library.sandbox.log].map(({ route }) => route).sort()).toEqual(['/v1/countries', DATA].sort());
   });
 
   it('has its bounds follow from MEMORY_MB', async () => {
