@@ -29,6 +29,7 @@ import {
   setHeaders,
   setRunHeaders,
   shown,
+  type WrittenAnswer,
 } from './run.ts';
 
 /** Waiters that go on at once. Each further group is twice as large as the one before, up to the largest. */
@@ -167,7 +168,7 @@ export class AnswersTable implements Shrinkable {
   /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
   keep(
     { question, mayReadSchema }: PlainRequest,
-    { body, data, operation, extensions }: NonNullable<OperationRun['written']>,
+    { body, data, operation, extensions }: WrittenAnswer,
     run: OperationRun,
   ): void {
     const { tenantCache } = this.#parts;
@@ -322,7 +323,7 @@ async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResp
 }
 
 /** The answer to all requests that have joined a run. */
-interface SharedAnswer extends NonNullable<OperationRun['written']> {
+interface SharedAnswer extends WrittenAnswer {
   readonly errors: NonNullable<OperationRun['errors']>;
   readonly event: StoredAnswer['event'];
   /** The stored answer for all of them; null if it tells errors, since each error names its own request. */

@@ -111,7 +111,7 @@ export interface OperationRun {
 export type OpenRun = ReturnType<typeof createOpenRun>;
 
 /** The answer to an operation that ran by its plan. */
-interface WrittenAnswer {
+export interface WrittenAnswer {
   readonly status: number;
   readonly data: TextPieces;
   readonly body: string | Buffer;
