@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openProgram } from '../test/support/program.ts';
 
@@ -21,24 +22,26 @@ export async function printWeight(): Promise<void> {
   const line = await context.newCDPSession(page);
   await line.send('Network.enable');
   await line.send('Network.emulateNetworkConditions', LINE);
-  let bytes = 0;
-  let requests = 0;
-  page.on('requestfinished', async (request) => {
-    const { responseBodySize, responseHeadersSize } = await request.sizes();
-    bytes += responseBodySize + responseHeadersSize;
-    requests += 1;
-  });
+  const sizes: Promise<number>[] = [];
+  const onFinished = (request: Request) => {
+    sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize));
+  };
+  const received = async () => (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+  page.on('requestfinished', onFinished);
   const begun = performance.now();
   const seconds = () => `${((performance.now() - begun) / 1000).toFixed(1)} s`;
   await page.goto(`${new URL(program.url).origin}/graphiql`, { waitUntil: 'commit' });
   await page.locator('.start .questions button').first().click();
   await page.locator('.picture svg').first().waitFor();
-  const first = bytes;
-  console.log(`First picture: ${(first / 1e6).toFixed(2)} MB in ${requests} requests, after ${seconds()}`);
+  const picture = seconds();
+  const requests = sizes.length;
+  const first = await received();
+  console.log(`First picture: ${(first / 1e6).toFixed(2)} MB in ${requests} requests, after ${picture}`);
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   const editor = seconds();
   await page.waitForLoadState('networkidle');
-  console.log(`The editor adds ${((bytes - first) / 1e6).toFixed(2)} MB, after ${editor}\n`);
+  page.off('requestfinished', onFinished);
+  console.log(`The editor adds ${(((await received()) - first) / 1e6).toFixed(2)} MB, after ${editor}\n`);
   await browser.close();
 }
 

@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createStandIn } from '../../src/graphiql/stand-in.ts';
 import { hasChromium } from '../support/chromium.ts';
@@ -54,21 +55,23 @@ async function ask({ page: other, origin }: Scene, isSlow: boolean) {
   if (isSlow) await line.send('Network.emulateNetworkConditions', LINE);
   const files: { readonly path: string; readonly bytes: number }[] = [];
   const sizes: Promise<void>[] = [];
-  page.on('requestfinished', (request) => {
+  const onFinished = (request: Request) => {
     const noted = request.sizes().then(({ responseBodySize, responseHeadersSize }) => {
       files.push({ path: new URL(request.url()).pathname, bytes: responseBodySize + responseHeadersSize });
     });
     sizes.push(noted);
-  });
+  };
+  page.on('requestfinished', onFinished);
   await page.addInitScript(AT_ONCE);
   await page.goto(`${origin}/graphiql`, { waitUntil: 'commit' });
   await page.locator('.frame.lines g.top path').nth(2).waitFor();
   const { tookMs, readable } = await page.evaluate<{ tookMs: number; readable: string }>(
     '({ tookMs: window.drawnAtMs, readable: window.readable })',
   );
+  // Asks for no size after the picture: the page may be closed before it is told.
+  page.off('requestfinished', onFinished);
   await Promise.all(sizes);
-  const received = [...files];
-  return { page, tookMs, readable, received, [Symbol.asyncDispose]: () => fresh.close() };
+  return { page, tookMs, readable, received: files, [Symbol.asyncDispose]: () => fresh.close() };
 }
 
 async function timeWithoutLine(scene: Scene): Promise<number> {
