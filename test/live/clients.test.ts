@@ -155,6 +155,22 @@ describe('a WebSocket', () => {
     expect(await refusalOf(program.url, { authorization: 'Bearer two words' })).toBe(401);
   });
 
+  it.each(['//', 'http://[', '//graphql:port/graphql', '*'])(
+    'is refused where %s is no address, and the program goes on',
+    async (address) => {
+      await using program = await openLive();
+      const { hostname, port } = new URL(program.url);
+      const raw = connectTcp(Number(port), hostname);
+      raw.write(
+        `GET ${address} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+      );
+      const [head] = await once(raw, 'data');
+      expect(String(head)).toMatch(/^HTTP\/1\.1 40[04] /);
+      expect((await program.ask('{ sources { key } }')).upstream.calls).toBe(1);
+      expect(program.problems).toEqual([]);
+    },
+  );
+
   it('that speaks nonsense is closed, and nobody else notices', async () => {
     await using program = await openLive();
     const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws');

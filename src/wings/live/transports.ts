@@ -622,8 +622,8 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
 
 /** Returns the status that refuses a connection; null if it is made. */
 function refusalStatus(request: IncomingMessage, isDraining: boolean): number | null {
-  const { pathname } = new URL(request.url ?? '', 'http://gateway');
-  if (pathname !== '/graphql') return 404;
+  // Not `new URL`: what throws here ends the program, and anybody may send what is no address.
+  if (URL.parse(request.url ?? '', 'http://gateway')?.pathname !== '/graphql') return 404;
   return isDraining ? 503 : (headFault(request)?.status ?? null);
 }
 
