@@ -152,17 +152,16 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
         : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
     const text = written !== null && run.errors !== null ? written.body : told;
     const response = { status, headers, body: text };
-    if (run.errors === null) return response;
-    if (passed.planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
+    // An answer without a plan of its own is an error, or a price: that is another once something is held.
+    if (run.errors === null || written === null) return response;
+    plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
-    if (plain !== null && written !== null) {
+    if (plain !== null) {
       const isKnown = parts.operations.find(plain.params, run.context.caller.flow !== UNPROVEN) !== undefined;
       if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
         answers.keep(plain, written, run);
     }
-    return tagged(request, asked.isNamed, response, run.errors, () =>
-      entityTag(written?.data ?? ['null'], run.onError),
-    );
+    return tagged(request, asked.isNamed, response, run.errors, () => entityTag(written.data, run.onError));
   }
 
   return {
