@@ -330,6 +330,12 @@ export function isDeepOperation(text: unknown): boolean {
   return false;
 }
 
+/** Tells if a value, at any depth, holds a number such as 1e999, which JSON can spell and not write. */
+function hasInfinite(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinite);
+}
+
 /** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
 export function mayReadSchema(text: string): boolean {
   return (
@@ -373,7 +379,10 @@ export class PlainRequests {
     const params = paramsIn(request, this.#persisted, flow !== UNPROVEN);
     if (params === null) return null;
     const { text, operationName = '', variables, onError } = params;
-    const question = `${onError} ${operationName}\n${JSON.stringify(variables)}\n${text}`;
+    const given = JSON.stringify(variables);
+    // A number beyond all numbers would be named as null is.
+    if (given.includes('null') && hasInfinite(variables)) return null;
+    const question = `${onError} ${operationName}\n${given}\n${text}`;
     return { params, question, mayReadSchema: mayReadSchema(text), contentType };
   }
 
