@@ -140,15 +140,16 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
     });
     // An answer that the client can't take is not sent, though it may have been made.
     if (status === 406) run.errors = null;
-    const tooLong = body.kind === 'complete' ? execution.tooLong([body.string]) : null;
+    // Apollo's own parts would be those of an executor that makes some, and ours makes none.
+    const { string } = body as Extract<typeof body, { readonly kind: 'complete' }>;
+    const tooLong = execution.tooLong([string]);
     if (tooLong !== null) run.errors = [tooLong];
     setRunHeaders(headers, status, run, parts);
-    if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
     const { written } = run;
     // An answer that a plan has written is sent as it is: Apollo would write it in one go, however long it is.
     const told =
       tooLong === null
-        ? worded(body.string, run)
+        ? worded(string, run)
         : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
     const text = written !== null && run.errors !== null ? written.body : told;
     const response = { status, headers, body: text };

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/wings/issued/key.ts';
+import { heapBytes } from '../support/heap.ts';
 import { CARD, trustedFile } from '../tools/documents.ts';
 import { FIGURE, figureOf, openFolder, openIssuing } from './issuing.ts';
 
@@ -29,6 +30,18 @@ describe('an issued key', () => {
       { window: 'day', calls: 1 },
       { window: 'month', calls: 1 },
     ]);
+  });
+
+  it('that may read parts of the graph has no room for all the texts that anybody can send by it', async () => {
+    using folder = openFolder();
+    await using program = await openIssuing(folder);
+    const key = await program.issue({ name: 'page', tags: ['figures'] });
+    const refused = (i: number) => program.codes(`{ tickers { symbol } }${' '.repeat(900_000 + i)}`, { key });
+    await refused(0);
+    const before = heapBytes();
+    for (let i = 1; i < 14; i += 1) expect(await refused(i)).toEqual(['DOCUMENT_NOT_ALLOWED']);
+    expect(heapBytes() - before).toBeLessThan(8_000_000);
+    expect(program.requests()).toEqual([]);
   });
 
   it('that was made up, cut or altered is refused, and asks nothing of the service', async () => {

@@ -24,7 +24,7 @@ import {
   textIn,
 } from '../../operations/messages.ts';
 import { joinedPurse, openBill } from '../../service/call.ts';
-import { createLru } from '../../store/lru.ts';
+import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../store/lru.ts';
 import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole, TAGS } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
@@ -41,7 +41,10 @@ const TRUSTED_MS = 10_000;
 const ABSENT_MS = 1_000;
 
 /** Keys that are remembered, and names under which there is none: anybody can make those up. */
-const MOST = { known: 10_000, absent: 2_000, visitors: 50_000, documents: 1_000 };
+const MOST = { known: 10_000, absent: 2_000, visitors: 50_000 };
+
+/** Bytes of texts whose tags are remembered: the key of a page is anybody's, and so are texts as long as may be. */
+const MAX_TAGGED_BYTES = 4 * 1024 * 1024;
 
 /** Looks for keys that are not known, at once: those beyond are turned away. */
 const MAX_LOOKS = 16;
@@ -410,7 +413,10 @@ const OF_FIGURES: ReadonlySet<string> = new Set(['CountryProfile', 'Signals']);
 class DocumentTags {
   readonly #schema: GraphQLSchema;
   readonly #maxTokens: number;
-  readonly #known = new LRUCache<string, readonly string[]>({ max: MOST.documents });
+  readonly #known = new BoundedCache<readonly string[]>(
+    MAX_TAGGED_BYTES,
+    (_, text) => OVERHEAD_BYTES + 2 * text.length,
+  );
 
   constructor(schema: GraphQLSchema, maxTokens: number) {
     this.#schema = schema;
