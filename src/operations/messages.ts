@@ -29,6 +29,7 @@ export interface Exchanged {
   readonly authorization: string | null;
   readonly purse: Purse;
   readonly note?: Caller['note'];
+  readonly checkText?: Caller['checkText'];
 }
 
 /** Tells who asks, and by which key of the service. */
@@ -48,10 +49,10 @@ export function createCallers(tenants: Tenants, isIssued = (_: string) => false)
     const own = given !== null && isIssued(given) ? null : given;
     const authorization = exchanged?.authorization ?? own;
     const tenant = tenants.of(authorization);
-    const purse = exchanged?.purse;
+    const { purse, note, checkText } = exchanged ?? {};
     const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, purse, note: exchanged?.note, flow, since, slices: 0 };
+    return { authorization, tenant, purse, note, checkText, flow, since, slices: 0 };
   };
 }
 

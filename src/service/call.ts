@@ -92,6 +92,8 @@ export interface Caller extends Job {
   readonly purse?: Purse | undefined;
   /** Called with each operation of the request once it is over, if somebody counts. */
   readonly note?: ((operation: NotedOperation) => void) | undefined;
+  /** Throws Failure if its key may not read a document; left out if it may read any. */
+  readonly checkText?: ((text: string) => void) | undefined;
 }
 
 /** A budget of calls under the key of another. */

@@ -201,7 +201,8 @@ export class Issued {
     const other = request.exchanged?.purse;
     const purse =
       other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
-    return { authorization: `Bearer ${this.#parts.config.countryDataKey}`, purse, note };
+    const checkText = (text: string) => this.#checkText(key, text);
+    return { authorization: `Bearer ${this.#parts.config.countryDataKey}`, purse, note, checkText };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -347,14 +348,16 @@ export class Issued {
     const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
     if (key.visitorPerMinute !== null)
       this.#visitors.count(`${key.name} ${address}`, bodies.length, key.visitorPerMinute, this.#parts.now());
-    for (const body of bodies) this.#checkDocument(key, new ChangedRequest(request, { body }));
+    for (const body of bodies) {
+      const asked = textIn(new ChangedRequest(request, { body }), this.#parts.persisted);
+      // A text that is known by then only is checked before it runs.
+      if (asked !== null) this.#checkText(key, asked.text);
+    }
   }
 
-  #checkDocument({ documents, tags }: IssuedKey, request: GatewayRequest): void {
+  /** @throws Failure if the key may not read the document */
+  #checkText({ documents, tags }: IssuedKey, text: string): void {
     const { persisted } = this.#parts;
-    const text = textIn(request, persisted)?.text;
-    // There is nothing to run: other stages say so.
-    if (text === undefined) return;
     if (documents === 'trusted' && !persisted.lists(text))
       throw new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
     if (tags.length === 0) return;
