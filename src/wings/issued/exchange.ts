@@ -227,8 +227,8 @@ export class Issued {
       const failure = key === null || key.revokedAt !== null ? unknownKey() : this.#ended(key);
       if (failure === null) return;
       for (const onEnd of this.#watched.get(name) ?? []) onEnd(failure);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+    } catch {
+      // The next request by it says why. Nobody waits for this one, so that its fault would end the program.
     }
   }
 
