@@ -3,7 +3,6 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLNamedType,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
@@ -17,14 +16,14 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
-import type { FieldCost, SelectionScope } from '../graph/selection.ts';
+import { type FieldCost, rowTypeOf, type SelectionScope } from '../graph/selection.ts';
 import type { Answer, Call, Endpoint, Send } from '../service/call.ts';
 import * as endpoints from '../service/endpoints.ts';
+import { BoundedCache, OVERHEAD_BYTES, roughBytes } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 
-/** Lists that later operations are priced by, of all keys together. */
-const MAX_LISTS = 400;
+/** Bytes of the lists that later operations are priced by, of all keys together. */
+const MAX_LISTS_BYTES = 16 * 1024 * 1024;
 
 /** Milliseconds for which a list stays before a newer one takes its place: each is long held. */
 const RENEWING_MS = 60_000;
@@ -34,7 +33,10 @@ const RENEWING_MS = 60_000;
  * @param more endpoints besides those that every service has
  */
 export function openGivenLists(more: readonly Endpoint[]) {
-  const given = new LRUCache<string, { readonly body: unknown; readonly atMs: number }>({ max: MAX_LISTS });
+  const given = new BoundedCache<{ readonly body: unknown; readonly atMs: number }>(
+    MAX_LISTS_BYTES,
+    ({ body }) => OVERHEAD_BYTES + roughBytes(body),
+  );
   const keyOf = (tenant: Tenant, { target }: Call) => `${tenant.digest} ${target}`;
   const isOfAll = ({ route, assumed }: Endpoint) =>
     assumed !== undefined && !route.includes('{') && route !== endpoints.observations.route;
@@ -252,11 +254,6 @@ function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, 
     const type = schema.getType(name);
     return name !== 'Node' && !(isObjectType(type) && type.extensions.isFoundById);
   });
-}
-
-/** Returns the type of the rows of a connection; null for any other type. */
-function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
-  return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
 /** Returns true if a field brings several records: as a list, or as a page of one. */
