@@ -286,13 +286,17 @@ function paramsOf(
   const common = { operationName: operationName ?? undefined, variables: variables ?? {}, onError };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
-    // A text that comes with its hash has to be checked, and kept.
-    const isPlain = (extensions === undefined || extensions === null) && hash === null;
+    // A text that comes with its hash has to be checked, and kept. Clients tell of themselves in extensions, too.
+    const isPlain = hash === null && (extensions == null || isWithoutHash(extensions));
     const isAllowed = persisted.trusted === null || persisted.allows(query);
     return isPlain && isAllowed ? { ...common, text: query, isPersisted: false } : null;
   }
   const text = hash === null || query != null ? undefined : persisted.get(hash, isProven);
   return text === undefined ? null : { ...common, text, isPersisted: true };
+}
+
+function isWithoutHash(extensions: unknown): boolean {
+  return isObject(extensions) && extensions.persistedQuery === undefined && !isDeep(extensions);
 }
 
 /** Returns the hash by which a request names an operation; null if it names none, or not in a known way. */

@@ -75,6 +75,23 @@ describe('the third time the same is asked', () => {
     expect(program.requests()).toEqual([]);
   });
 
+  it('is the same question with extensions in which a client tells of itself', async () => {
+    await using program = await open();
+    const extensions = { clientLibrary: { name: '@apollo/client', version: '4.0.0' } };
+    for (const method of ['POST', 'POST', 'GET', 'POST'] as const)
+      await program.send({ method, body: { query: FIGURES, variables: { code: 'KE' }, extensions } });
+    await program.send({ body: { query: FIGURES, variables: { code: 'KE' } } });
+    expect(program.repeats()).toEqual([false, false, true, true, true]);
+    expect(program.requests()).toHaveLength(1);
+    for (const odd of [7, [], 'none', { persistedQuery: 7 }]) {
+      const { text } = await program.send({
+        body: { query: FIGURES, variables: { code: 'KE' }, extensions: odd },
+      });
+      expect(JSON.parse(text).errors).toHaveLength(1);
+    }
+    expect(program.requests()).toEqual([]);
+  });
+
   it('is no question with a number beyond all numbers, which JSON would write as null', async () => {
     const query =
       'query ($year: Int) { observations(countryCodes: ["KE"], metricKeys: ["population_total"], fromYear: $year, latest: true) { value } }';
