@@ -96,10 +96,7 @@ export function errorBody(
 /** Most characters that are repeated of a text of another's choice. */
 const EXCERPT_LENGTH = 500;
 
-/**
- * Returns the beginning of a text of the service's or the caller's. Half of a character that takes two places isn't left:
- * strict readers of JSON, as routers have, refuse all of an answer for it.
- */
+/** Returns the beginning of a text of another's: half a character isn't left, for which readers refuse an answer. */
 export function excerpt(text: string): string {
   return text.length <= EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH).toWellFormed()}…`;
 }

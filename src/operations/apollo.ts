@@ -23,7 +23,6 @@ import type { Config } from '../config.ts';
 import { errorBody, excerpt, Failure, type FailureCode } from '../errors.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { errorOf, formatError } from '../graph/errors.ts';
-import type { Caller } from '../service/call.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { AnswersTable } from './answers.ts';
 import {
@@ -327,7 +326,9 @@ function variablesFor(
   { schema, config }: RunMeans,
 ): PlannedOperation['variables'] | null {
   if (operation.operation === 'subscription') throw subscribedByPost(config);
-  checkText(text, context.caller);
+  // It may have been named by its hash, and not known when the terms of its key were looked at.
+  const unreadable = context.caller.refusalOf?.(text) ?? null;
+  if (unreadable !== null) throw errorOf(unreadable, 400);
   const tooLong = listRefusal(operation, variables, config.maxListItems);
   if (tooLong !== null) throw tooLong;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
@@ -337,18 +338,6 @@ function variablesFor(
   if (!mayAccept(accepts))
     throw new GraphQLError('The client takes no answer of ours.', { extensions: { code: 'BAD_REQUEST' } });
   return coerced;
-}
-
-/**
- * Checks a text that was named by its hash, and not known yet when the terms of its key were looked at.
- * @throws GraphQLError if the key may not read it
- */
-function checkText(text: string, caller: Caller): void {
-  try {
-    caller.checkText?.(text);
-  } catch (error) {
-    throw error instanceof Failure ? errorOf(error, 400) : error;
-  }
 }
 
 /** @throws GraphQLError that says why the operation is refused */

@@ -29,7 +29,7 @@ export interface Exchanged {
   readonly authorization: string | null;
   readonly purse: Purse;
   readonly note?: Caller['note'];
-  readonly checkText?: Caller['checkText'];
+  readonly refusalOf?: Caller['refusalOf'];
 }
 
 /** Tells who asks, and by which key of the service. */
@@ -49,10 +49,10 @@ export function createCallers(tenants: Tenants, isIssued = (_: string) => false)
     const own = given !== null && isIssued(given) ? null : given;
     const authorization = exchanged?.authorization ?? own;
     const tenant = tenants.of(authorization);
-    const { purse, note, checkText } = exchanged ?? {};
+    const { purse, note, refusalOf } = exchanged ?? {};
     const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, purse, note, checkText, flow, since, slices: 0 };
+    return { authorization, tenant, purse, note, refusalOf, flow, since, slices: 0 };
   };
 }
 
@@ -287,7 +287,7 @@ function paramsOf(
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
     // A text that comes with its hash has to be checked, and kept. Clients tell of themselves in extensions, too.
-    const isPlain = hash === null && (extensions == null || isWithoutHash(extensions));
+    const isPlain = hash === null && (extensions == null || namesNoText(extensions));
     const isAllowed = persisted.trusted === null || persisted.allows(query);
     return isPlain && isAllowed ? { ...common, text: query, isPersisted: false } : null;
   }
@@ -295,7 +295,7 @@ function paramsOf(
   return text === undefined ? null : { ...common, text, isPersisted: true };
 }
 
-function isWithoutHash(extensions: unknown): boolean {
+function namesNoText(extensions: unknown): boolean {
   return isObject(extensions) && extensions.persistedQuery === undefined && !isDeep(extensions);
 }
 

@@ -201,8 +201,8 @@ export class Issued {
     const other = request.exchanged?.purse;
     const purse =
       other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
-    const checkText = (text: string) => this.#checkText(key, text);
-    return { authorization: `Bearer ${this.#parts.config.countryDataKey}`, purse, note, checkText };
+    const authorization = `Bearer ${this.#parts.config.countryDataKey}`;
+    return { authorization, purse, note, refusalOf: (text) => this.#refusalOf(key, text) };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -350,23 +350,22 @@ export class Issued {
       this.#visitors.count(`${key.name} ${address}`, bodies.length, key.visitorPerMinute, this.#parts.now());
     for (const body of bodies) {
       const asked = textIn(new ChangedRequest(request, { body }), this.#parts.persisted);
-      // A text that is known by then only is checked before it runs.
-      if (asked !== null) this.#checkText(key, asked.text);
+      // A text that is known only later is looked at before it runs.
+      const failure = asked && this.#refusalOf(key, asked.text);
+      if (failure !== null) throw failure;
     }
   }
 
-  /** @throws Failure if the key may not read the document */
-  #checkText({ documents, tags }: IssuedKey, text: string): void {
-    const { persisted } = this.#parts;
-    if (documents === 'trusted' && !persisted.lists(text))
-      throw new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
-    if (tags.length === 0) return;
+  /** Returns the failure of a document that the key may not read; null if it may. */
+  #refusalOf({ documents, tags }: IssuedKey, text: string): Failure | null {
+    const refused = (message: string) => new Failure('DOCUMENT_NOT_ALLOWED', message);
+    if (documents === 'trusted' && !this.#parts.persisted.lists(text))
+      return refused('By this key only documents may run that are listed here.');
+    if (tags.length === 0) return null;
     const other = this.#tags.of(text).find((tag) => !(tags as readonly string[]).includes(tag));
-    if (other !== undefined)
-      throw new Failure(
-        'DOCUMENT_NOT_ALLOWED',
-        `This key may not read ${other}; it may read ${tags.join(', ')}.`,
-      );
+    return other === undefined
+      ? null
+      : refused(`This key may not read ${other}; it may read ${tags.join(', ')}.`);
   }
 }
 
