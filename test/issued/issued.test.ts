@@ -236,14 +236,18 @@ describe('an issued key', () => {
   it('calls tools, within its terms', async () => {
     using folder = openFolder();
     const file = trustedFile([CARD]);
-    await using program = await openIssuing({ ...folder, env: { MCP: 'on', TRUSTED_DOCUMENTS: file.path } });
-    const called = async (key: string) => {
+    await using program = await openIssuing({
+      ...folder,
+      env: { MCP: 'on', TRUSTED_DOCUMENTS: file.path, TRUSTED_PROXIES: '127.0.0.1' },
+    });
+    const called = async (key: string, from = '203.0.113.7') => {
       const reply = await fetch(program.url.replace('/graphql', '/mcp'), {
         method: 'POST',
         headers: {
           authorization: `Bearer ${key}`,
           'content-type': 'application/json',
           accept: 'application/json',
+          'x-forwarded-for': from,
         },
         body: JSON.stringify({
           jsonrpc: '2.0',
@@ -265,6 +269,10 @@ describe('an issued key', () => {
     expect(await called(await program.issue({ name: 'site', origins: ['https://app.example'] }))).toContain(
       'ORIGIN_NOT_ALLOWED',
     );
+    const bounded = await program.issue({ name: 'bounded', visitorPerMinute: 1 });
+    expect(await called(bounded)).toContain('"capital":"Nairobi"');
+    expect(await called(bounded)).toContain('RATE_LIMITED');
+    expect(await called(bounded, '203.0.113.8')).toContain('"capital":"Nairobi"');
     expect(program.requests()).toEqual([]);
     file.remove();
   });
