@@ -3,6 +3,7 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
@@ -16,7 +17,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { type FieldCost, rowTypeOf, type SelectionScope } from '../graph/selection.ts';
+import type { FieldCost, SelectionScope } from '../graph/selection.ts';
 import type { Answer, Call, Endpoint, Send } from '../service/call.ts';
 import * as endpoints from '../service/endpoints.ts';
 import { BoundedCache, OVERHEAD_BYTES, roughBytes } from '../store/lru.ts';
@@ -254,6 +255,11 @@ function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, 
     const type = schema.getType(name);
     return name !== 'Node' && !(isObjectType(type) && type.extensions.isFoundById);
   });
+}
+
+/** Returns the type of the rows of a connection; null for any other type. */
+function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
+  return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
 /** Returns true if a field brings several records: as a list, or as a page of one. */
