@@ -270,8 +270,8 @@ describe('comma-separated values', () => {
   it('are quoted where they must be, and never a formula', () => {
     const csv = csvOf(tableOf([{ ...FIGURE, countryName: 'Congo, "DR"', place: '\n＝1+1', value: -2.5 }]));
     expect(csv.split('\r\n')).toEqual([
-      '\ufeffcountry,name,indicator,indicator name,place,year,period,value,unit,low,high,status,source,retrieved',
-      `KE,"Congo, ""DR""",population_total,population_total,"'\n＝1+1",2024,,-2.5,persons,,,,,`,
+      '\ufeffcountry,name,indicator,indicator name,place,year,period,value,unit,low,high,status,source,release,retrieved',
+      `KE,"Congo, ""DR""",population_total,population_total,"'\n＝1+1",2024,,-2.5,persons,,,,,,`,
       '',
     ]);
   });

@@ -24,6 +24,7 @@ const COLUMNS: readonly (readonly [name: string, of: (figure: Figure) => Cell])[
   ['high', ({ high }) => high],
   ['status', ({ status, isModelled }) => status ?? (isModelled ? 'modelled' : null)],
   ['source', ({ source }) => source],
+  ['release', ({ release }) => release],
   ['retrieved', ({ retrievedAt }) => retrievedAt],
 ];
 
@@ -48,6 +49,7 @@ const READING_ORDER = [
   'high',
   'status',
   'source',
+  'release',
   'country',
   'indicator',
   'retrieved',
