@@ -188,6 +188,21 @@ describe('a WebSocket', () => {
     },
   );
 
+  it('that gives two subscriptions one name is told so, however long the name', async () => {
+    await using program = await openLive();
+    const headers = bearer('demo-team');
+    const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    const subscribe = { id: '😀'.repeat(100), type: 'subscribe', payload: { query: '{ __typename }' } };
+    for (let i = 0; i < 2; i += 1) socket.send(JSON.stringify(subscribe));
+    const [code, reason] = await once(socket, 'close');
+    expect([code, String(reason)]).toEqual([4409, expect.stringMatching(/^Subscriber for 😀+$/u)]);
+    expect(program.problems).toEqual([]);
+    expect(program.requests()).toEqual([]);
+  });
+
   it('that speaks nonsense is closed, and nobody else notices', async () => {
     await using program = await openLive();
     const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws');

@@ -479,6 +479,9 @@ const PONG_MS = 30_000;
 /** Characters of the name of a subscription in the log. */
 const MAX_REQUEST_ID = 128;
 
+/** Bytes of the reason of closing (RFC 6455). */
+const MAX_REASON_BYTES = 123;
+
 /** Codes of closing, as RFC 6455 and its registry have them; the last one is that of `graphql-transport-ws`. */
 const CLOSING = { goingAway: 1001, serviceRestart: 1012, fault: 4500, unauthorized: 4401 } as const;
 
@@ -538,7 +541,7 @@ export function liveSockets(
       {
         protocol: socket.protocol,
         send: (text) => send(socket, text, config.maxAnswerBytes),
-        close: (code, reason) => socket.close(code, reason),
+        close: (code, reason) => socket.close(code, fitting(reason)),
         onMessage: (take) =>
           socket.on('message', (message) => {
             take(String(message)).catch((error: unknown) => {
@@ -571,6 +574,11 @@ export function liveSockets(
       for (const socket of sockets.clients) socket.terminate();
     },
   };
+}
+
+/** Cuts a reason, which may repeat a name of the client's, to the bytes that a frame of closing has room for. */
+function fitting(reason = ''): string {
+  return reason.slice(0, new TextEncoder().encodeInto(reason, new Uint8Array(MAX_REASON_BYTES)).read);
 }
 
 /** Settles once the text has left, so that the maker of the next one waits for a slow reader. */
