@@ -372,7 +372,6 @@ describe('what others read', () => {
       html: `<iframe src="${url}" title="People &amp; &lt;years&gt;" width="400" height="820" style="border:0;max-width:100%" loading="lazy"></iframe>`,
       width: 400,
       height: 820,
-      thumbnail_url: 'https://figures.example/gateway/c/lines.png?codes=KE%2CNG',
     });
     for (const other of [
       'https://evil.example/c/lines',

@@ -196,7 +196,6 @@ class PublicAddress {
     const told = {
       title: document.title ?? document.description ?? document.name,
       url: `${start}${besidePage(document, given)('')}`,
-      imageUrl: `${start}${besidePage(document, given)('png')}`,
     };
     const room = { maxWidth: pixelsIn(maxwidth), maxHeight: pixelsIn(maxheight) };
     reply.header('cache-control', `public, max-age=${EMBED_SECONDS}`).type(JSON_TEXT);
@@ -590,9 +589,12 @@ ${body.join('\n')}
 /** Pixels of a frame, unless the asking page has less room; the page in it scrolls if it is longer. */
 const FRAME = { width: 960, height: 820 };
 
-/** Writes the oEmbed answer of a page. Nothing is asked for it, so its frame has a usual height. */
+/**
+ * Writes the oEmbed answer of a page. Nothing is asked for it, so its frame has a usual height, and it names no thumbnail,
+ * whose height nobody knows before it is drawn.
+ */
 function oembedOf(
-  { title, url, imageUrl }: { readonly title: string; readonly url: string; readonly imageUrl: string },
+  { title, url }: { readonly title: string; readonly url: string },
   { maxWidth, maxHeight }: { readonly maxWidth: number; readonly maxHeight: number },
 ): object {
   const width = Math.min(FRAME.width, maxWidth);
@@ -605,6 +607,5 @@ function oembedOf(
     html: `<iframe src="${escaped(url)}" title="${escaped(title)}" width="${width}" height="${height}" style="border:0;max-width:100%" loading="lazy"></iframe>`,
     width,
     height,
-    thumbnail_url: imageUrl,
   };
 }
