@@ -256,11 +256,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
    * held as that. An older choice doesn't outlive the series.
    * @param choices by the names of the latest figures
    */
-  async function keepChosen(
-    tenant: Tenant,
-    choices: ReadonlyMap<string, Choice>,
-    atMs: number,
-  ): Promise<void> {
+  async function keepChosen(tenant: Tenant, choices: ReadonlyMap<string, Choice>, atMs: number) {
     const held = await tenantCache.read<unknown>(tenant, [...choices.keys()]);
     // A value put there since the read comes first.
     const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? held.get(name);
@@ -323,10 +319,11 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         const latest = demandKey('latest', pair);
         if (newest.length <= 1) put(latest, newest);
         else if (told.length > 1) choices.set(latest, { among: newest, otherwise: UNTOLD });
-        else {
-          const among = newest.filter((row) => row !== told[0]);
-          choices.set(latest, { among, otherwise: rawOf(told) });
-        }
+        else
+          choices.set(latest, {
+            among: newest.filter(({ locationName }) => locationName !== null),
+            otherwise: rawOf(told),
+          });
       }
       if (!isHolding) return;
       tenantCache.keep(tenant, values, atMs);

@@ -82,7 +82,10 @@ async function settleRefused(
   if (named.length > 0) return blame(task, refusal, named, search);
   const meant = partOf(task, meantBy(refusal, rectangle));
   const isForAll = meant.pairs.length === task.pairs.length;
-  if (!isForAll && meant.pairs.length > 0) return settlePart(meant, task, refusal, search);
+  if (!isForAll && meant.pairs.length > 0) {
+    settleAll(meant, refusal, search);
+    return fetchOthers(task, within(meant.rectangle));
+  }
   const suspects = suspectsIn(rectangle, learned);
   if (isForAll && isProven(rectangle, suspects, refusal, learned)) {
     const [only = '', ...others] = [...suspects.countryCodes, ...suspects.metricKeys];
@@ -192,17 +195,10 @@ function blame(task: Task, refusal: Refusal, named: readonly string[], search: S
   return fetchOthers(task, isBlamed);
 }
 
-/** Settles the part of a task that the service's words mean: of the rest they say nothing, so it is fetched without it. */
-function settlePart(meant: Task, task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
-  settleAll(meant, refusal, search);
-  return fetchOthers(task, within(meant.rectangle));
-}
-
+/** Fetches a task without the part that the service's words mean: of the rest they say nothing. */
 function fetchOthers({ pairs, years, rowsOf, replan }: Task, isSettled: (pair: Pair) => boolean) {
-  return replan(
-    pairs.filter((pair) => !isSettled(pair)),
-    { years, rowsOf },
-  );
+  const others = pairs.filter((pair) => !isSettled(pair));
+  return replan(others, { years, rowsOf });
 }
 
 function remember(
@@ -307,12 +303,8 @@ function pointedAt(detail: string, { countryCodes, metricKeys }: Rectangle): str
   const pointed = [...detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g)].map(
     (m) => m[1] ?? m[2] ?? '',
   );
-  const words = new Set(
-    pointed
-      .join(' ')
-      .toLowerCase()
-      .split(/[^\w.-]+/),
-  );
+  const text = pointed.join(' ').toLowerCase();
+  const words = new Set(text.split(/[^\w.-]+/));
   const names = [...countryCodes, ...metricKeys];
   const named = names.filter((name) => words.has(name.toLowerCase()));
   return named.length === names.length ? [] : named;
