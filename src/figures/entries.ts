@@ -301,7 +301,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       };
       for (const { pair, rows } of figures) {
         const newest = rows.length < 2 ? rows : newestRows(rows);
-        const told = contenders(newest);
+        const told = newest.length < 2 ? newest : contenders(newest);
         several.note(tenant, told, mode === 'series' && years === null);
         if (!isHolding) continue;
         shareTexts(rows);
