@@ -74,7 +74,12 @@ describe('a refused call', () => {
 
   it.each([
     ['a country', 'country not found: aa', ['AA metric_0', 'AA metric_1'], ['AB metric_0', 'AB metric_1']],
-    ['a pair', 'no rows of "AA" and "metric_1"', ['AA metric_1'], ['AA metric_0', 'AB metric_0', 'AB metric_1']],
+    [
+      'a pair',
+      'no rows of "AA" and "metric_1"',
+      ['AA metric_1'],
+      ['AA metric_0', 'AB metric_0', 'AB metric_1'],
+    ],
   ])('says nothing of the others if its words single out %s that was answered before', async (...row) => {
     const [, detail, settledPairs, others] = row;
     const { fetch, learned, asked, remembered } = open(() => refusal(detail, []));
