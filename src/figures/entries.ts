@@ -12,7 +12,7 @@ import {
 } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
 import type { Planning } from '../plan/modes.ts';
-import { areCopies, contenders, distinct, periodKeyOf, sourcesOf } from '../plan/newest.ts';
+import { areCopies, contenders, distinct, newestRows, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import type { Send, Sending } from '../service/call.ts';
 import type { Ask, ListCache } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
@@ -209,6 +209,14 @@ const entries = createObjectMemo<ObservationEntry>('entry');
 /** Stands for a latest figure that a series doesn't tell: reads as nothing held. */
 const UNTOLD = { isUntold: true };
 
+/** A latest figure that the service itself may choose otherwise than a series tells it. */
+interface Choice {
+  /** The rows that it may choose: if one of them is held, it stays. */
+  readonly among: readonly ObservationRecord[];
+  /** The value to hold else. */
+  readonly otherwise: RawRows | typeof UNTOLD;
+}
+
 export type ObservationEntries = ReturnType<typeof createObservationEntries>;
 
 /**
@@ -237,28 +245,24 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     return entry;
   }
 
-  /** True if the held latest figures are among the newest rows of a series that came later. */
-  function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, tenant: Tenant) {
+  /** True if the held latest figures are among the rows that the service may choose. */
+  function areAmong(rows: Choice['among'], held: CacheEntry<unknown> | undefined, tenant: Tenant) {
     const chosen = entryOf(held, tenant)?.rows ?? [];
-    return chosen.length > 0 && chosen.every((one) => newest.some((row) => areCopies(one, row)));
+    return chosen.length > 0 && chosen.every((one) => rows.some((row) => areCopies(one, row)));
   }
 
   /**
-   * Keeps the service's own choice for latest figures that a series doesn't tell, if one of its newest rows is held as
-   * that; else marks them as not held, so that they are asked for. An older choice doesn't outlive the series.
-   * @param untold the newest rows of the series, by the name of the latest figure
+   * Keeps the service's own choice for latest figures that a series came with, if one of the rows that it may choose is
+   * held as that. An older choice doesn't outlive the series.
+   * @param choices by the names of the latest figures
    */
-  async function keepChosen(
-    tenant: Tenant,
-    untold: ReadonlyMap<string, PairFigures['rows']>,
-    atMs: number,
-  ): Promise<void> {
-    const names = [...untold.keys()];
-    const held = await tenantCache.read<unknown>(tenant, names);
+  async function keepChosen(tenant: Tenant, choices: ReadonlyMap<string, Choice>, atMs: number) {
+    const held = await tenantCache.read<unknown>(tenant, [...choices.keys()]);
     // A value put there since the read comes first.
     const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? held.get(name);
-    const gone = names.filter((name) => !areAmong(untold.get(name) ?? [], heldNow(name), tenant));
-    if (gone.length > 0) tenantCache.keep(tenant, new Map(gone.map((name) => [name, UNTOLD])), atMs);
+    const gone = [...choices].filter(([name, { among }]) => !areAmong(among, heldNow(name), tenant));
+    if (gone.length === 0) return;
+    tenantCache.keep(tenant, new Map(gone.map(([name, { otherwise }]) => [name, otherwise])), atMs);
   }
 
   return {
@@ -280,23 +284,25 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     },
     /**
      * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
-     * that is. Else the service's own choice stays, as long as it is one of the newest rows. Of a range of years, only
-     * the rows that lie in it are held.
+     * that is. The service's own choice stays, as long as it is another one of the newest rows: one of several, or that
+     * of a place. Of a range of years, only the rows that lie in it are held.
      */
     keep(tenant: Tenant, { mode, years }: KeptAs, figures: Iterable<PairFigures>, atMs: number): void {
       const isHolding = tenantCache !== NO_TENANT_CACHE;
       if (!isHolding && mode === 'latest') return;
       const values = new Map<string, RawRows | RawRange>();
-      const untold = new Map<string, PairFigures['rows']>();
+      const choices = new Map<string, Choice>();
+      const rawOf = (rows: readonly ObservationRecord[]) => rows.map(({ record }) => record);
       const put = (name: string, rows: readonly ObservationRecord[]) => {
-        const raw = rows.map(({ record }) => record);
+        const raw = rawOf(rows);
         const value = years === null ? raw : { years, rows: raw };
         entries.put(value, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
         values.set(name, value);
       };
       for (const { pair, rows } of figures) {
-        const newest = rows.length < 2 ? rows : contenders(rows);
-        several.note(tenant, newest, mode === 'series' && years === null);
+        const newest = rows.length < 2 ? rows : newestRows(rows);
+        const told = newest.length < 2 ? newest : contenders(newest);
+        several.note(tenant, told, mode === 'series' && years === null);
         if (!isHolding) continue;
         shareTexts(rows);
         if (years !== null) {
@@ -312,11 +318,16 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         if (mode === 'latest') continue;
         const latest = demandKey('latest', pair);
         if (newest.length <= 1) put(latest, newest);
-        else untold.set(latest, newest);
+        else if (told.length > 1) choices.set(latest, { among: newest, otherwise: UNTOLD });
+        else
+          choices.set(latest, {
+            among: newest.filter(({ locationName }) => locationName !== null),
+            otherwise: rawOf(told),
+          });
       }
       if (!isHolding) return;
       tenantCache.keep(tenant, values, atMs);
-      if (untold.size > 0) void keepChosen(tenant, untold, atMs);
+      if (choices.size > 0) void keepChosen(tenant, choices, atMs);
     },
   };
 }

@@ -87,23 +87,32 @@ type Row = ObservationRecord;
 
 /**
  * The rows of a series of which, by the service's own choice, any may be the latest figure: those of the newest year
- * whose period ends on the same day, or on a day that can't be told. A figure of the whole country stands before those
- * of places. A series tells its latest figure if there is just one.
+ * whose period ends on the same day, or on a day that can't be told.
  */
-export function contenders(rows: readonly Row[]): readonly Row[] {
+export function newestRows(rows: readonly Row[]): readonly Row[] {
   const newest = rows.length < 2 ? null : newestOf(rows);
   if (newest === null) return rows;
   // Mostly a year has one row: then no period is looked at.
   if (rows.findIndex((row) => row !== newest && row.year === newest.year) < 0) return [newest];
   const end = lastDayOf(newest);
-  const there = rows.filter((row) => {
-    if (row === newest) return true;
-    if (row.year !== newest.year) return false;
-    const other = lastDayOf(row);
-    return end === null || other === null || other === end;
-  });
-  if (there.length === 1) return there;
-  return distinct(newest.locationName === null ? there.filter(isNational) : there);
+  return distinct(
+    rows.filter((row) => {
+      if (row === newest) return true;
+      if (row.year !== newest.year) return false;
+      const other = lastDayOf(row);
+      return end === null || other === null || other === end;
+    }),
+  );
+}
+
+/**
+ * Those of them that are taken for the latest figure: a figure of the whole country stands before those of places. A
+ * series tells its latest figure if there is just one.
+ */
+export function contenders(rows: readonly Row[]): readonly Row[] {
+  const there = newestRows(rows);
+  const isOfCountry = there.length > 1 && newestOf(there)?.locationName === null;
+  return isOfCountry ? there.filter(isNational) : there;
 }
 
 /** The last day of a row's period; null if no rule reads it. */

@@ -80,8 +80,14 @@ async function settleRefused(
   const { learned } = search;
   const named = namedIn(refusal.detail, rectangle, learned);
   if (named.length > 0) return blame(task, refusal, named, search);
+  const meant = partOf(task, meantBy(refusal, rectangle));
+  const isForAll = meant.pairs.length === task.pairs.length;
+  if (!isForAll && meant.pairs.length > 0) {
+    settleAll(meant, refusal, search);
+    return fetchOthers(task, within(meant.rectangle));
+  }
   const suspects = suspectsIn(rectangle, learned);
-  if (isProven(rectangle, suspects, refusal, learned)) {
+  if (isForAll && isProven(rectangle, suspects, refusal, learned)) {
     const [only = '', ...others] = [...suspects.countryCodes, ...suspects.metricKeys];
     // A 404 may be for want of rows, unless the rest of the call had some.
     const isForName = isInferred || refusal.outcome instanceof Error;
@@ -186,8 +192,13 @@ function blame(task: Task, refusal: Refusal, named: readonly string[], search: S
     for (const name of named) remember(rectangle, name, refusal, search);
   }
   for (const pair of pairs.filter(isBlamed)) settle(pair, refusal.outcome);
-  const others = pairs.filter((pair) => !isBlamed(pair));
-  return task.replan(others, { years: task.years, rowsOf: task.rowsOf });
+  return fetchOthers(task, isBlamed);
+}
+
+/** Fetches a task without the part that the service's words mean: of the rest they say nothing. */
+function fetchOthers({ pairs, years, rowsOf, replan }: Task, isSettled: (pair: Pair) => boolean) {
+  const others = pairs.filter((pair) => !isSettled(pair));
+  return replan(others, { years, rowsOf });
 }
 
 function remember(
@@ -287,25 +298,30 @@ function trustBeside(name: string, { countryCodes, metricKeys }: Rectangle, know
   );
 }
 
-/**
- * The names of a call that the service's words single out: it quotes them or puts them after a colon. Names that it has
- * answered for are not the refused ones, even if it names them.
- */
-function namedIn(detail: string, { countryCodes, metricKeys }: Rectangle, known: Learned): string[] {
+/** The names of a call that the service's words single out: it quotes them or puts them after a colon. */
+function pointedAt(detail: string, { countryCodes, metricKeys }: Rectangle): string[] {
   const pointed = [...detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g)].map(
     (m) => m[1] ?? m[2] ?? '',
   );
-  const words = new Set(
-    pointed
-      .join(' ')
-      .toLowerCase()
-      .split(/[^\w.-]+/),
-  );
+  const text = pointed.join(' ').toLowerCase();
+  const words = new Set(text.split(/[^\w.-]+/));
   const names = [...countryCodes, ...metricKeys];
   const named = names.filter((name) => words.has(name.toLowerCase()));
-  if (named.length === names.length) return [];
-  const isAnswered = (name: string) => known.answered.countries.has(name) || known.answered.metrics.has(name);
-  return named.filter((name) => !isAnswered(name));
+  return named.length === names.length ? [] : named;
+}
+
+/** Those of them that are refused: names that the service has answered for are not, even if it names them. */
+function namedIn(detail: string, rectangle: Rectangle, { answered }: Learned): string[] {
+  const isAnswered = (name: string) => answered.countries.has(name) || answered.metrics.has(name);
+  return pointedAt(detail, rectangle).filter((name) => !isAnswered(name));
+}
+
+/** The part of a call that a refusal means, if it refuses no name: a 404 that singles out names is for want of their rows. */
+function meantBy({ outcome, detail }: Refusal, rectangle: Rectangle): Rectangle {
+  const pointed = new Set(outcome instanceof Error ? [] : pointedAt(detail, rectangle));
+  const meant = (names: readonly string[]) =>
+    names.some((name) => pointed.has(name)) ? names.filter((name) => pointed.has(name)) : names;
+  return { countryCodes: meant(rectangle.countryCodes), metricKeys: meant(rectangle.metricKeys) };
 }
 
 /** True if the service's words say that it doesn't know a country or a measure, rather than that it holds no rows. */

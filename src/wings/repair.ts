@@ -486,13 +486,7 @@ function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: L
   // rows.
   const unknown = answer.list.meta.total === null ? learned.facts().maxRows * 2 : learned.facts().maxRows + 1;
   const rowsLeft = total === null ? unknown : total - rowsIn(whole);
-  // At least one row each: the total shows that some of these are longer than was thought.
   const { years } = answer;
-  const known = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
-  const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, known(c, m)));
-  const expected = pairsOf(rectangle)
-    .filter((pair) => !whole.has(keyOf(pair)))
-    .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
   // A pair has at least the rows that came of it. So the pairs that are left share no call with it again that can't
   // hold both.
   const cameOf: RowsOf = (c, m) => sentOf(answer.groups, pairKey(c, m));
@@ -503,6 +497,12 @@ function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: L
         learned.learnSeries(countryCode, metricKey, least);
     }
   }
+  // At least one row each: the total shows that some of these are longer than was thought.
+  const known = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
+  const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, known(c, m)));
+  const expected = pairsOf(rectangle)
+    .filter((pair) => !whole.has(keyOf(pair)))
+    .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
   return (c, m) =>
     whole.has(pairKey(c, m))
       ? cameOf(c, m)

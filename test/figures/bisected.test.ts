@@ -73,6 +73,26 @@ describe('a refused call', () => {
   });
 
   it.each([
+    ['a country', 'country not found: aa', ['AA metric_0', 'AA metric_1'], ['AB metric_0', 'AB metric_1']],
+    [
+      'a pair',
+      'no rows of "AA" and "metric_1"',
+      ['AA metric_1'],
+      ['AA metric_0', 'AB metric_0', 'AB metric_1'],
+    ],
+  ])('says nothing of the others if its words single out %s that was answered before', async (...row) => {
+    const [, detail, settledPairs, others] = row;
+    const { fetch, learned, asked, remembered } = open(() => refusal(detail, []));
+    for (const code of KNOWN.countryCodes) learned.answered.countries.add(code);
+    for (const key of KNOWN.metricKeys) learned.answered.metrics.add(key);
+    const { task, settled, replanned } = taskFor({ ...KNOWN, metricKeys: ['metric_0', 'metric_1'] });
+    await fetch(task);
+    expect([...settled]).toEqual(settledPairs.map((pair) => [pair, []]));
+    expect(replanned.map(({ pairs }) => pairs)).toEqual([others]);
+    expect([asked.length, remembered]).toEqual([1, []]);
+  });
+
+  it.each([
     ['nothing', [], ['wrong']],
     ['a failure', REFUSED, []],
   ] as const)('has its names told apart until one is left; it means %s', async (_, outcome, kept) => {

@@ -58,6 +58,16 @@ describe('a cut answer', () => {
     expect(fetched).toEqual({ rows: 12, isWhole: true });
   });
 
+  it('has the rest planned by just the rows that the total leaves, though all series are longer than was thought', async () => {
+    const long = tableOf(3, 2, () => 240);
+    const { task, replanned } = taskFor(long, { mode: 'series' });
+    await complete(long, task, { defaultRows: 1000 });
+    const [{ pairs = [], changes } = {}] = replanned;
+    expect(pairs).toEqual(['AC metric_0', 'AC metric_1']);
+    const planned = ['metric_0', 'metric_1'].map((key) => changes?.rowsOf?.('AC', key));
+    expect(planned).toEqual([240, 240]);
+  });
+
   it.each([
     ['other rows than the total counts', { rows: 5, isWhole: true }],
     ['not everything', { rows: 4, isWhole: false }],

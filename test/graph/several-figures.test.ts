@@ -36,6 +36,8 @@ class Service {
   taste = 0;
   /** True if it gives all of them as the latest. */
   givesAll = false;
+  /** True if it gives the figure of a place as the latest, if there is one for the newest period. */
+  prefersPlaces = false;
   readonly targets: string[] = [];
   #turn = 0;
   readonly #server = createServer((request, response) => {
@@ -80,7 +82,10 @@ class Service {
       found = [...pairs.values()].flatMap((rows) => {
         const [newest] = rows.toSorted(newestLast).slice(-1);
         const alike = rows.filter((row) => newest !== undefined && newestLast(row, newest) === 0);
-        if (this.givesAll) return rows.filter((row) => row.year === newest?.year && row.part === newest.part);
+        const ofPeriod = rows.filter((row) => row.year === newest?.year && row.part === newest.part);
+        if (this.givesAll) return ofPeriod;
+        const ofPlace = this.prefersPlaces ? ofPeriod.find(({ place }) => place !== null) : undefined;
+        if (ofPlace !== undefined) return ofPlace;
         return alike.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))[this.taste % alike.length] ?? [];
       });
     }
@@ -347,6 +352,30 @@ describe('several figures of a country, metric and period', () => {
     }
     service.givesAll = false;
   });
+
+  it.each([
+    ['one figure', ['a']],
+    ['several', ['a', 'b']],
+  ])(
+    'leave the figure of a place the latest, where the service chooses that, beside %s of the country',
+    async (_, sources) => {
+      service.rows = [
+        ...sources.map((source) => of('KE', 2023, source)),
+        of('KE', 2023, 'c', { place: 'Nairobi' }),
+      ];
+      service.prefersPlaces = true;
+      const key = newKey();
+      const list = '{ observations(countryCodes: ["KE"], metricKeys: ["m"], latest: true) { locationName } }';
+      // The series that the figure of the country is taken from leaves the service's choice.
+      for (const [further, count] of [['', 2] as const, ['year', 0] as const]) {
+        const { data, calls } = await ask(holding, observation(further), key);
+        expect([data.country.observation.source.key, calls.length]).toEqual(['a', count]);
+      }
+      const { data, calls } = await ask(holding, list, key);
+      expect([data.observations, calls]).toEqual([[{ locationName: 'Nairobi' }], []]);
+      service.prefersPlaces = false;
+    },
+  );
 
   it('stand further back where the latest row holds no value: they are taken from the series, and held', async () => {
     service.rows = [of('KE', 2022, 'b'), of('KE', 2022, 'a'), of('KE', 2023, 'a', { value: null })];
