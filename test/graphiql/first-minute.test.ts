@@ -18,6 +18,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     const start = scene.page.locator('.start');
     await expect.poll(() => start.innerText()).toContain('questions about 54 African countries');
     await expect.poll(() => start.innerText()).toContain('This operation takes 2 calls');
+    expect(await start.innerText()).toContain('Catalogue. Every field, and what it costs: Docs. Point');
     expect(scene.program.requests()).toEqual([]);
     await start.getByRole('button', { name: 'How long do people live' }).click();
     await expect.poll(() => written(scene.page)).toContain('query AllCountries');

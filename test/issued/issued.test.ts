@@ -84,7 +84,7 @@ describe('an issued key', () => {
       expect([status, errors[0]?.extensions.code]).toEqual([403, 'ORIGIN_NOT_ALLOWED']);
     }
     // Says more to somebody who tries the key outside of a page.
-    expect((await from()).errors[0]?.message).toContain('names no Origin');
+    expect((await from()).errors[0]?.message).toContain('has no Origin of the sites');
     expect(program.requests()).toEqual([]);
   });
 
