@@ -42,6 +42,9 @@ const TABLES: Readonly<Record<string, string>> = {
   arrow: 'application/vnd.apache.arrow.stream',
 };
 
+/** The headers of a table that go with it: failures and warnings have no other place. Its bill is of a second run. */
+const OF_TABLES: ReadonlySet<string> = new Set(['content-type', 'x-graphql-errors', 'x-graphql-warnings']);
+
 /** Forms of a public document by the endings of their addresses; that without one is the page. */
 const FORMS = ['page', 'json', 'csv', 'arrow', 'svg', 'png'] as const;
 type Form = (typeof FORMS)[number];
@@ -248,15 +251,17 @@ class PublicAddress {
 
   /** Has the operation run once more, for a table of what is held by now. */
   async #sendTable({ request, reply, form, asked }: Visit): Promise<void> {
-    const headers = { ...asked.headers, accept: TABLES[form] ?? '' };
-    const table = await this.#options.gateway.handle(new ChangedRequest(asked, { headers }));
+    const asking = { ...asked.headers, accept: TABLES[form] ?? '' };
+    const table = await this.#options.gateway.handle(new ChangedRequest(asked, { headers: asking }));
     if (table.status !== 200)
       return void refuse(request, reply, {
         ...badRequest(table.status, 'This answer makes no table.', request.id),
         body: await wholeBody(table.body),
       });
-    const type = table.headers.get('content-type') ?? '';
-    sendAnswer(request, reply, { ...table, headers: new Map([['content-type', type]]) }, this.#options);
+    const headers = [...table.headers].filter(([name]) => OF_TABLES.has(name));
+    // A part may have failed this time, of which the tag of the first answer says nothing.
+    if (table.headers.has('x-graphql-errors')) reply.removeHeader('etag').header('cache-control', 'no-store');
+    sendAnswer(request, reply, { ...table, headers: new Map(headers) }, this.#options);
   }
 
   #send({ request, reply }: Visit, type: string, body: string): void {
