@@ -20,6 +20,8 @@ Examples:
   country-graph usage --csv > usage.csv
 Usage is kept where CACHE_URL says, with the keys.`;
 
+const KEY_COLUMNS = ['name', 'state', 'createdAt', 'expiresAt', 'group'] as const;
+
 const FORECAST_COLUMNS = ['name', 'of', 'calls', 'callsADay', 'atMonthEnd', 'limit', 'spentOn'] as const;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -73,7 +75,15 @@ export function addCommands(keys: Command, usage: Command, env: NodeJS.ProcessEn
   keys
     .command('list')
     .description('list the keys and their state')
-    .action(() => atDesk(async (desk) => (await desk.list()).map(row).join('\n') || 'There are no keys.'));
+    .action(() =>
+      atDesk(async (desk) => {
+        const rows = (await desk.list()).map((key) =>
+          KEY_COLUMNS.map((column) => (column === 'group' ? key.group?.name : key[column]) ?? null),
+        );
+        if (rows.length === 0) return 'There are no keys.';
+        return formatted([{ path: 'keys', columns: KEY_COLUMNS, rows }], 'table').trimEnd();
+      }),
+    );
   keys
     .command('show')
     .description('show the terms of a key, and its calls')
@@ -167,16 +177,6 @@ function instantOf(when: string): string {
   const atMs = days === undefined ? timeIn(when)?.firstMs : Date.now() + Number(days) * DAY_MS;
   if (atMs === undefined) throw new KeyFault(400, '--expires must be a date, or days such as 90d.');
   return new Date(atMs).toISOString();
-}
-
-function row({
-  name,
-  state,
-  createdAt,
-  expiresAt,
-  group,
-}: Awaited<ReturnType<KeyDesk['list']>>[number]): string {
-  return [name.padEnd(24), state.padEnd(9), createdAt, expiresAt ?? '-', group?.name ?? '-'].join('  ');
 }
 
 function listed(item: string, before: readonly string[]): readonly string[] {

@@ -15,8 +15,9 @@ export function DocumentsPane({ documents }: { readonly documents: readonly Trus
   return (
     <>
       <p>
-        This gateway runs trusted documents alone: the {documents.length} operations here, and no others.
-        Choose one; what it asks for can&apos;t be changed, but its variables can.
+        This gateway runs trusted documents alone:{' '}
+        {documents.length === 1 ? 'the one operation' : `the ${documents.length} operations`} here, and no
+        others. Choose one; what it asks for can&apos;t be changed, but its variables can.
       </p>
       <input
         type="search"

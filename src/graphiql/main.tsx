@@ -63,9 +63,12 @@ function App({ settings }: { readonly settings: Settings }) {
   );
 }
 
-/** Tabs of people who come for the first time. */
+/**
+ * Tabs of people who come for the first time. Their variables and headers are empty texts, as editors write them: from null, each
+ * would change while the operation runs, and History remembers such an operation anew.
+ */
 function tabsFor({ trusted }: Settings) {
-  if (trusted === null) return LESSONS.map(({ query }) => ({ query }));
+  if (trusted === null) return LESSONS.map(({ query }) => ({ query, variables: '', headers: '' }));
   return trusted.slice(0, 1).map((document) => ({ query: document.text, variables: variablesFor(document) }));
 }
 

@@ -1,5 +1,5 @@
 /**
- * Mends markup of GraphiQL and its plugins that screen readers can't make sense of. The library writes it
+ * Mends markup of GraphiQL and its plugins that screen readers, or people, can't make sense of. The library writes it
  * anew with each change, so it is watched.
  */
 export function mendMarkup(root: Element): void {
@@ -10,6 +10,9 @@ export function mendMarkup(root: Element): void {
     for (const item of root.querySelectorAll('.graphiql-history-item-label[aria-label]')) {
       item.removeAttribute('aria-label');
     }
+    // Its button has another name, and so have the texts of this page.
+    for (const title of root.querySelectorAll('.doc-explorer-title'))
+      if (title.textContent === 'Explorer') title.textContent = 'Builder';
     for (const field of root.querySelectorAll(
       '.graphiql-plugin input:not([aria-label]), .graphiql-plugin select:not([aria-label])',
     )) {

@@ -33,9 +33,9 @@ export function StartPane({ settings: { demoKeys, trusted } }: { readonly settin
           <h2>What may I ask?</h2>
           <Questions />
           <p>
-            More of these: <PaneLink title="Lessons" />. Every indicator: <PaneLink title="Catalogue" />.
-            Every field, and what it costs: <PaneLink title="Documentation Explorer" word="Docs" />. Point and
-            click: <PaneLink title="Builder" />.
+            More of these: <PaneLink title="Lessons" /> Every indicator: <PaneLink title="Catalogue" /> Every
+            field, and what it costs: <PaneLink title="Documentation Explorer" word="Docs" /> Point and click:{' '}
+            <PaneLink title="Builder" />
           </p>
         </>
       ) : (
@@ -109,12 +109,16 @@ function Followed() {
   );
 }
 
+/** A link to a pane at the end of a sentence: no line begins with the full stop. */
 function PaneLink({ title, word = title }: { readonly title: string; readonly word?: string }) {
   const { setVisiblePlugin } = useGraphiQLActions();
   return (
-    <button type="button" className="link" onClick={() => setVisiblePlugin(title)}>
-      {word}
-    </button>
+    <span className="unbroken">
+      <button type="button" className="link" onClick={() => setVisiblePlugin(title)}>
+        {word}
+      </button>
+      .
+    </span>
   );
 }
 

@@ -30,6 +30,11 @@ describe('README', () => {
     expect(blocksOf(readme, 'sh').map((block) => block.trim())).toContain(command);
   });
 
+  it('names a way to run its commands in a checkout, which is one on the Node of the checkout', () => {
+    const [, script = ''] = /In a checkout, write `npm run -s (\S+) --`/.exec(readme) ?? [];
+    expect(JSON.parse(read('package.json')).scripts[script]).toBe('exec node bin/country-graph.cjs');
+  });
+
   it('is read in a few minutes', () => {
     expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(8000);
   });

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtempDisposable, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS, adopt, installTools, pnpmIn, tryAdopted } from '../../scripts/adopters.ts';
@@ -103,7 +103,9 @@ describe('the package', () => {
         'README.md',
         'SECURITY.md',
         'bin',
+        'clients',
         'dist',
+        'docker',
         'docs',
         'lib',
         'node_modules',
@@ -127,6 +129,25 @@ describe('the package', () => {
       files.filter((file) => !file.startsWith('node_modules') && /(?<!\.d)\.tsx?$|node_modules/.test(file)),
     ).toEqual([]);
     expect(await readdir(join(installed.installed, 'schema'))).toEqual(await readdir('schema'));
+  });
+
+  it('has the files that its documents lead to, but for those that only a checkout can show', async () => {
+    const missing = new Set<string>();
+    for (const file of await readdir(installed.installed, { recursive: true })) {
+      if (!file.endsWith('.md') || /node_modules/.test(file)) continue;
+      // Code may look like a link.
+      const text = readFileSync(join(installed.installed, file), 'utf8').replaceAll(/^```.*?^```$/gms, '');
+      for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#\s]+)/g))
+        if (!existsSync(join(installed.installed, dirname(file), target)))
+          missing.add(relative(installed.installed, join(installed.installed, dirname(file), target)));
+    }
+    expect([...missing].filter((file) => !/^docs\/images\/\w+\.png$/.test(file)).toSorted()).toEqual([
+      'CONTRIBUTING.md',
+      'bench/REPORT.md',
+      'clients/recipes',
+      'src/sandbox/README.md',
+    ]);
+    expect(missing.size).toBeGreaterThan(4);
   });
 
   it('brings all of its packages that know graphql, so that no other copy is found by any', async () => {

@@ -148,12 +148,17 @@ describe('a command', () => {
   });
 
   it.for(beginningWith(...OURS))('$place is one of the program: $command', async ({ command, bare }) => {
+    // The package has no files of the checkout.
+    for (const [, file = ''] of command.matchAll(/ ([\w./-]+\.graphql)\b/g))
+      expect([file, existsSync(`${ROOT}${file}`)]).toEqual([file, false]);
     const settings = [...command.matchAll(/\b([A-Z_]+)=/g)].map(([, name]) => name ?? '');
     const known = [...settingNames, 'COUNTRY_GRAPH_KEY', 'COUNTRY_GRAPH_URL'];
     expect(settings.filter((name) => !known.includes(name) && !name.startsWith('OTEL_'))).toEqual([]);
     const words = [...bare.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
     const [name = '', ...args] = words.slice(words.findIndex((word) => word.endsWith('country-graph')) + 1);
     const ends = ENDING.has(name);
+    // Keys and their use are kept in a store, which each of these commands has to be told of.
+    if (name === 'keys' || name === 'usage') expect(settings).toContain('CACHE_URL');
     const asked = name === 'keys' ? args.slice(0, 1) : [];
     const { code, stdout } = await runCommand([name, ...(ends ? args : [...asked, '--help'])]);
     expect([code, stdout !== '']).toEqual([0, true]);

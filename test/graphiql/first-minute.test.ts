@@ -18,11 +18,18 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     const start = scene.page.locator('.start');
     await expect.poll(() => start.innerText()).toContain('questions about 54 African countries');
     await expect.poll(() => start.innerText()).toContain('This operation takes 2 calls');
+    expect(await start.innerText()).toContain('Catalogue. Every field, and what it costs: Docs. Point');
     expect(scene.program.requests()).toEqual([]);
     await start.getByRole('button', { name: 'How long do people live' }).click();
     await expect.poll(() => written(scene.page)).toContain('query AllCountries');
     await scene.page.locator('.frame.map path').first().waitFor();
     expect(await start.count()).toBe(0);
+    // Remembers an operation that ran once as one.
+    await pane(scene.page, 'History');
+    await expect
+      .poll(() => scene.page.locator('.graphiql-history-item').allInnerTexts())
+      .toEqual(['AllCountries']);
+    await scene.page.getByRole('button', { name: 'Hide History' }).click();
   });
 
   it('has words under its icons', async () => {
@@ -40,6 +47,25 @@ describe.skipIf(!hasChromium)('the first minute', () => {
       'Keys',
       'Settings',
     ]);
+  });
+
+  it('calls each pane as its button does, and shows by which keys the docs are searched', async () => {
+    const { page } = sceneOf();
+    await pane(page, 'Builder');
+    await expect.poll(() => page.locator('.graphiql-plugin .doc-explorer-title').innerText()).toBe('Builder');
+    await pane(page, 'Documentation Explorer');
+    const search = page.locator('.graphiql-doc-explorer-search input');
+    expect(
+      await search.evaluate((field: HTMLInputElement) => {
+        const drawn = Object.assign(document.createElement('span'), { textContent: field.placeholder });
+        drawn.style.font = getComputedStyle(field).font;
+        document.body.append(drawn);
+        const { width } = drawn.getBoundingClientRect();
+        drawn.remove();
+        return field.clientWidth >= width;
+      }),
+    ).toBe(true);
+    await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
   });
 
   it('opens lessons again that were closed or written over', async () => {

@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
+import { editorIsThere, pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
 
-const { shared } = scenesOfGraphiql();
+const { openPage, shared } = scenesOfGraphiql();
 
 const SIZES = [
   [667, 375],
@@ -90,6 +90,35 @@ describe.skipIf(!hasChromium)('on small screens', () => {
         expect([name, await isReached(page.getByRole('button', { name }))]).toEqual([name, true]);
     },
   );
+
+  it('nor before the editor has come', async () => {
+    await using further = await openPage();
+    const { page } = further;
+    await page.setViewportSize({ width: 390, height: 844 });
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/monaco-editor-[^/]*\.js$/, (route) => released.then(() => route.continue()));
+    await page.goto(`${sceneOf().origin}/graphiql`);
+    await page.locator('.early').waitFor();
+    await expect.poll(() => overlaps(page)).toEqual([]);
+    release();
+    await editorIsThere(page);
+  });
+
+  it('the settings of the page stay within their frame', async () => {
+    const { page } = sceneOf();
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 640 });
+      await page.getByRole('button', { name: 'Open settings dialog' }).click();
+      const dialog = page.locator('.graphiql-dialog');
+      await dialog.getByRole('button', { name: 'Dark' }).waitFor();
+      expect([width, await dialog.evaluate((one) => one.scrollWidth - one.clientWidth)]).toEqual([width, 0]);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    }
+  });
 
   it.for(SIZES)('nor after that, and all of it can be scrolled to: %i by %i', async ([width, height]) => {
     const { page } = sceneOf();

@@ -133,6 +133,8 @@ describe('an issued key', () => {
       const { status, errors } = await from(origin);
       expect([status, errors[0]?.extensions.code]).toEqual([403, 'ORIGIN_NOT_ALLOWED']);
     }
+    // Says more to somebody who tries the key outside of a page.
+    expect((await from()).errors[0]?.message).toContain('has no Origin of the sites');
     expect(program.requests()).toEqual([]);
   });
 

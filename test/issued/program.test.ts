@@ -63,7 +63,9 @@ describe('the commands of keys', () => {
     expect(terms).toMatchObject({ name: 'page', tags: ['figures'], perDay: 9, state: 'active' });
     expect((await ask(program.url, key)).extensions.upstream.calls).toBe(1);
     expect(program.sandbox.log).toHaveLength(1);
-    expect((await keys('list')).stdout).toMatch(/^page +active /);
+    expect((await keys('list')).stdout).toMatch(
+      /^name +state +createdAt +expiresAt +group\npage +active +\d\S+Z +\d\S+Z *\n$/,
+    );
     const shown = JSON.parse((await keys('show', 'page')).stdout);
     expect(shown.usage[1]).toEqual({ window: 'day', of: 'key', calls: 1, limit: 9 });
     const { key: second } = JSON.parse((await keys('rotate', 'page', '--overlap', '600')).stdout);

@@ -11,6 +11,9 @@ const run = promisify(execFile);
 /** Files that `npm pack` looks at, beside the built ones. */
 const COPIED = [
   'bin',
+  'clients/README.md',
+  'clients/client/README.md',
+  'docker',
   'docs',
   'schema',
   'src',

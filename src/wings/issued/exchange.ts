@@ -330,7 +330,7 @@ export class Issued {
     if (ended !== null) throw ended;
     const { origin } = request.headers;
     if (key.origins.length > 0 && !(origin !== undefined && key.origins.includes(origin)))
-      throw new Failure('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not ask by this key.');
+      throw new Failure('ORIGIN_NOT_ALLOWED', 'The request has no Origin of the sites that the key is for.');
     this.#checkAsked(key, request);
   }
 
