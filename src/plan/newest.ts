@@ -106,8 +106,8 @@ export function newestRows(rows: readonly Row[]): readonly Row[] {
 }
 
 /**
- * Those of them that are taken for the latest figure: a figure of the whole country stands before those of places. A
- * series tells its latest figure if there is just one.
+ * Returns the newest that may be the latest figure: one of the whole country stands before those of places. A series
+ * tells its latest figure if there is just one.
  */
 export function contenders(rows: readonly Row[]): readonly Row[] {
   const there = newestRows(rows);

@@ -310,7 +310,7 @@ function pointedAt(detail: string, { countryCodes, metricKeys }: Rectangle): str
   return named.length === names.length ? [] : named;
 }
 
-/** Those of them that are refused: names that the service has answered for are not, even if it names them. */
+/** Returns the names that a refusal means: those that the service has answered for are not, even if it names them. */
 function namedIn(detail: string, rectangle: Rectangle, { answered }: Learned): string[] {
   const isAnswered = (name: string) => answered.countries.has(name) || answered.metrics.has(name);
   return pointedAt(detail, rectangle).filter((name) => !isAnswered(name));
