@@ -509,6 +509,7 @@ export function rateLimited(
       throw error;
     }
     const startedAtMs = clock.now();
+    const departure = ledger.departure(tenant);
     let outcome = 'aborted';
     let isSettled = false;
     /** Charges a request once. A request that never left, since nobody waits for it any more, costs nothing. */
@@ -521,14 +522,14 @@ export function rateLimited(
     try {
       const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
       settle(true);
-      if (queue !== null) ledger.accepted(tenant);
+      if (queue !== null) ledger.accepted(tenant, departure);
       outcome = 'ok';
       return answer;
     } catch (error) {
       settle(error instanceof Failure);
       if (!(error instanceof Failure)) throw error;
       const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-      const failure = isLimited ? ledger.limited(tenant, toBeRead(error.fields.detail)) : error;
+      const failure = isLimited ? ledger.limited(tenant, toBeRead(error.fields.detail), departure) : error;
       outcome = failure.code;
       throw failure;
     } finally {
@@ -548,7 +549,9 @@ export function rateLimited(
         else {
           if (!(error instanceof Failure)) throw error;
           const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-          const mayWait = isLimited && ledger.opensAtMs(tenant) <= sending.waitDeadlineMs;
+          // At once, if the minute that was spent is over by now.
+          const untilMs = Math.max(clock.now(), sending.waitDeadlineMs);
+          const mayWait = isLimited && ledger.opensAtMs(tenant) <= untilMs;
           if (!mayWait) throw error.with({ route: call.route });
         }
       } finally {

@@ -348,6 +348,113 @@ describe('rateLimited', () => {
     expect(await Promise.all(calls)).toHaveLength(12);
   });
 
+  describe('hears answers of calls that left before things changed', () => {
+    const MONTHLY = new Failure('RATE_LIMITED', 'no', {
+      detail: "the monthly request limit for plan 'free' (1000 requests) was reached",
+    });
+
+    it.each([
+      ['minute', LIMITED, START, NEXT_MINUTE],
+      ['month', MONTHLY, Date.parse('2026-11-30T23:59:59Z'), Date.parse('2026-12-01T00:00:00Z')],
+    ])(
+      'sends a call anew whose 429 is of a %s that is over, and leaves the new one open',
+      async (...[, refusal, leftMs, overMs]) => {
+        const { send, waiting } = createGate();
+        const { ring, clock, ledger } = open(send, leftMs);
+        const sending = sendingFor();
+        const answer = ring(CALL, sending);
+        await settle();
+        await clock.advanceTo(overMs + 50);
+        waiting[0]?.fail(refusal);
+        await settle();
+        expect(ledger.quota(tenantOf('one')).state).toBe('OK');
+        waiting[1]?.land(ANSWER);
+        expect(await answer).toBe(ANSWER);
+        expect(sending.bill.calls).toBe(2);
+      },
+    );
+
+    it('takes no plan for a larger one by calls of two minutes', async () => {
+      const { send, waiting } = createGate();
+      const { ring, clock } = open(send);
+      const last = Array.from({ length: 5 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
+      await settle();
+      await clock.advanceTo(NEXT_MINUTE);
+      for (const { land } of waiting.splice(0)) land(ANSWER);
+      await Promise.all(last);
+      const calls = Array.from({ length: 8 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
+      await settle();
+      for (const { land } of waiting.splice(0, 5)) land(ANSWER);
+      await settle();
+      // The sixth of this minute may be refused.
+      expect(waiting).toHaveLength(1);
+      waiting.shift()?.land(ANSWER);
+      await settle();
+      expect(waiting).toHaveLength(2);
+      for (const { land } of waiting) land(ANSWER);
+      expect(await Promise.all(calls)).toHaveLength(8);
+    });
+
+    it('takes no month for restored by a call that left before it was found spent', async () => {
+      const { send, waiting } = createGate();
+      const { ring, ledger } = open(send);
+      const [first, second] = [ring(CALL, sendingFor()), ring({ ...CALL, target: 'x' }, sendingFor())];
+      await settle();
+      waiting[0]?.fail(MONTHLY);
+      await expect(first).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      waiting[1]?.land(ANSWER);
+      await second;
+      const third = sendingFor();
+      await expect(ring(CALL, third)).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      expect([third.bill.calls, waiting.length, ledger.quota(tenantOf('one')).state]).toEqual([
+        0,
+        2,
+        'MONTH_SPENT',
+      ]);
+    });
+
+    it('forgets the plan whose month was spent once the service takes a call of it', async () => {
+      let isSpent = true;
+      const { ring, clock, ledger } = open(async () => {
+        if (isSpent) throw MONTHLY;
+        return ANSWER;
+      });
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      isSpent = false;
+      await clock.advanceTo(START + 15 * 60_000);
+      // Upgraded from 5 calls a minute to more.
+      for (let i = 0; i < 20; i += 1) expect(await ring(CALL, sendingFor())).toBe(ANSWER);
+      expect(ledger.quota(tenantOf('one'))).toMatchObject({ state: 'OK', plan: null, callsThisMinute: 20 });
+    });
+
+    it('probes a spent month within a quarter of an hour although the clock was set back', async () => {
+      let calls = 0;
+      const { ring, clock } = open(async () => {
+        calls += 1;
+        throw MONTHLY;
+      });
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      const earlier = START - 10 * 86_400_000;
+      await clock.advanceTo(earlier);
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      await clock.advanceTo(earlier + 15 * 60_000);
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      expect(calls).toBe(2);
+    });
+
+    it('takes no limit of nothing from the words of a 429', async () => {
+      let isLimited = true;
+      const { ring, clock } = open(async () => {
+        if (isLimited) throw new Failure('RATE_LIMITED', 'no', { detail: '0 requests per minute are left' });
+        return ANSWER;
+      });
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+      isLimited = false;
+      await clock.advanceTo(NEXT_MINUTE);
+      expect(await ring(CALL, sendingFor())).toBe(ANSWER);
+    });
+  });
+
   it('forgets those who leave while they wait', async () => {
     const { send, waiting } = createGate();
     const { ring } = open(send);

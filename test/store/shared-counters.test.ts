@@ -32,12 +32,13 @@ const SPENT = "request blocked: the monthly request limit for plan 'free' (1000 
 function ledgerOver(now: () => number, counters: SharedCounters | null | undefined) {
   const ledger = createLedger(now, counters);
   const tenants = new Tenants((key) => key, now);
+  const departure = (key: string) => ledger.departure(tenants.named(key));
   return {
     take: (key: string) => ledger.take(tenants.named(key)),
-    accepted: (key: string) => ledger.accepted(tenants.named(key)),
+    accepted: (key: string) => ledger.accepted(tenants.named(key), departure(key)),
     quota: (key: string) => ledger.quota(tenants.named(key)),
     refresh: (key: string) => ledger.refresh(tenants.named(key)),
-    limited: (key: string, detail: string) => ledger.limited(tenants.named(key), detail),
+    limited: (key: string, detail: string) => ledger.limited(tenants.named(key), detail, departure(key)),
     opensAtMs: (key: string) => ledger.opensAtMs(tenants.named(key)),
   };
 }

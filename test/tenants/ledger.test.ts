@@ -25,7 +25,7 @@ describe('the text of a 429 tells the limits that it names', () => {
     ['Monthly request limit reached (1000).', { state: 'MONTH_SPENT', plan: null, monthlyRequests: 1000 }],
   ])('%s', (detail, expected) => {
     const ledger = createLedger(() => 0);
-    ledger.limited(tenantOf('one'), detail);
+    ledger.limited(tenantOf('one'), detail, ledger.departure(tenantOf('one')));
     expect(ledger.quota(tenantOf('one'))).toMatchObject(expected);
   });
 });
@@ -56,7 +56,11 @@ describe('the shared counters', () => {
 
   it('know the published limits of a plan that a text only names', () => {
     const ledger = createLedger(() => 0);
-    ledger.limited(tenantOf('one'), 'rate limit exceeded for the analyst plan');
+    ledger.limited(
+      tenantOf('one'),
+      'rate limit exceeded for the analyst plan',
+      ledger.departure(tenantOf('one')),
+    );
     expect(ledger.quota(tenantOf('one'))).toMatchObject({
       plan: 'analyst',
       requestsPerMinute: 60,
@@ -67,7 +71,7 @@ describe('the shared counters', () => {
   it('call the minute spent once the known budget is', () => {
     let nowMs = 0;
     const ledger = createLedger(() => nowMs);
-    ledger.limited(tenantOf('one'), "plan 'free': 5 requests per minute");
+    ledger.limited(tenantOf('one'), "plan 'free': 5 requests per minute", ledger.departure(tenantOf('one')));
     nowMs = 60_000;
     for (let i = 0; i < 5; i += 1) {
       expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
@@ -76,5 +80,26 @@ describe('the shared counters', () => {
     expect(ledger.opensAtMs(tenantOf('one'))).toBe(120_000);
     expect(ledger.quota(tenantOf('one')).state).toBe('MINUTE_SPENT');
     expect(ledger.shareLeft(tenantOf('one'))).toBe(0);
+  });
+});
+
+describe('counters that answer after the minute', () => {
+  const snapshot = { isTaken: true, callsThisMinute: 5, callsThisMonth: 5 };
+  const note = { plan: 'free', requestsPerMinute: 5, monthlyRequests: null, isPlanLarger: false };
+  const told = { ...snapshot, note: { ...note, spentMinute: null, spentMonth: null, nextProbeAtMs: 0 } };
+
+  it.each(['take', 'refresh'] as const)('tell nothing of the next one: %s', async (verb) => {
+    let nowMs = 59_999;
+    const slow = async () => {
+      nowMs = 60_000;
+      return told;
+    };
+    const ledger = createLedger(() => nowMs, { take: slow, read: slow, note: async () => {} });
+    // The call leaves in the new minute, which has to count it.
+    expect((await ledger[verb](tenantOf('one'))) ?? false).toBe(false);
+    expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
+    expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(0);
+    expect(await ledger.take(tenantOf('one'))).toBe(true);
+    expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(5);
   });
 });
