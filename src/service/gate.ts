@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import { excerpt, Failure } from '../errors.ts';
-import type { Ledger } from '../tenants/ledger.ts';
+import type { Departure, Ledger } from '../tenants/ledger.ts';
 import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import { type Answer, type Attempt, type Call, type Send, type Sending, Unfunded } from './call.ts';
@@ -304,9 +304,10 @@ export class CallGate {
     else {
       if (!call.isPublic && (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN')) {
         tenant.refuse();
-        // A client that is told of the refusal may go to another gateway, which has to know of it by then.
-        await this.#tenantCache.refuse(tenant, error);
+        const isKnown = this.#tenantCache.refuse(tenant, error);
         this.#refused(error, tenant, call.route, rounds);
+        // A client that is told of the refusal may go to another gateway, which has to know of it by then.
+        await isKnown;
       }
       if (code === 'BAD_USER_INPUT') this.#accept(call, tenant, rounds, this.#now());
       if (code === 'RATE_LIMITED' && !call.isPublic) tenant.prove();
@@ -317,6 +318,8 @@ export class CallGate {
 
   #accept({ route, isPublic }: Call, tenant: Tenant, rounds: Rounds, atMs: number): void {
     if (isPublic) return;
+    // A call that left before the key was refused says nothing new.
+    if ((pausesIn(tenant)?.all.round ?? 0) !== rounds.key) return tenant.prove();
     tenant.accept(atMs);
     this.#tenantCache.accept(tenant, atMs);
     endRefusals(tenant, route, rounds);
@@ -411,7 +414,7 @@ function createTurns(
   onMinuteWait: (waitedMs: number) => void,
 ) {
   /** @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason */
-  async function takeTurn(queue: CallQueue, sending: Sending): Promise<void> {
+  async function takeTurn(queue: CallQueue, sending: Sending): Promise<Departure> {
     const { tenant } = sending.caller;
     for (;;) {
       sending.signal.throwIfAborted();
@@ -425,7 +428,8 @@ function createTurns(
         sending.beforeLeaving?.();
         const taking = ledger.take(tenant);
         queue.inFlight += 1;
-        if (taking === true || (await takenLater(queue, taking))) return;
+        const departure = taking instanceof Promise ? await takenLater(queue, taking) : taking;
+        if (departure !== null) return departure;
       }
     }
   }
@@ -439,14 +443,14 @@ function createTurns(
   }
 
   /** Waits for the store. If other gateways were faster, the ledger knows by then for how long there is no room. */
-  async function takenLater(queue: CallQueue, taking: boolean | Promise<boolean>): Promise<boolean> {
-    let isTaken = false;
+  async function takenLater(queue: CallQueue, taking: Promise<Departure | null>): Promise<Departure | null> {
+    let departure: Departure | null = null;
     try {
-      isTaken = await taking;
+      departure = await taking;
     } finally {
-      if (!isTaken) freePlace(queue);
+      if (departure === null) freePlace(queue);
     }
-    return isTaken;
+    return departure;
   }
 
   /** Notes that the call is over. */
@@ -500,16 +504,16 @@ export function rateLimited(
   async function attempt(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
     const { tenant } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
+    let departure: Departure | null = null;
     try {
       sending.signal.throwIfAborted();
       if (queue === null) sending.beforeLeaving?.();
-      else await takeTurn(queue, sending);
+      else departure = await takeTurn(queue, sending);
     } catch (error) {
       reservation.release();
       throw error;
     }
     const startedAtMs = clock.now();
-    const departure = ledger.departure(tenant);
     let outcome = 'aborted';
     let isSettled = false;
     /** Charges a request once. A request that never left, since nobody waits for it any more, costs nothing. */
@@ -522,14 +526,17 @@ export function rateLimited(
     try {
       const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
       settle(true);
-      if (queue !== null) ledger.accepted(tenant, departure);
+      if (departure !== null) ledger.accepted(tenant, departure);
       outcome = 'ok';
       return answer;
     } catch (error) {
       settle(error instanceof Failure);
       if (!(error instanceof Failure)) throw error;
-      const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-      const failure = isLimited ? ledger.limited(tenant, toBeRead(error.fields.detail), departure) : error;
+      const isLimited = error.code === 'RATE_LIMITED';
+      const failure =
+        isLimited && departure !== null
+          ? ledger.limited(tenant, toBeRead(error.fields.detail), departure)
+          : error;
       outcome = failure.code;
       throw failure;
     } finally {

@@ -1,3 +1,4 @@
+import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import type { CounterSnapshot, Note, SharedCounters, Window } from '../store/store.ts';
@@ -292,7 +293,8 @@ export class Account {
   }
 }
 
-type Departure = ReturnType<Account['departure']>;
+/** The state in which a call leaves. */
+export type Departure = ReturnType<Account['departure']>;
 
 /** Returns the month of an instant, in months since year 0, UTC. */
 function monthOf(atMs: number): number {
@@ -372,16 +374,17 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     if (account.probe(now())) share(tenant, account);
   }
 
-  async function takeShared(counters: SharedCounters, tenant: AccountHolder): Promise<boolean> {
+  async function takeShared(counters: SharedCounters, tenant: AccountHolder): Promise<Departure | null> {
     const window = accountOf(tenant).window(now());
     const snapshot = await counters.take(tenant.digest, window);
     const account = accountOf(tenant);
-    // The call leaves in a minute in which it hasn't been counted.
-    if (!account.isIn(window)) return false;
+    // The call would leave in a minute in which it hasn't been counted.
+    if (!account.isIn(window)) return null;
     if (snapshot !== null) account.copy(snapshot);
     const isTaken = snapshot !== null && account.isMinuteShared ? snapshot.isTaken : account.takeAlone();
-    if (isTaken) probe(tenant, account);
-    return isTaken;
+    if (!isTaken) return null;
+    probe(tenant, account);
+    return account.departure();
   }
 
   /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
@@ -395,15 +398,15 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
     refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
     /**
-     * Bills one call that is to leave now; false if others who share counters have left none until `opensAtMs`, or the
+     * Bills one call that is to leave now; null if others who share counters have left none until `opensAtMs`, or the
      * next minute has begun, in which a call may be taken at once.
      */
-    take(tenant: AccountHolder): boolean | Promise<boolean> {
+    take(tenant: AccountHolder): PromiseOrValue<Departure | null> {
       if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
       const account = accountOf(tenant);
       account.count();
       probe(tenant, account);
-      return true;
+      return account.departure();
     },
     /** Learns the calls that other gateways have spent. */
     async refresh(tenant: AccountHolder): Promise<void> {
@@ -412,8 +415,6 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       const account = accountOf(tenant);
       if (snapshot && account.isIn(window)) account.copy(snapshot);
     },
-    /** Returns the state in which a call leaves now. */
-    departure: (tenant: AccountHolder) => accountOf(tenant).departure(),
     accepted(tenant: AccountHolder, departure: Departure): void {
       const account = accountOf(tenant);
       if (account.accept(departure)) share(tenant, account);

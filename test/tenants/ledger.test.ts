@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createLedger } from '../../src/tenants/ledger.ts';
+import { createLedger, type Ledger } from '../../src/tenants/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';
+
+/** Has the service refuse a call. */
+async function limit(ledger: Ledger, detail: string): Promise<void> {
+  const departure = await ledger.take(tenantOf('one'));
+  if (departure !== null) ledger.limited(tenantOf('one'), detail, departure);
+}
 
 describe('the text of a 429 tells the limits that it names', () => {
   it.each([
@@ -23,9 +29,9 @@ describe('the text of a 429 tells the limits that it names', () => {
       { state: 'MONTH_SPENT', plan: 'analyst', monthlyRequests: 250_000 },
     ],
     ['Monthly request limit reached (1000).', { state: 'MONTH_SPENT', plan: null, monthlyRequests: 1000 }],
-  ])('%s', (detail, expected) => {
+  ])('%s', async (detail, expected) => {
     const ledger = createLedger(() => 0);
-    ledger.limited(tenantOf('one'), detail, ledger.departure(tenantOf('one')));
+    await limit(ledger, detail);
     expect(ledger.quota(tenantOf('one'))).toMatchObject(expected);
   });
 });
@@ -54,13 +60,9 @@ describe('the shared counters', () => {
     });
   });
 
-  it('know the published limits of a plan that a text only names', () => {
+  it('know the published limits of a plan that a text only names', async () => {
     const ledger = createLedger(() => 0);
-    ledger.limited(
-      tenantOf('one'),
-      'rate limit exceeded for the analyst plan',
-      ledger.departure(tenantOf('one')),
-    );
+    await limit(ledger, 'rate limit exceeded for the analyst plan');
     expect(ledger.quota(tenantOf('one'))).toMatchObject({
       plan: 'analyst',
       requestsPerMinute: 60,
@@ -68,10 +70,10 @@ describe('the shared counters', () => {
     });
   });
 
-  it('call the minute spent once the known budget is', () => {
+  it('call the minute spent once the known budget is', async () => {
     let nowMs = 0;
     const ledger = createLedger(() => nowMs);
-    ledger.limited(tenantOf('one'), "plan 'free': 5 requests per minute", ledger.departure(tenantOf('one')));
+    await limit(ledger, "plan 'free': 5 requests per minute");
     nowMs = 60_000;
     for (let i = 0; i < 5; i += 1) {
       expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
@@ -96,10 +98,10 @@ describe('counters that answer after the minute', () => {
     };
     const ledger = createLedger(() => nowMs, { take: slow, read: slow, note: async () => {} });
     // The call leaves in the new minute, which has to count it.
-    expect((await ledger[verb](tenantOf('one'))) ?? false).toBe(false);
+    expect((await ledger[verb](tenantOf('one'))) ?? null).toBeNull();
     expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
     expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(0);
-    expect(await ledger.take(tenantOf('one'))).toBe(true);
+    expect(await ledger.take(tenantOf('one'))).not.toBeNull();
     expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(5);
   });
 });
