@@ -99,7 +99,7 @@ export function retried(
       try {
         if (!isAnew) attempts += 1;
         const answer = await next(call, isAnew ? { ...sending, isAnew } : sending);
-        outage.note(null);
+        outage.note(null, call);
         return answer;
       } catch (error) {
         const isGivenUp = sending.signal.aborted;
@@ -114,7 +114,7 @@ export function retried(
         const mayRetry = attempts <= retries && !isGivenUp && isPassing(error);
         if (!mayRetry || !budget.take()) {
           const last = isUnanswered(error) ? error.with({ attempts: attempts + resent }) : error;
-          outage.note(last);
+          outage.note(last, call);
           throw last;
         }
         // Jitter on top of the time that the service has named, so that not all calls are back at once.
@@ -154,28 +154,33 @@ const PAUSE_MS = 5_000;
 
 /**
  * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
- * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
+ * few failures already, of which one was on its route: another route may be down alone. A caller with none asks all the
+ * same, until the circuit of the route is open ({@link CallGate}).
  */
 export function createOutage(now: () => number) {
   let failures = 0;
+  /** Routes that these failures were on. */
+  const routes = new Set<string>();
   let last: Failure | null = null;
   let seenAtMs = 0;
 
   return {
     /** Notes the outcome of a call, retries and all: null if there was an answer. */
-    note(error: unknown): void {
+    note(error: unknown, { route }: Call): void {
       if (error === null) {
         failures = 0;
+        routes.clear();
         return;
       }
       if (!isUnanswered(error) || isUnsent(error)) return;
       failures += 1;
+      routes.add(route);
       last = error;
       seenAtMs = now();
     },
     /** Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause. */
-    failure(): Failure | null {
-      if (failures < MIN_FAILURES) return null;
+    failure(route: string): Failure | null {
+      if (failures < MIN_FAILURES || !routes.has(route)) return null;
       if (now() - seenAtMs < PAUSE_MS) return last;
       seenAtMs = now();
       return null;
@@ -282,7 +287,7 @@ const decodedBodies = createObjectMemo<unknown>('decoded body');
 export function cached(
   send: Send,
   { tenantCache, freshness, now, inFlight = ALONE, lookups }: ListCache,
-  outage: { failure(): Failure | null },
+  outage: { failure(route: string): Failure | null },
   onHeld?: (call: Call) => void,
 ): Ask {
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
@@ -363,7 +368,7 @@ export function cached(
         now() - held.atMs <= usableMs &&
         tenantCache.refusal(tenant) === null;
       try {
-        const down = isUsable() ? outage.failure() : null;
+        const down = isUsable() ? outage.failure(call.route) : null;
         if (down !== null) throw down.with({ route: call.route, attempts: 0 });
         const sent = send(call, conditional(sending, held?.answer));
         sending.waits?.service.timing(sent);

@@ -163,7 +163,7 @@ describe('a circuit', () => {
     for (let i = 0; i < 5; i += 1)
       await expect(outer(DATA, sendingFor())).rejects.toMatchObject({ fields: { attempts: 0 } });
     expect(told.calls).toBe(10);
-    expect(outage.failure()).toBeNull();
+    expect(outage.failure(DATA.route)).toBeNull();
   });
 });
 
