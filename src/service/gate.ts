@@ -516,12 +516,13 @@ export function rateLimited(
     const startedAtMs = clock.now();
     let outcome = 'aborted';
     let isSettled = false;
-    /** Charges a request once. A request that never left, since nobody waits for it any more, costs nothing. */
+    /** Charges a request once. One that never left, for want of a connection or of anybody who waits, costs nothing. */
     const settle = (isDue: boolean) => {
       if (isSettled) return;
       isSettled = true;
-      if (isDue) reservation.charge();
-      else reservation.release();
+      if (isDue) return reservation.charge();
+      reservation.release();
+      if (departure !== null) ledger.putBack(tenant, departure);
     };
     try {
       const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
@@ -530,7 +531,7 @@ export function rateLimited(
       outcome = 'ok';
       return answer;
     } catch (error) {
-      settle(error instanceof Failure);
+      settle(error instanceof Failure && !isUnanswered(error));
       if (!(error instanceof Failure)) throw error;
       const isLimited = error.code === 'RATE_LIMITED';
       const failure =

@@ -128,9 +128,9 @@ export class Account {
     });
   }
 
-  count(): void {
-    this.#callsThisMinute += 1;
-    this.#callsThisMonth += 1;
+  count(calls = 1): void {
+    this.#callsThisMinute += calls;
+    this.#callsThisMonth += calls;
   }
 
   /** Takes a call without the shared counters: half of the rest, and nothing in a minute that they count. */
@@ -407,6 +407,11 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       account.count();
       probe(tenant, account);
       return account.departure();
+    },
+    /** Takes a call back that has not left after all; shared counters keep it, so that they count too many at the most. */
+    putBack(tenant: AccountHolder, departure: Departure): void {
+      const account = accountOf(tenant);
+      if (sharedCounters === null && account.isIn(departure)) account.count(-1);
     },
     /** Learns the calls that other gateways have spent. */
     async refresh(tenant: AccountHolder): Promise<void> {
