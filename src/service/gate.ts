@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import { excerpt, Failure } from '../errors.ts';
-import type { Departure, Ledger } from '../tenants/ledger.ts';
+import type { Ledger } from '../tenants/ledger.ts';
 import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import { type Answer, type Attempt, type Call, type Send, type Sending, Unfunded } from './call.ts';
@@ -319,7 +319,10 @@ export class CallGate {
   #accept({ route, isPublic }: Call, tenant: Tenant, rounds: Rounds, atMs: number): void {
     if (isPublic) return;
     // A call that left before the key was refused says nothing new.
-    if ((pausesIn(tenant)?.all.round ?? 0) !== rounds.key) return tenant.prove();
+    if ((pausesIn(tenant)?.all.round ?? 0) !== rounds.key) {
+      tenant.prove();
+      return;
+    }
     tenant.accept(atMs);
     this.#tenantCache.accept(tenant, atMs);
     endRefusals(tenant, route, rounds);
@@ -414,7 +417,7 @@ function createTurns(
   onMinuteWait: (waitedMs: number) => void,
 ) {
   /** @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason */
-  async function takeTurn(queue: CallQueue, sending: Sending): Promise<Departure> {
+  async function takeTurn(queue: CallQueue, sending: Sending) {
     const { tenant } = sending.caller;
     for (;;) {
       sending.signal.throwIfAborted();
@@ -426,10 +429,11 @@ function createTurns(
         await queued(queue.forPlace, sending);
       else {
         sending.beforeLeaving?.();
-        const taking = ledger.take(tenant);
         queue.inFlight += 1;
-        const departure = taking instanceof Promise ? await takenLater(queue, taking) : taking;
+        const departure = await ledger.take(tenant);
         if (departure !== null) return departure;
+        // Other gateways were faster: the ledger knows by now for how long there is no room.
+        freePlace(queue);
       }
     }
   }
@@ -440,17 +444,6 @@ function createTurns(
       clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
     });
     onMinuteWait(clock.now() - sinceMs);
-  }
-
-  /** Waits for the store. If other gateways were faster, the ledger knows by then for how long there is no room. */
-  async function takenLater(queue: CallQueue, taking: Promise<Departure | null>): Promise<Departure | null> {
-    let departure: Departure | null = null;
-    try {
-      departure = await taking;
-    } finally {
-      if (departure === null) freePlace(queue);
-    }
-    return departure;
   }
 
   /** Notes that the call is over. */
@@ -504,7 +497,7 @@ export function rateLimited(
   async function attempt(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
     const { tenant } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
-    let departure: Departure | null = null;
+    let departure: Awaited<ReturnType<Ledger['take']>> = null;
     try {
       sending.signal.throwIfAborted();
       if (queue === null) sending.beforeLeaving?.();

@@ -1,4 +1,3 @@
-import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import type { CounterSnapshot, Note, SharedCounters, Window } from '../store/store.ts';
@@ -293,8 +292,7 @@ export class Account {
   }
 }
 
-/** The state in which a call leaves. */
-export type Departure = ReturnType<Account['departure']>;
+type Departure = ReturnType<Account['departure']>;
 
 /** Returns the month of an instant, in months since year 0, UTC. */
 function monthOf(atMs: number): number {
@@ -401,7 +399,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
      * Bills one call that is to leave now; null if others who share counters have left none until `opensAtMs`, or the
      * next minute has begun, in which a call may be taken at once.
      */
-    take(tenant: AccountHolder): PromiseOrValue<Departure | null> {
+    async take(tenant: AccountHolder): Promise<Departure | null> {
       if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
       const account = accountOf(tenant);
       account.count();

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { coalesced, createOutage, createRetryBudget, retried } from '../../src/service/client.ts';
+import { coalesced, createOutage, retried } from '../../src/service/client.ts';
 import { CallGate, rateLimited } from '../../src/service/gate.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';
@@ -97,8 +97,7 @@ describe('retried', () => {
       if (attempts <= times) throw new Failure(code, 'failed', fields);
       return ANSWER;
     };
-    const budget = createRetryBudget();
-    return { ring: retried(send, 2, budget, outage, 1), attempts: () => attempts };
+    return { ring: retried(send, 2, outage, 1), attempts: () => attempts };
   };
 
   it('tries again after a 5xx or a broken connection', async () => {
@@ -143,7 +142,7 @@ describe('retried', () => {
       if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
       return ANSWER;
     };
-    const ring = retried(send, 2, createRetryBudget(), outage, 0);
+    const ring = retried(send, 2, outage, 0);
     const attemptsOf = async () => {
       calls += 1;
       return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
@@ -167,12 +166,12 @@ describe('retried', () => {
       ends.abort();
       throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
     };
-    const budget = createRetryBudget(0, 1);
-    const ring = retried(send, 2, budget, outage, 1);
+    const ring = retried(send, 2, outage, 0);
     await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
       fields: { attempts: 1 },
     });
-    expect([budget.take(), budget.take()]).toEqual([true, false]);
+    for (const attempts of [3, 3, 3, 3, 3, 1])
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ fields: { attempts } });
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SharedCounters } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/store.ts';
-import { createLedger, type Departure } from '../../src/tenants/ledger.ts';
+import { createLedger, type Ledger } from '../../src/tenants/ledger.ts';
 import { Tenants } from '../../src/tenants/tenant.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -32,6 +32,7 @@ const SPENT = "request blocked: the monthly request limit for plan 'free' (1000 
 function ledgerOver(now: () => number, counters: SharedCounters | null | undefined) {
   const ledger = createLedger(now, counters);
   const tenants = new Tenants((key) => key, now);
+  type Departure = NonNullable<Awaited<ReturnType<Ledger['take']>>>;
   const departures = new Map<string, Departure>();
   /** The state in which the last call under a key has left, or one that leaves now. */
   const departureOf = (key: string): Departure => {
