@@ -508,14 +508,14 @@ export function rateLimited(
     }
     const startedAtMs = clock.now();
     let outcome = 'aborted';
-    let isSettled = false;
+    let [isSettled, hasLeft] = [false, false];
     /** Charges a request once. One that never left, for want of a connection or of anybody who waits, costs nothing. */
     const settle = (isDue: boolean) => {
       if (isSettled) return;
       isSettled = true;
-      if (isDue) return reservation.charge();
-      reservation.release();
-      if (departure !== null) ledger.putBack(tenant, departure);
+      if (isDue) reservation.charge();
+      else reservation.release();
+      hasLeft = isDue;
     };
     try {
       const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
@@ -525,6 +525,7 @@ export function rateLimited(
       return answer;
     } catch (error) {
       settle(error instanceof Failure && !isUnanswered(error));
+      if (!hasLeft && departure !== null) ledger.putBack(tenant, departure);
       if (!(error instanceof Failure)) throw error;
       const isLimited = error.code === 'RATE_LIMITED';
       const failure =

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Answer, Call, Send } from '../../src/service/call.ts';
+import { type Answer, type Call, openBill, payerOf, type Send } from '../../src/service/call.ts';
 import { coalesced, createOutage, retried } from '../../src/service/client.ts';
 import { CallGate, rateLimited } from '../../src/service/gate.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
@@ -232,6 +232,18 @@ describe('rateLimited', () => {
     });
     expect(ledger.quota(tenantOf('two')).callsThisMinute).toBe(0);
     expect(outcomes).toEqual(['ok', 'ok']);
+  });
+
+  it('counts no call that is kept back as it is about to leave', async () => {
+    const bill = openBill();
+    const payer = payerOf(bill);
+    const { ring, ledger } = open(async (_, { onLeaving }) => {
+      payer.close();
+      onLeaving?.();
+      return ANSWER;
+    });
+    await expect(ring(CALL, sendingFor('one', { bill, payer }))).rejects.toThrow('Nobody waits');
+    expect([bill.calls, ledger.quota(tenantOf('one')).callsThisMinute]).toEqual([0, 0]);
   });
 
   it('sends nothing after a 429 before the next minute begins', async () => {
