@@ -124,11 +124,7 @@ interface RouteOutage {
 }
 
 /** Numbers of the pauses in a row that a call had met when it left. */
-const NO_ROUNDS = { key: 0, refusal: 0, outage: 0, all: 0 };
-
-type Rounds = Readonly<typeof NO_ROUNDS>;
-
-const NO_PAUSES: readonly Pause[] = [];
+type Rounds = Readonly<Record<'key' | 'refusal' | 'outage' | 'all', number>>;
 
 /**
  * Decides if calls may leave. After a 401 nothing is sent under a key, after a 403 nothing to that route; after some
@@ -207,14 +203,12 @@ export class CallGate {
     });
   }
 
-  /** Finds the pauses that concern a call, as they stand now: mostly {@link NO_PAUSES}. */
+  /** Finds the pauses that concern a call, as they stand now: mostly none. */
   #pausesOf({ route, isPublic }: Call, tenant: Tenant): readonly Pause[] {
-    const pauses = pausesIn(tenant);
-    const ofAll = this.#outages.get(route)?.pause;
-    if (isPublic || pauses === null) return ofAll === undefined ? NO_PAUSES : [ofAll];
-    const own = pauses.byRoute.get(route);
-    const found = own === undefined ? [pauses.all] : [pauses.all, own.refusal, own.outage];
-    return ofAll === undefined ? found : [...found, ofAll];
+    const pauses = isPublic ? null : pausesIn(tenant);
+    const own = pauses?.byRoute.get(route);
+    const found = [pauses?.all, own?.refusal, own?.outage, this.#outages.get(route)?.pause];
+    return found.filter((pause) => pause !== undefined);
   }
 
   /**
@@ -277,14 +271,12 @@ export class CallGate {
 
   #roundsOf({ route }: Call, tenant: Tenant): Rounds {
     const pauses = pausesIn(tenant);
-    const ofAll = this.#outages.get(route);
-    if (pauses === null && ofAll === undefined) return NO_ROUNDS;
     const own = pauses?.byRoute.get(route);
     return {
       key: pauses?.all.round ?? 0,
       refusal: own?.refusal.round ?? 0,
       outage: own?.outage.round ?? 0,
-      all: ofAll?.pause.round ?? 0,
+      all: this.#outages.get(route)?.pause.round ?? 0,
     };
   }
 
