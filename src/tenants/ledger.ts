@@ -79,6 +79,8 @@ export class Account {
       this.#isMinuteSpent = false;
       this.#leftAlone = null;
       this.isMinuteShared = false;
+      // The clock may have been set back.
+      this.#nextProbeAtMs = Math.min(this.#nextProbeAtMs, nowMs + PROBE_INTERVAL_MS);
       const month = monthOf(nowMs);
       if (this.#month !== month) {
         this.#month = month;
@@ -86,8 +88,6 @@ export class Account {
         this.#isMonthSpent = false;
       }
     }
-    // The clock may have been set back.
-    this.#nextProbeAtMs = Math.min(this.#nextProbeAtMs, nowMs + PROBE_INTERVAL_MS);
     return this;
   }
 
