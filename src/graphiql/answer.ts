@@ -4,6 +4,18 @@ export interface GraphError {
   readonly extensions?: Readonly<Record<string, unknown>> & { readonly code?: string };
 }
 
+/** Stands in for an answer that is missing or can't be read: the gateway may give one if it is asked again. */
+export function noAnswer(code: 'CUT_OFF' | 'NOT_GRAPHQL' | 'NOT_REACHED', message: string) {
+  return { errors: [{ message, extensions: { code, retryable: true } }] };
+}
+
+/** Says so of an answer that ended before all of it was there. */
+export const cutOff = () =>
+  noAnswer(
+    'CUT_OFF',
+    'The answer was cut off on its way: what was still to come is missing. Run the operation again.',
+  );
+
 /** A part of an answer that isn't whole, as `extensions.warnings` tells it. */
 export interface Warning {
   readonly code: string;

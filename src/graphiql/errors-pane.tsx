@@ -71,11 +71,7 @@ function Retry({ error: { extensions = {} } }: { readonly error: GraphError }) {
   if (retryAt !== null) return <Countdown until={retryAt} />;
   if (resetsAt !== null) return <p>Asking again makes no sense before {localTime(resetsAt)}.</p>;
   return (
-    <p>
-      {extensions.retryable === true || (text(extensions.code) ?? '') in OWN_CODES
-        ? 'Asking again may help.'
-        : 'Asking again as it is will not help.'}
-    </p>
+    <p>{extensions.retryable === true ? 'Asking again may help.' : 'Asking again as it is will not help.'}</p>
   );
 }
 

@@ -202,8 +202,8 @@ type Arrived = Omit<Arrival, 'answer'> & {
 
 /**
  * Sends an operation with the fields that pictures of its figures need, and takes them out of the answer. If
- * the whole is refused, which takes no call, it is sent as it was written: it may have been refused for the
- * added fields.
+ * the whole is refused for good, which takes no call, it is sent as it was written: it may have been refused
+ * for the added fields.
  */
 async function* arrivalsOf(
   operation: Operation,
@@ -217,7 +217,8 @@ async function* arrivalsOf(
     let isRefused = false;
     for await (const arrival of sendInParts({ ...operation, query: needed.query }, headers, signal)) {
       const { answer } = arrival;
-      isRefused = answer.data === undefined;
+      isRefused =
+        answer.data === undefined && !answer.errors?.some(({ extensions }) => extensions?.retryable);
       if (isRefused) break;
       const drawn = { query: needed.query, data: answer.data };
       if (isLong(arrival.length)) await nextTurn();

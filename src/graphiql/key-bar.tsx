@@ -32,7 +32,7 @@ export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings
         aria-controls="key-form"
         onClick={() => setOpen(!isOpen)}
       >
-        Key: {refused !== null ? 'refused' : key === '' ? 'none' : (demoName ?? 'set')}
+        Key: {key === '' ? 'none' : refused !== null ? 'refused' : (demoName ?? 'set')}
       </button>
       <form id="key-form" data-open={isOpen} onSubmit={onSubmit} autoComplete="off">
         <label htmlFor="api-key">API key</label>

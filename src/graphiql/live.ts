@@ -1,5 +1,5 @@
 import { createClient, NetworkError } from 'graphql-sse';
-import type { Answer } from './answer.ts';
+import { type Answer, noAnswer } from './answer.ts';
 import { parsedOperation, responseKey } from './chart/document.ts';
 import type { Operation } from './operation.ts';
 import { ENDPOINT } from './settings.ts';
@@ -54,7 +54,7 @@ async function answerOf(error: unknown): Promise<Answer> {
   const message = navigator.onLine
     ? 'The connection to the gateway was lost, or none could be made. Run the subscription again to go on.'
     : 'This device is offline. Connect it, and run the subscription again.';
-  return { errors: [{ message, extensions: { code: 'NOT_REACHED' } }] };
+  return noAnswer('NOT_REACHED', message);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { meros } from 'meros/browser';
-import type { Answer, Arrival, GraphError } from './answer.ts';
+import { type Answer, type Arrival, cutOff, type GraphError } from './answer.ts';
 import { isObject, type JsonObject } from './chart/document.ts';
 
 /*
@@ -42,15 +42,13 @@ export async function* arrivalsIn(response: Response, signal?: AbortSignal): Asy
   } catch (error) {
     if (signal?.aborted === true) throw error;
   }
-  const errors = [...(answer.errors ?? []), { message: CUT, extensions: { code: 'CUT_OFF' } }];
+  const errors = [...(answer.errors ?? []), ...cutOff().errors];
   yield { answer: { ...answer, errors }, parts, isLast: true, length: null };
 }
 
 type MerosPart =
   | { readonly json: true; readonly body: Part }
   | { readonly json: false; readonly body: string };
-
-const CUT = 'The answer was cut off on its way: what was still to come is missing. Run the operation again.';
 
 /** An answer with the additions of a part; objects that somebody may hold are left as they are. */
 export function grownBy(answer: Answer, { incremental = [], data, errors = [], extensions }: Part): Answer {

@@ -1,4 +1,4 @@
-import { type Answer, type Arrival, isLong } from './answer.ts';
+import { type Answer, type Arrival, cutOff, isLong, noAnswer } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import type { Operation } from './operation.ts';
 import { noteRefusal } from './refusal.ts';
@@ -113,12 +113,14 @@ async function read(
   response: Response | null,
 ): Promise<{ readonly answer: Answer; readonly length: number }> {
   if (response === null) return { answer: notReached(), length: 0 };
-  const text = await response.text().catch(() => '');
+  const text = await response.text().catch(() => null);
+  if (text === null) return { answer: cutOff(), length: 0 };
   const { length } = text;
   if (isLong(length)) await nextTurn();
   try {
     return { answer: JSON.parse(text) as Answer, length };
   } catch {
+    if (/[/+]json\b/i.test(response.headers.get('content-type') ?? '')) return { answer: cutOff(), length };
     const words = `What answered (status ${response.status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`;
     return { answer: noAnswer('NOT_GRAPHQL', words), length };
   }
@@ -131,9 +133,4 @@ function notReached(): Answer {
       ? 'The gateway could not be reached. It may be stopped, or something on the way may be in between; try again in a moment.'
       : 'This device is offline. Connect it, and run the operation again.',
   );
-}
-
-/** Stands in for an answer that is missing or can't be read. */
-function noAnswer(code: string, message: string): Answer {
-  return { errors: [{ message, extensions: { code } }] };
 }

@@ -156,6 +156,37 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     await page.getByRole('button', { name: /Ask for their codes/ }).click();
     await page.getByRole('region', { name: 'Exchanges' }).getByText('NGX', { exact: true }).waitFor();
   });
+
+  it('is that of the key that is there, which is asked with once it has been typed', async () => {
+    const { page } = sceneOf();
+    const keys: unknown[] = [];
+    const held = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      const request = route.request();
+      if (!request.postData()?.includes('query Catalogue')) return route.continue();
+      const { authorization } = request.headers();
+      keys.push(authorization);
+      if (authorization !== 'Bearer first') return route.continue();
+      await held.promise;
+      const data = { indicators: [{ key: 'of_the_first', name: null, sources: null }], countries: [] };
+      return route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ data }) });
+    });
+    try {
+      const field = page.getByLabel('API key', { exact: true });
+      await field.fill('first');
+      await expect.poll(() => keys).toEqual(['Bearer first']);
+      await field.fill('');
+      await field.pressSequentially('demo-team', { delay: 20 });
+      await page.getByText('207 of 207 indicators').waitFor();
+      held.resolve();
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+      expect(await page.getByText('of_the_first').count()).toBe(0);
+      expect(keys).toEqual(['Bearer first', 'Bearer demo-team']);
+    } finally {
+      held.resolve();
+      await page.unroute('**/graphql');
+    }
+  });
 });
 
 describe.skipIf(!hasChromium)('inside a string, completion', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvOf, readableTableOf, tableOf } from '../../src/graphiql/chart/csv.ts';
+import { csvOf, readableTableOf, tableOf, wideTableOf } from '../../src/graphiql/chart/csv.ts';
 import { type Figure, figuresIn } from '../../src/graphiql/chart/figures.ts';
 import { coloured, momentOf, picturesOf } from '../../src/graphiql/chart/picture.ts';
 import { openProgram } from '../support/program.ts';
@@ -188,7 +188,48 @@ describe('pictures', () => {
   });
 
   it('show a figure once that stands in several places of a response', () => {
+    const told = { ...FIGURE, source: 'first', release: '2025' };
     expect(picturesOf([FIGURE, { ...FIGURE }])).toMatchObject([{ figures: [FIGURE] }]);
+    expect(picturesOf([FIGURE, told, told, FIGURE])).toMatchObject([{ figures: [told] }]);
+  });
+
+  const FIRST = { ...FIGURE, source: 'first', release: '2025' };
+  const SECOND = { ...FIGURE, source: 'second', value: 2 };
+  const linesOf = (figures: readonly Figure[]) => {
+    const [picture] = picturesOf(figures);
+    if (picture?.kind !== 'lines') throw new Error('There are no lines.');
+    return picture.lines.map(({ name, points }) => [name, points.map(({ value }) => value)]);
+  };
+
+  it('have a line for each source where two have a figure of one time, in any order of rows', () => {
+    const figures = [FIRST, { ...FIRST, year: 2023 }, SECOND, { ...SECOND, year: 2022 }];
+    const expected = [
+      ['Kenya, first', [1, 1]],
+      ['Kenya, second', [2, null, 2]],
+    ];
+    expect(linesOf(figures)).toEqual(expected);
+    expect(linesOf(figures.toReversed()).sort()).toEqual(expected);
+    expect(linesOf([...figures, { ...FIRST, year: 2022, release: '2024' }])[0]).toEqual([
+      'Kenya, first',
+      [1, 1, 1],
+    ]);
+    expect(linesOf([FIRST, { ...SECOND, year: 2023 }])).toEqual([['Kenya', [2, 1]]]);
+  });
+
+  it('have a line for each release of a source, and for what else is told twice', () => {
+    const older = { ...FIRST, release: '2024', value: 3 };
+    const again = { ...FIRST, value: 4 };
+    expect(linesOf([FIRST, { ...FIRST, year: 2023 }, older, again])).toEqual([
+      ['Kenya, 2025', [1, 4]],
+      ['Kenya, 2025 2', [1]],
+      ['Kenya, 2024', [3]],
+    ]);
+  });
+
+  it('show all figures of one time as bars, named by their sources', () => {
+    const [picture] = picturesOf([FIRST, SECOND]);
+    if (picture?.kind !== 'bars') throw new Error('There are no bars.');
+    expect(picture.bars).toEqual([SECOND, FIRST]);
   });
 
   it.for([
@@ -229,8 +270,8 @@ describe('comma-separated values', () => {
   it('are quoted where they must be, and never a formula', () => {
     const csv = csvOf(tableOf([{ ...FIGURE, countryName: 'Congo, "DR"', place: '\n＝1+1', value: -2.5 }]));
     expect(csv.split('\r\n')).toEqual([
-      '\ufeffcountry,name,indicator,indicator name,place,year,period,value,unit,low,high,status,source,retrieved',
-      `KE,"Congo, ""DR""",population_total,population_total,"'\n＝1+1",2024,,-2.5,persons,,,,,`,
+      '\ufeffcountry,name,indicator,indicator name,place,year,period,value,unit,low,high,status,source,release,retrieved',
+      `KE,"Congo, ""DR""",population_total,population_total,"'\n＝1+1",2024,,-2.5,persons,,,,,,`,
       '',
     ]);
   });
@@ -241,5 +282,39 @@ describe('comma-separated values', () => {
       { ...FIGURE, indicator: 'gdp', indicatorName: 'GDP', unit: 'US dollars' },
     ]);
     expect(table.columns).toEqual(['indicator name', 'value', 'unit', 'year', 'indicator']);
+  });
+
+  it('have the time of each figure, where periods alone do not say it', () => {
+    const spelt = (period: string) => [2023, 2024].map((year) => ({ ...FIGURE, year, period }));
+    expect(readableTableOf(spelt('annual'))).toEqual({
+      columns: ['value', 'year'],
+      rows: [
+        [1, 2023],
+        [1, 2024],
+      ],
+    });
+    expect(readableTableOf([...spelt('Q1'), ...spelt('Q2')]).columns).toEqual(['value', 'year', 'period']);
+    expect(wideTableOf(spelt('annual')).columns.slice(-2)).toEqual(['2023 annual', '2024 annual']);
+  });
+
+  it('have a row for each source by year, where two have a figure of one time', () => {
+    const of = (source: string, year: number, value: number) => ({ ...FIGURE, source, year, value });
+    const { columns, rows } = wideTableOf([of('b', 2023, 1), of('a', 2023, 2), of('a', 2024, 3)]);
+    expect(columns).toEqual([
+      'name',
+      'indicator name',
+      'place',
+      'unit',
+      'source',
+      'country',
+      'indicator',
+      '2023',
+      '2024',
+    ]);
+    expect(rows.map((row) => [row[4], ...row.slice(-2)])).toEqual([
+      ['b', 1, null],
+      ['a', 2, 3],
+    ]);
+    expect(wideTableOf([of('b', 2023, 1), of('a', 2024, 3)]).rows.map((row) => row[4])).toEqual(['a; b']);
   });
 });

@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
     const { name: file, bytes } = await saved(page, page.getByRole('button', { name: 'CSV by year' }));
     expect(file).toMatch(/-wide\.csv$/);
     expect(bytes.toString().split('\r\n')[0]).toBe(
-      `\ufeffname,indicator name,place,unit,country,indicator,${(await head.allInnerTexts())
+      `\ufeffname,indicator name,place,unit,source,country,indicator,${(await head.allInnerTexts())
         .slice(1)
         .map((one) => one.trim())
         .join()}`,

@@ -46,18 +46,41 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
 
   it('says so in plain words: something else that answers', async () => {
     const { page } = sceneOf();
-    await page.route('**/graphql', (route) =>
-      route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
-    );
+    const sent: string[] = [];
+    await page.route('**/graphql', (route) => {
+      sent.push(route.request().postData() ?? '');
+      return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' });
+    });
     try {
       await page.getByRole('button', { name: /Execute/ }).click();
       await expect.poll(() => answered(page)).toContain('What answered (status 502) is no GraphQL');
+      expect(sent.filter((body) => body.includes('CountryCard'))).toHaveLength(1);
       expect(await answered(page)).not.toMatch(STACK);
       await side(page, 'Cost');
       await page.getByRole('button', { name: 'Explain' }).click();
       await expect.poll(() => page.locator('.fault').innerText()).toContain('is no GraphQL');
     } finally {
       await page.unroute('**/graphql');
+    }
+  });
+
+  it('says so in plain words: an answer that was cut off, which is not asked for again', async () => {
+    const { page } = sceneOf();
+    const sent: string[] = [];
+    await page.route('**/graphql', (route) => {
+      sent.push(route.request().postData() ?? '');
+      return route.fulfill({ status: 200, contentType: 'application/json', body: '{"data":{"country":{"na' });
+    });
+    try {
+      await side(page, 'Answer');
+      await page.getByRole('button', { name: /Execute/ }).click();
+      await expect.poll(() => answered(page)).toContain('was cut off on its way');
+      expect(sent.filter((body) => body.includes('CountryCard'))).toHaveLength(1);
+      await side(page, 'Errors');
+      expect(await page.locator('.side-panel').innerText()).toMatch(/The connection broke[\s\S]*may help/);
+    } finally {
+      await page.unroute('**/graphql');
+      await side(page, 'Answer');
     }
   });
 

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { apiKey } from '../api-key.ts';
 import { useStore } from '../store.ts';
 import { Words } from '../words.tsx';
 import {
@@ -16,15 +17,22 @@ import {
 import { useInsertFigure, useInsertName } from './insert.ts';
 import { searched } from './search.ts';
 
+/** Time for which a key has to stay as it is before it is asked with: it may be typed letter by letter. */
+const SETTLED_MS = 600;
+
 /** Rows that are written out; the search finds the rest. */
 const MAX_SHOWN = 300;
 
 /** The indicators, countries and exchanges that an operation may name, to be searched and put into it. */
 export function CataloguePane() {
   const held = useStore(catalogue);
+  const key = useStore(apiKey);
+  const [firstKey] = useState(key);
   useEffect(() => {
-    if (held === null) void loadCatalogue();
-  }, [held]);
+    if (held !== null) return;
+    const timer = setTimeout(() => void loadCatalogue(), key === firstKey ? 0 : SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [held, key, firstKey]);
   if (held === null) return <p role="status">Asking for the catalogue …</p>;
   return (
     <>

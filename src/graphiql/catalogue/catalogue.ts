@@ -62,13 +62,17 @@ let loading: Promise<void> | null = null;
 
 /** Asks for the catalogue, as anybody would: by GraphQL, under the key of the key field. */
 export function loadCatalogue(): Promise<void> {
-  loading ??= ask().finally(() => {
-    loading = null;
+  if (loading !== null) return loading;
+  const asked = ask().finally(() => {
+    if (loading === asked) loading = null;
   });
-  return loading;
+  loading = asked;
+  return asked;
 
   async function ask() {
+    const key = apiKey.get();
     const answer = await send({ query: CATALOGUE });
+    if (key !== apiKey.get()) return;
     const { indicators = null, countries = null } = (answer.data ?? {}) as Partial<Catalogue>;
     catalogue.set({
       indicators: indicators ?? [],
@@ -80,7 +84,9 @@ export function loadCatalogue(): Promise<void> {
 }
 
 export async function loadExchanges(): Promise<void> {
+  const key = apiKey.get();
   const answer = await send({ query: EXCHANGES });
+  if (key !== apiKey.get()) return;
   const { tickers = null } = (answer.data ?? {}) as {
     readonly tickers?: readonly { readonly exchangeCode: string }[] | null;
   };
@@ -118,8 +124,9 @@ function faultOf({ errors = [] }: Answer): string {
   return errors.map(({ message }) => message).join(' ') || 'The gateway gave no answer.';
 }
 
-// Forgets all of it with the key: another one may see other things.
+// Forgets all of it with the key, and what is on its way: another one may see other things.
 apiKey.subscribe(() => {
+  loading = null;
   catalogue.set(null);
   exchangeCodes.set(null);
 });

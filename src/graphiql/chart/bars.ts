@@ -1,4 +1,5 @@
 import * as Plot from '@observablehq/plot';
+import { nameOfSource } from '../source-names.ts';
 import { shortNumber } from './numbers.ts';
 import { type BarsPicture, MAX_BARS } from './picture.ts';
 import { CHARACTER, captionOf, type Look, labelOf, type Plotted, plotted, shortened } from './plot.ts';
@@ -13,7 +14,12 @@ export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plot
   const shown = bars.slice(0, MAX_BARS).map((figure, i) => ({ figure, row: String(i) }));
   type Row = (typeof shown)[number];
   const mostCharacters = Math.floor((width * 0.36) / CHARACTER);
-  const names = shown.map(({ figure }) => shortened(labelOf(figure), mostCharacters));
+  const byLabel = Map.groupBy(bars, labelOf);
+  const names = shown.map(({ figure }) => {
+    const label = labelOf(figure);
+    const isAlone = byLabel.get(label)?.length === 1 || figure.source === null;
+    return shortened(isAlone ? label : `${label}, ${nameOfSource(figure.source)}`, mostCharacters);
+  });
   const hasNegative = shown.some(({ figure }) => figure.value < 0);
   const hasPositive = shown.some(({ figure }) => figure.value > 0);
   const marginLeft = Math.max(0, ...names.map((name) => name.length)) * CHARACTER + 14;

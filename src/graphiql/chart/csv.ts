@@ -1,6 +1,6 @@
 import { BYTE_ORDER_MARK, csvLine, tsvLine } from '../../wings/tables/cells.ts';
 import type { Figure } from './figures.ts';
-import { momentOf } from './picture.ts';
+import { momentOf, seriesOf, timeOf } from './picture.ts';
 
 export type Cell = string | number | boolean | null;
 
@@ -24,6 +24,7 @@ const COLUMNS: readonly (readonly [name: string, of: (figure: Figure) => Cell])[
   ['high', ({ high }) => high],
   ['status', ({ status, isModelled }) => status ?? (isModelled ? 'modelled' : null)],
   ['source', ({ source }) => source],
+  ['release', ({ release }) => release],
   ['retrieved', ({ retrievedAt }) => retrievedAt],
 ];
 
@@ -48,6 +49,7 @@ const READING_ORDER = [
   'high',
   'status',
   'source',
+  'release',
   'country',
   'indicator',
   'retrieved',
@@ -61,14 +63,15 @@ export function readableTableOf(figures: readonly Figure[]): Table {
   const { columns, rows } = tableOf(figures);
   const at = (name: string) => columns.indexOf(name);
   const isSame = (a: number, b: number) => rows.every((row) => String(row[a]) === String(row[b]));
-  const periodSaysMore = !isSame(at('period'), at('year')) && rows.every((row) => row[at('period')] !== null);
+  const differsFromYear = !isSame(at('period'), at('year'));
+  const saysYear = figures.every((figure) => figure.period === timeOf(figure));
   const kept = READING_ORDER.map(at).filter((i) => {
     const name = columns[i];
     const isEmpty = rows.every((row) => row[i] === null || row[i] === '');
     const isOne = rows.length > 1 && rows.every((row) => row[i] === rows[0]?.[i]);
     if (isEmpty || (isOne && name !== 'value' && name !== 'year')) return false;
-    if (name === 'period') return periodSaysMore;
-    return name !== 'year' || !periodSaysMore;
+    if (name === 'period') return differsFromYear;
+    return name !== 'year' || !(differsFromYear && saysYear);
   });
   return {
     columns: kept.map((i) => columns[i] ?? ''),
@@ -76,22 +79,28 @@ export function readableTableOf(figures: readonly Figure[]): Table {
   };
 }
 
-/** A table of figures with a row for each series, and a column for each year or period. */
+/** Columns that say something of a whole series. */
+const OF_SERIES = ['name', 'indicator name', 'place', 'unit', 'source', 'country', 'indicator'];
+
+/**
+ * A table of figures with a row for each series, and a column for each year or period. A row of several sources names
+ * them all.
+ */
 export function wideTableOf(figures: readonly Figure[]): Table {
-  const timeOf = ({ year, period }: Figure) => (period ?? String(year ?? '')) || 'value';
-  const moments = new Map(figures.map((figure) => [timeOf(figure), momentOf(figure)]));
+  const columnOf = (figure: Figure) => timeOf(figure) || 'value';
+  const moments = new Map(figures.map((figure) => [columnOf(figure), momentOf(figure)]));
   const times = [...moments].sort(([, a], [, b]) => a - b).map(([time]) => time);
-  const series = Map.groupBy(figures, ({ country, indicator, place }) =>
-    JSON.stringify([country, indicator, place]),
-  );
-  const rows = [...series.values()].map((some) => {
-    const [first] = some;
-    const { country, countryName, indicator, indicatorName, place, unit } = first as Figure;
-    const values = new Map(some.map((figure) => [timeOf(figure), figure.value]));
-    const known = [countryName, indicatorName, place, unit, country, indicator];
-    return [...known, ...times.map((time) => values.get(time) ?? null)];
-  });
-  return { columns: ['name', 'indicator name', 'place', 'unit', 'country', 'indicator', ...times], rows };
+  const rows = seriesOf(figures)
+    .flat()
+    .map((some) => {
+      const [first] = some;
+      const { country, countryName, indicator, indicatorName, place, unit } = first as Figure;
+      const values = new Map(some.map((figure) => [columnOf(figure), figure.value]));
+      const sources = new Set(some.flatMap(({ source }) => source ?? []));
+      const known = [countryName, indicatorName, place, unit, [...sources].sort().join('; ') || null];
+      return [...known, country, indicator, ...times.map((time) => values.get(time) ?? null)];
+    });
+  return { columns: [...OF_SERIES, ...times], rows };
 }
 
 /**
@@ -101,7 +110,7 @@ export function readableWideTableOf(figures: readonly Figure[]): Table {
   const { columns, rows } = wideTableOf(figures);
   const isCode = (name: string | undefined) => name === 'country' || name === 'indicator';
   const kept = columns.flatMap((name, i) => {
-    if (i === 0 || i > LAST_OF_SERIES) return [i];
+    if (i === 0 || i >= OF_SERIES.length) return [i];
     const isOne = rows.every((row) => row[i] === rows[0]?.[i]);
     return isCode(name) || isOne ? [] : [i];
   });
@@ -110,9 +119,6 @@ export function readableWideTableOf(figures: readonly Figure[]): Table {
     rows: rows.map((row) => kept.map((i) => row[i] ?? null)),
   };
 }
-
-/** The last column that says something of the whole series. */
-const LAST_OF_SERIES = 5;
 
 /** A file that Excel reads as UTF-8, and takes for no formulas. */
 export function csvOf({ columns, rows }: Table): string {

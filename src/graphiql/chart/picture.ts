@@ -1,8 +1,9 @@
 import { type Frequency, periodOf } from '../../periods.ts';
+import { nameOfSource } from '../source-names.ts';
 import { atOnce } from '../turns.ts';
 import type { Figure } from './figures.ts';
 
-/** One line: the figures of one country, indicator and place over time. */
+/** One line: the figures of one country, indicator and place over time, one for each. */
 export interface Line {
   /** Tells it from all other lines of its picture. */
   readonly name: string;
@@ -85,14 +86,12 @@ export function* pictureSteps(figures: readonly Figure[]): Generator<void, Pictu
   yield;
   for (const [unit, all] of Map.groupBy(deduped, ({ unit, indicator }) => unit ?? indicator)) {
     yield;
-    const series = Map.groupBy(all, ({ country, indicator, place }) =>
-      JSON.stringify([country, indicator, place]),
-    );
     const over: Figure[][] = [];
     const single: Figure[] = [];
-    for (const rows of series.values()) {
-      if (rows.length > 1 && new Set(rows.map(momentOf)).size > 1) over.push(rows);
-      else single.push(...rows);
+    for (const series of seriesOf(all)) {
+      const isOverTime = series.some((rows) => new Set(rows.map(momentOf)).size > 1);
+      if (isOverTime) over.push(...series);
+      else single.push(...series.flat());
     }
     pictures.push(...linesOf(unit, over));
     for (const [indicator, rows] of Map.groupBy(single, (one) => one.indicator)) {
@@ -109,11 +108,48 @@ export function* pictureSteps(figures: readonly Figure[]): Generator<void, Pictu
   return pictures;
 }
 
-/** The same figure may stand in several places of a response. */
+/** Drops figures that stand in several places of a response. One that names no source is that of equal ones that do. */
 function dedupe(figures: readonly Figure[]): Figure[] {
-  const key = ({ country, indicator, year, period, place }: Figure) =>
-    JSON.stringify([country, indicator, year, period, place]);
-  return [...new Map(figures.map((figure) => [key(figure), figure])).values()];
+  const key = ({ country, indicator, year, period, place, value }: Figure, source: string | null) =>
+    JSON.stringify([country, indicator, year, period, place, value, source]);
+  const whole = (figure: Figure) => key(figure, `${figure.source} ${figure.release}`);
+  const all = [...new Map(figures.map((figure) => [whole(figure), figure])).values()];
+  const named = all.filter(({ source }) => source !== null);
+  if (named.length === 0 || named.length === all.length) return all;
+  const told = new Set(named.map((figure) => key(figure, null)));
+  return all.filter((figure) => figure.source !== null || !told.has(key(figure, null)));
+}
+
+type Trait = (figure: Figure) => string | null;
+
+/** Traits by which figures of one time are told apart, one after the other. */
+const TRAITS: readonly Trait[] = [({ source }) => source, ({ release }) => release];
+
+/** Names the time of a figure: by its period, with the year if that is missing in it; empty if neither is known. */
+export function timeOf({ year, period }: Figure): string {
+  if (period === null) return String(year ?? '');
+  return year === null || /\d{4}/.test(period) ? period : `${year} ${period}`;
+}
+
+const subjectOf = ({ country, indicator, place }: Figure) => JSON.stringify([country, indicator, place]);
+
+/**
+ * Series by country, indicator and place: one, or several if there are several figures of one time. Then each source has
+ * its own, and each release of a source; of those that have both in common, the highest of each time stand together.
+ */
+export function seriesOf(figures: readonly Figure[]): Figure[][][] {
+  return [...Map.groupBy(figures, subjectOf).values()].map((rows) => apart(rows, TRAITS));
+}
+
+function apart(rows: Figure[], [trait, ...others]: readonly Trait[]): Figure[][] {
+  if (rows.length === 1 || new Set(rows.map(timeOf)).size === rows.length) return [rows];
+  if (trait !== undefined)
+    return [...Map.groupBy(rows, trait).values()].flatMap((some) => apart(some, others));
+  const downwards = [...Map.groupBy(rows, timeOf).values()].map((some) =>
+    some.toSorted((a, b) => b.value - a.value),
+  );
+  const most = Math.max(...downwards.map(({ length }) => length));
+  return Array.from({ length: most }, (_, i) => downwards.flatMap((some) => some[i] ?? []));
 }
 
 /** The country or the indicator that all figures have in common; else their unit. */
@@ -138,14 +174,12 @@ function linesOf(unit: string, series: readonly (readonly Figure[])[]): LinesPic
 
 function linesPicture(unit: string, series: readonly (readonly Figure[])[]): LinesPicture {
   const figures = series.flat();
-  const taken = new Set<string>();
-  const lines = series.map((rows) => {
-    const first = rows[0] as Figure;
-    const named = nameOf(first, series);
-    const name = taken.has(named) ? `${named} (${[first.country, first.indicator].join(' ')})` : named;
-    taken.add(name);
-    const isOfCountry = name === first.countryName && /^[A-Z]{2}$/.test(first.country);
-    return lineOf(name, isOfCountry ? first.country : name, rows);
+  const firsts = series.flatMap(([first]) => first ?? []);
+  const names = namesOf(firsts);
+  const lines = series.map((rows, i) => {
+    const { country, countryName } = firsts[i] as Figure;
+    const name = names[i] as string;
+    return lineOf(name, name === countryName && /^[A-Z]{2}$/.test(country) ? country : name, rows);
   });
   const key = `lines ${unit} ${figures[0]?.indicator}`;
   return { kind: 'lines', key, title: titleOf(figures, unit), unit, lines, figures };
@@ -162,7 +196,7 @@ export function barsOf(
   least = MAP_COUNTRIES,
 ): BarsPicture {
   const bars = rows.toSorted((a, b) => b.value - a.value);
-  // Gives each country one colour: of several national figures, that of the newest.
+  // Gives each country one colour: of several national figures, that of the newest; of several of one time, the lowest.
   const national = new Map<string, Figure>();
   for (const figure of bars) {
     if (!figure.isNational || figure.country === '') continue;
@@ -180,16 +214,33 @@ function valuesOf(figures: readonly Figure[]): ValuesPicture {
   return { kind: 'values', key: 'values', title, unit: '', figures };
 }
 
-/** A name that tells a line from the others: common parts are left out. */
-function nameOf(figure: Figure, all: readonly (readonly Figure[])[]): string {
-  const differ = (of: (figure: Figure) => string | null) =>
-    new Set(all.map(([first]) => (first ? of(first) : null))).size > 1;
-  const parts = [
-    differ(({ country }) => country) ? figure.countryName : null,
-    differ(({ indicator }) => indicator) ? figure.indicatorName : null,
-    figure.place,
-  ].filter((part) => part !== null && part !== '');
-  return parts.length > 0 ? parts.join(', ') : figure.countryName || figure.indicatorName;
+/**
+ * Names that tell lines from each other: common parts are left out.
+ * @param firsts first figure of each line
+ */
+function namesOf(firsts: readonly Figure[]): string[] {
+  const differ = (of: Trait, among = firsts) => new Set(among.map(of)).size > 1;
+  const bySubject = Map.groupBy(firsts, subjectOf);
+  const areCountries = differ(({ country }) => country);
+  const areIndicators = differ(({ indicator }) => indicator);
+  const taken = new Set<string>();
+  return firsts.map((figure) => {
+    const { country, countryName, indicator, indicatorName, place, source, release } = figure;
+    const own = [areCountries && countryName, areIndicators && indicatorName, place].filter(Boolean);
+    const rivals = bySubject.get(subjectOf(figure)) ?? [];
+    const ofSource = rivals.filter((one) => one.source === source);
+    const named = [
+      ...(own.length > 0 ? own : [countryName || indicatorName]),
+      ofSource.length < rivals.length && source !== null && nameOfSource(source),
+      differ((one) => one.release, ofSource) && release,
+    ];
+    const told = named.filter(Boolean).join(', ');
+    const whole = taken.has(told) && rivals.length === 1 ? `${told} (${country} ${indicator})` : told;
+    let name = whole;
+    for (let i = 2; taken.has(name); i += 1) name = `${whole} ${i}`;
+    taken.add(name);
+    return name;
+  });
 }
 
 function lineOf(name: string, shortName: string, rows: readonly Figure[]): Line {

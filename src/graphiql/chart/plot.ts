@@ -3,6 +3,7 @@ import { nameOfSource } from '../source-names.ts';
 import type { Colours } from './colours.ts';
 import type { Figure } from './figures.ts';
 import { fullNumber } from './numbers.ts';
+import { timeOf } from './picture.ts';
 
 /** Size, colours and scale of a drawing: width in pixels. */
 export interface Look {
@@ -70,14 +71,14 @@ export function labelOf({ countryName, indicatorName, place }: Figure): string {
 
 /** Words of a hover about a figure. */
 export function captionOf(figure: Figure): string {
-  const { value, unit, year, period, low, high, isModelled, isStale, source } = figure;
+  const { value, unit, low, high, isModelled, isStale, source } = figure;
   const bounds = low !== null && high !== null ? `${fullNumber(low)} to ${fullNumber(high)}` : null;
   return [
     labelOf(figure),
     `${fullNumber(value)} ${unit ?? ''}`.trim(),
     bounds,
-    [period ?? year, isModelled ? 'modelled' : null, isStale ? 'past its time' : null]
-      .filter((part) => part !== null)
+    [timeOf(figure), isModelled ? 'modelled' : null, isStale ? 'past its time' : null]
+      .filter(Boolean)
       .join(', '),
     source === null ? null : nameOfSource(source),
   ]
