@@ -121,7 +121,7 @@ describe('after a 401', () => {
     nowMs += 1;
     waiting[1]?.land({ ...ANSWER, receivedAt: nowMs });
     expect(await second).toMatchObject({ status: 200 });
-    // What is held is served to a key that is accepted.
+    // Entries are served to accepted keys alone.
     expect([cache.isAccepted(tenant), tenant.isProven]).toEqual([false, false]);
     nowMs += 1_000;
     const third = ring(LIST, sendingFor('one', { caller }));
