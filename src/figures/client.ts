@@ -176,7 +176,7 @@ export function planned(next: FetchPairs, planning: FiguresParts): Fetch {
       isAnswered: false,
     };
     const together = { next, planning, sending, settle, search };
-    await all(byCase(demands).map((some) => fetchTogether(some, together)));
+    await Promise.all(byCase(demands).map((some) => fetchTogether(some, together)));
   };
 }
 
@@ -236,7 +236,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     if (mode === 'latest') return settleLatest;
     return years === null ? settleSeries : settleRange(years);
   };
-  await all(parts.map((part) => fetch(part, settling(part))));
+  await Promise.all(parts.map((part) => fetch(part, settling(part))));
   const again = untold.size === 0 ? [] : series.filter((pair) => untold.has(keyOf(pair)));
   if (again.length > 0) {
     await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
@@ -255,12 +255,6 @@ type SeriesRows = readonly ObservationRecord[];
 /** Plans demands for latest figures alone: each is asked for as what it is. */
 function asLatest(pairs: readonly Pair[]): Awaited<ReturnType<typeof planOf>> {
   return { series: [], parts: [{ mode: 'latest', years: null, pairs, rowsOf: oneRow }] };
-}
-
-/** Settles once all works are done; mostly there is one. */
-function all(works: readonly Promise<unknown>[]): Promise<unknown> {
-  const [only] = works;
-  return only !== undefined && works.length === 1 ? only : Promise.all(works);
 }
 
 /** Demands for series by their pairs: those of one pair may differ in their years. */

@@ -382,7 +382,7 @@ export interface FiguresParts extends Planning {
   /** Milliseconds for which others' entries count for operations that come later. */
   readonly othersTtlMs: number;
   readonly refusedNames: ReturnType<typeof createRefusedNames>;
-  readonly outage: { failure(): Failure | null };
+  readonly outage: { failure(route: string): Failure | null };
   readonly ledger: Ledger;
   /** Milliseconds that operations wait for each other. */
   readonly windowMs: number;

@@ -330,7 +330,7 @@ function testing(demands: readonly HeldDemand[], parts: Holding): readonly HeldD
 async function fetchInto(fetched: Fetched, demands: readonly HeldDemand[], meeting: Meeting): Promise<void> {
   const { next, sending, parts, nowMs } = meeting;
   const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, parts));
-  const down = isAllUsable ? parts.outage.failure() : null;
+  const down = isAllUsable ? parts.outage.failure(observations.route) : null;
   if (down !== null) {
     // The pool no longer waits for this operation.
     await next([], sending, () => {});

@@ -70,13 +70,18 @@ export function coalesced(next: Send): Send {
 /** Milliseconds of the longest jitter. */
 const MAX_DELAY_MS = 2_000;
 
+/** Retries that a first attempt adds to those of all operations together, and the most of them that are saved up. */
+const RETRIES_SHARE = 0.1;
+const MOST_RETRIES = 10;
+
 /** Seconds that a call may wait because the service has said when it will be back. */
 const MAX_AWAY_SECONDS = 5;
 
 /**
- * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else, and as
- * long as the budget of all calls has room. If the service has said when it will be back, no attempt is made before,
- * and none at all if that is too long to wait. A failure that comes out has the number of its attempts.
+ * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else. In the long
+ * run a tenth of all calls are tried again, so that a service in trouble isn't asked several times as much. If the service
+ * has said when it will be back, no attempt is made before, and none at all if that is too long to wait. A failure that
+ * comes out has the number of its attempts.
  *
  * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once
  * more at once, over a new one, and that is no retry.
@@ -86,20 +91,20 @@ const MAX_AWAY_SECONDS = 5;
 export function retried(
   next: Send,
   retries: number,
-  budget: ReturnType<typeof createRetryBudget>,
   outage: ReturnType<typeof createOutage>,
   firstDelayMs = 100,
 ): Send {
+  let retriesLeft = MOST_RETRIES;
   return async (call, sending) => {
     let attempts = 0;
     let resent = 0;
     let isAnew = false;
-    budget.add();
+    retriesLeft = Math.min(MOST_RETRIES, retriesLeft + RETRIES_SHARE);
     for (;;) {
       try {
         if (!isAnew) attempts += 1;
         const answer = await next(call, isAnew ? { ...sending, isAnew } : sending);
-        outage.note(null);
+        outage.note(null, call);
         return answer;
       } catch (error) {
         const isGivenUp = sending.signal.aborted;
@@ -112,11 +117,13 @@ export function retried(
         }
         if (isUnsent(error)) attempts -= 1;
         const mayRetry = attempts <= retries && !isGivenUp && isPassing(error);
-        if (!mayRetry || !budget.take()) {
+        // Tenths don't add up to a whole.
+        if (!mayRetry || retriesLeft < 1 - 1e-9) {
           const last = isUnanswered(error) ? error.with({ attempts: attempts + resent }) : error;
-          outage.note(last);
+          outage.note(last, call);
           throw last;
         }
+        retriesLeft -= 1;
         // Jitter on top of the time that the service has named, so that not all calls are back at once.
         const jitterMs = Math.floor(
           Math.random() * Math.min(MAX_DELAY_MS, firstDelayMs * 2 ** (attempts - 1)),
@@ -154,54 +161,36 @@ const PAUSE_MS = 5_000;
 
 /**
  * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
- * few failures already. A caller with none asks all the same, until the circuit of the route is open ({@link CallGate}).
+ * few failures already, of which one was on its route: another route may be down alone. A caller with none asks all the
+ * same, until the circuit of the route is open ({@link CallGate}).
  */
 export function createOutage(now: () => number) {
   let failures = 0;
+  /** Routes that these failures were on. */
+  const routes = new Set<string>();
   let last: Failure | null = null;
   let seenAtMs = 0;
 
   return {
     /** Notes the outcome of a call, retries and all: null if there was an answer. */
-    note(error: unknown): void {
+    note(error: unknown, { route }: Call): void {
       if (error === null) {
         failures = 0;
+        routes.clear();
         return;
       }
       if (!isUnanswered(error) || isUnsent(error)) return;
       failures += 1;
+      routes.add(route);
       last = error;
       seenAtMs = now();
     },
     /** Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause. */
-    failure(): Failure | null {
-      if (failures < MIN_FAILURES) return null;
+    failure(route: string): Failure | null {
+      if (failures < MIN_FAILURES || !routes.has(route)) return null;
       if (now() - seenAtMs < PAUSE_MS) return last;
       seenAtMs = now();
       return null;
-    },
-  };
-}
-
-/**
- * Bounds the retries of all operations together: in the long run they are a tenth of the calls, so that a service in
- * trouble isn't asked several times as much as when it is well.
- * @param share retries that a first attempt adds
- * @param most retries that may be saved up; a gateway begins with as many
- */
-export function createRetryBudget(share = 0.1, most = 10) {
-  let left = most;
-  return {
-    /** Notes that a call is about to be attempted for the first time. */
-    add(): void {
-      left = Math.min(most, left + share);
-    },
-    /** Spends a retry. Returns false if none is left. */
-    take(): boolean {
-      // Tenths don't add up to a whole.
-      if (left < 1 - 1e-9) return false;
-      left -= 1;
-      return true;
     },
   };
 }
@@ -282,7 +271,7 @@ const decodedBodies = createObjectMemo<unknown>('decoded body');
 export function cached(
   send: Send,
   { tenantCache, freshness, now, inFlight = ALONE, lookups }: ListCache,
-  outage: { failure(): Failure | null },
+  outage: { failure(route: string): Failure | null },
   onHeld?: (call: Call) => void,
 ): Ask {
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
@@ -363,7 +352,7 @@ export function cached(
         now() - held.atMs <= usableMs &&
         tenantCache.refusal(tenant) === null;
       try {
-        const down = isUsable() ? outage.failure() : null;
+        const down = isUsable() ? outage.failure(call.route) : null;
         if (down !== null) throw down.with({ route: call.route, attempts: 0 });
         const sent = send(call, conditional(sending, held?.answer));
         sending.waits?.service.timing(sent);
@@ -571,7 +560,7 @@ export function createUpstream(parts: UpstreamParts) {
     parts.onAttempt,
     parts.onMinuteWait,
   );
-  const patient = retried(gate.stopping(paced), parts.retries, createRetryBudget(), outage);
+  const patient = retried(gate.stopping(paced), parts.retries, outage);
   const watched: Send =
     spans === null ? patient : async (...sent) => (await spans).tracedCalls(patient)(...sent);
   const routes = parts.optionalRoutes ?? new Set();

@@ -199,12 +199,7 @@ export const governmentStructure: Endpoint<CountryParams, readonly OfficeRecord[
 
 function listed(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
-  return (isAscending(names) ? names : [...new Set(names)].sort()).join(',');
-}
-
-/** Tells if they are sorted, and none stands there twice. */
-function isAscending(names: readonly string[]): boolean {
-  return names.every((name, i) => i === 0 || (names[i - 1] as string) < name);
+  return [...new Set(names)].sort().join(',');
 }
 
 /*

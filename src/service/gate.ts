@@ -124,11 +124,7 @@ interface RouteOutage {
 }
 
 /** Numbers of the pauses in a row that a call had met when it left. */
-const NO_ROUNDS = { key: 0, refusal: 0, outage: 0, all: 0 };
-
-type Rounds = Readonly<typeof NO_ROUNDS>;
-
-const NO_PAUSES: readonly Pause[] = [];
+type Rounds = Readonly<Record<'key' | 'refusal' | 'outage' | 'all', number>>;
 
 /**
  * Decides if calls may leave. After a 401 nothing is sent under a key, after a 403 nothing to that route; after some
@@ -207,14 +203,12 @@ export class CallGate {
     });
   }
 
-  /** Finds the pauses that concern a call, as they stand now: mostly {@link NO_PAUSES}. */
+  /** Finds the pauses that concern a call, as they stand now: mostly none. */
   #pausesOf({ route, isPublic }: Call, tenant: Tenant): readonly Pause[] {
-    const pauses = pausesIn(tenant);
-    const ofAll = this.#outages.get(route)?.pause;
-    if (isPublic || pauses === null) return ofAll === undefined ? NO_PAUSES : [ofAll];
-    const own = pauses.byRoute.get(route);
-    const found = own === undefined ? [pauses.all] : [pauses.all, own.refusal, own.outage];
-    return ofAll === undefined ? found : [...found, ofAll];
+    const pauses = isPublic ? null : pausesIn(tenant);
+    const own = pauses?.byRoute.get(route);
+    const found = [pauses?.all, own?.refusal, own?.outage, this.#outages.get(route)?.pause];
+    return found.filter((pause) => pause !== undefined);
   }
 
   /**
@@ -277,14 +271,12 @@ export class CallGate {
 
   #roundsOf({ route }: Call, tenant: Tenant): Rounds {
     const pauses = pausesIn(tenant);
-    const ofAll = this.#outages.get(route);
-    if (pauses === null && ofAll === undefined) return NO_ROUNDS;
     const own = pauses?.byRoute.get(route);
     return {
       key: pauses?.all.round ?? 0,
       refusal: own?.refusal.round ?? 0,
       outage: own?.outage.round ?? 0,
-      all: ofAll?.pause.round ?? 0,
+      all: this.#outages.get(route)?.pause.round ?? 0,
     };
   }
 
@@ -304,9 +296,10 @@ export class CallGate {
     else {
       if (!call.isPublic && (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN')) {
         tenant.refuse();
-        // A client that is told of the refusal may go to another gateway, which has to know of it by then.
-        await this.#tenantCache.refuse(tenant, error);
+        const isKnown = this.#tenantCache.refuse(tenant, error);
         this.#refused(error, tenant, call.route, rounds);
+        // A client that is told of the refusal may go to another gateway, which has to know of it by then.
+        await isKnown;
       }
       if (code === 'BAD_USER_INPUT') this.#accept(call, tenant, rounds, this.#now());
       if (code === 'RATE_LIMITED' && !call.isPublic) tenant.prove();
@@ -317,6 +310,11 @@ export class CallGate {
 
   #accept({ route, isPublic }: Call, tenant: Tenant, rounds: Rounds, atMs: number): void {
     if (isPublic) return;
+    // A call that left before the key was refused says nothing new.
+    if ((pausesIn(tenant)?.all.round ?? 0) !== rounds.key) {
+      tenant.prove();
+      return;
+    }
     tenant.accept(atMs);
     this.#tenantCache.accept(tenant, atMs);
     endRefusals(tenant, route, rounds);
@@ -411,7 +409,7 @@ function createTurns(
   onMinuteWait: (waitedMs: number) => void,
 ) {
   /** @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason */
-  async function takeTurn(queue: CallQueue, sending: Sending): Promise<void> {
+  async function takeTurn(queue: CallQueue, sending: Sending) {
     const { tenant } = sending.caller;
     for (;;) {
       sending.signal.throwIfAborted();
@@ -423,9 +421,11 @@ function createTurns(
         await queued(queue.forPlace, sending);
       else {
         sending.beforeLeaving?.();
-        const taking = ledger.take(tenant);
         queue.inFlight += 1;
-        if (taking === true || (await takenLater(queue, taking))) return;
+        const departure = await ledger.take(tenant);
+        if (departure !== null) return departure;
+        // Other gateways were faster: the ledger knows by now for how long there is no room.
+        freePlace(queue);
       }
     }
   }
@@ -436,17 +436,6 @@ function createTurns(
       clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
     });
     onMinuteWait(clock.now() - sinceMs);
-  }
-
-  /** Waits for the store. If other gateways were faster, the ledger knows by then for how long there is no room. */
-  async function takenLater(queue: CallQueue, taking: boolean | Promise<boolean>): Promise<boolean> {
-    let isTaken = false;
-    try {
-      isTaken = await taking;
-    } finally {
-      if (!isTaken) freePlace(queue);
-    }
-    return isTaken;
   }
 
   /** Notes that the call is over. */
@@ -500,35 +489,41 @@ export function rateLimited(
   async function attempt(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
     const { tenant } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
+    let departure: Awaited<ReturnType<Ledger['take']>> = null;
     try {
       sending.signal.throwIfAborted();
       if (queue === null) sending.beforeLeaving?.();
-      else await takeTurn(queue, sending);
+      else departure = await takeTurn(queue, sending);
     } catch (error) {
       reservation.release();
       throw error;
     }
     const startedAtMs = clock.now();
     let outcome = 'aborted';
-    let isSettled = false;
-    /** Charges a request once. A request that never left, since nobody waits for it any more, costs nothing. */
+    let [isSettled, hasLeft] = [false, false];
+    /** Charges a request once. One that never left, for want of a connection or of anybody who waits, costs nothing. */
     const settle = (isDue: boolean) => {
       if (isSettled) return;
       isSettled = true;
       if (isDue) reservation.charge();
       else reservation.release();
+      hasLeft = isDue;
     };
     try {
       const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
       settle(true);
-      if (queue !== null) ledger.accepted(tenant);
+      if (departure !== null) ledger.accepted(tenant, departure);
       outcome = 'ok';
       return answer;
     } catch (error) {
-      settle(error instanceof Failure);
+      settle(error instanceof Failure && !isUnanswered(error));
+      if (!hasLeft && departure !== null) ledger.putBack(tenant, departure);
       if (!(error instanceof Failure)) throw error;
-      const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-      const failure = isLimited ? ledger.limited(tenant, toBeRead(error.fields.detail)) : error;
+      const isLimited = error.code === 'RATE_LIMITED';
+      const failure =
+        isLimited && departure !== null
+          ? ledger.limited(tenant, toBeRead(error.fields.detail), departure)
+          : error;
       outcome = failure.code;
       throw failure;
     } finally {
@@ -548,7 +543,9 @@ export function rateLimited(
         else {
           if (!(error instanceof Failure)) throw error;
           const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-          const mayWait = isLimited && ledger.opensAtMs(tenant) <= sending.waitDeadlineMs;
+          // At once, if the minute that was spent is over by now.
+          const untilMs = Math.max(clock.now(), sending.waitDeadlineMs);
+          const mayWait = isLimited && ledger.opensAtMs(tenant) <= untilMs;
           if (!mayWait) throw error.with({ route: call.route });
         }
       } finally {

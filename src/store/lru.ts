@@ -40,10 +40,10 @@ export interface Lookups {
   misses: number;
 }
 
-/** Lookups by kind: figures, lists and other answers of the service, and whole answers to operations. */
-export type CacheLookups = ReturnType<typeof openLookups>;
-
-/** Opens plain numbers that are counted up on the way of every operation, and read when somebody asks. */
+/**
+ * Opens the lookups by kind: figures, lists and other answers of the service, and whole answers to operations. They are
+ * plain numbers, counted up on the way of every operation, and read when somebody asks.
+ */
 export function openLookups() {
   const none = (): Lookups => ({ hits: 0, misses: 0 });
   return { figures: none(), lists: none(), answers: none() };

@@ -48,6 +48,8 @@ export class Account {
   #month: number;
   #callsThisMonth = 0;
   #isMonthSpent = false;
+  /** Times that the month was found spent. */
+  #monthsSpent = 0;
   #plan: string | null = null;
   #requestsPerMinute: number | null = null;
   #monthlyRequests: number | null = null;
@@ -77,6 +79,8 @@ export class Account {
       this.#isMinuteSpent = false;
       this.#leftAlone = null;
       this.isMinuteShared = false;
+      // The clock may have been set back.
+      this.#nextProbeAtMs = Math.min(this.#nextProbeAtMs, nowMs + PROBE_INTERVAL_MS);
       const month = monthOf(nowMs);
       if (this.#month !== month) {
         this.#month = month;
@@ -85,6 +89,15 @@ export class Account {
       }
     }
     return this;
+  }
+
+  /** Returns the state in which a call leaves, by which its answer is judged. */
+  departure() {
+    return { minute: this.#minute, month: this.#month, monthsSpent: this.#monthsSpent };
+  }
+
+  isIn({ minute }: { readonly minute: number }): boolean {
+    return this.#minute === minute;
   }
 
   /** Returns the instant at which a call may leave; not after now if it may at once. */
@@ -114,9 +127,9 @@ export class Account {
     });
   }
 
-  count(): void {
-    this.#callsThisMinute += 1;
-    this.#callsThisMonth += 1;
+  count(calls = 1): void {
+    this.#callsThisMinute += calls;
+    this.#callsThisMonth += calls;
   }
 
   /** Takes a call without the shared counters: half of the rest, and nothing in a minute that they count. */
@@ -139,13 +152,21 @@ export class Account {
     this.#callsThisMinute = callsThisMinute;
     this.#callsThisMonth = callsThisMonth;
     if (note === null) return;
+    this.#setMonthSpent(note.spentMonth === this.#month);
     this.#plan = note.plan ?? this.#plan;
     this.#requestsPerMinute = note.requestsPerMinute ?? this.#requestsPerMinute;
     this.#monthlyRequests = note.monthlyRequests ?? this.#monthlyRequests;
     this.#isPlanLarger ||= note.isPlanLarger;
     this.#isMinuteSpent ||= note.spentMinute === this.#minute;
-    this.#isMonthSpent = note.spentMonth === this.#month;
     this.#nextProbeAtMs = note.nextProbeAtMs;
+  }
+
+  /** Forgets the plan of a month that isn't spent any more: before the next month it takes another plan for that. */
+  #setMonthSpent(isSpent: boolean): void {
+    if (isSpent === this.#isMonthSpent) return;
+    this.#isMonthSpent = isSpent;
+    if (isSpent) this.#monthsSpent += 1;
+    else this.#plan = this.#requestsPerMinute = this.#monthlyRequests = null;
   }
 
   /** Returns the facts that other gateways are to know. */
@@ -172,26 +193,34 @@ export class Account {
   }
 
   /** Notes that the service took a call. Returns true if that is news to other gateways. */
-  accept(): boolean {
-    const isNews = this.#isMonthSpent;
+  accept(departure: Departure): boolean {
+    // A call that left before the month was found spent doesn't tell that it isn't.
+    const isNews = this.#isMonthSpent && departure.monthsSpent === this.#monthsSpent;
     const wasLarger = this.#isPlanLarger;
-    this.#isMonthSpent = false;
-    this.#acceptedThisMinute += 1;
+    if (isNews) this.#setMonthSpent(false);
+    if (this.isIn(departure)) this.#acceptedThisMinute += 1;
     this.#isPlanLarger ||= this.#acceptedThisMinute > SMALLEST_PLAN;
     return isNews || this.#isPlanLarger !== wasLarger;
   }
 
+  /**
+   * Notes that the service refused a call, which says nothing of a minute or month that has begun since.
+   * @returns true if the month is spent
+   */
   limit(
     { isMonthly, plan, requestsPerMinute, monthlyRequests }: ReturnType<typeof toldLimits>,
     nowMs: number,
-  ): void {
+    departure: Departure,
+  ): boolean {
     this.#plan = plan ?? this.#plan;
     this.#requestsPerMinute = requestsPerMinute ?? this.#requestsPerMinute;
     this.#monthlyRequests = monthlyRequests ?? this.#monthlyRequests;
-    if (isMonthly) {
-      this.#isMonthSpent = true;
+    const isMonthSpent = isMonthly && departure.month === this.#month;
+    if (isMonthSpent) {
+      this.#setMonthSpent(true);
       this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
-    } else this.#isMinuteSpent = true;
+    } else if (this.isIn(departure)) this.#isMinuteSpent = true;
+    return isMonthSpent;
   }
 
   isDoubtful(): boolean {
@@ -263,6 +292,8 @@ export class Account {
   }
 }
 
+type Departure = ReturnType<Account['departure']>;
+
 /** Returns the month of an instant, in months since year 0, UTC. */
 function monthOf(atMs: number): number {
   const date = new Date(atMs);
@@ -288,9 +319,9 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
-/** Reads a whole number, with or without marks between its thousands. */
+/** Reads a whole number, with or without marks between its thousands; null for 0, which no plan allows. */
 function figureIn(digits: string): number | null {
-  return numberOf(digits.replace(/[,_]/g, ''));
+  return numberOf(digits.replace(/[,_]/g, '')) || null;
 }
 
 /**
@@ -341,13 +372,17 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     if (account.probe(now())) share(tenant, account);
   }
 
-  async function takeShared(counters: SharedCounters, tenant: AccountHolder): Promise<boolean> {
-    const snapshot = await counters.take(tenant.digest, accountOf(tenant).window(now()));
+  async function takeShared(counters: SharedCounters, tenant: AccountHolder): Promise<Departure | null> {
+    const window = accountOf(tenant).window(now());
+    const snapshot = await counters.take(tenant.digest, window);
     const account = accountOf(tenant);
+    // The call would leave in a minute in which it hasn't been counted.
+    if (!account.isIn(window)) return null;
     if (snapshot !== null) account.copy(snapshot);
     const isTaken = snapshot !== null && account.isMinuteShared ? snapshot.isTaken : account.takeAlone();
-    if (isTaken) probe(tenant, account);
-    return isTaken;
+    if (!isTaken) return null;
+    probe(tenant, account);
+    return account.departure();
   }
 
   /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
@@ -360,30 +395,40 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     /** Returns the instant at which a call may leave, in milliseconds since the epoch; not after now if at once. */
     opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
     refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
-    /** Bills one call that is to leave now; false if others who share counters have left none until `opensAtMs`. */
-    take(tenant: AccountHolder): boolean | Promise<boolean> {
+    /**
+     * Bills one call that is to leave now; null if others who share counters have left none until `opensAtMs`, or the
+     * next minute has begun, in which a call may be taken at once.
+     */
+    async take(tenant: AccountHolder): Promise<Departure | null> {
       if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
       const account = accountOf(tenant);
       account.count();
       probe(tenant, account);
-      return true;
+      return account.departure();
+    },
+    /** Takes a call back that has not left after all; shared counters keep it, so that they count too many at the most. */
+    putBack(tenant: AccountHolder, departure: Departure): void {
+      const account = accountOf(tenant);
+      if (sharedCounters === null && account.isIn(departure)) account.count(-1);
     },
     /** Learns the calls that other gateways have spent. */
     async refresh(tenant: AccountHolder): Promise<void> {
-      const snapshot = await sharedCounters?.read(tenant.digest, accountOf(tenant).window(now()));
-      if (snapshot) accountOf(tenant).copy(snapshot);
-    },
-    accepted(tenant: AccountHolder): void {
+      const window = accountOf(tenant).window(now());
+      const snapshot = await sharedCounters?.read(tenant.digest, window);
       const account = accountOf(tenant);
-      if (account.accept()) share(tenant, account);
+      if (snapshot && account.isIn(window)) account.copy(snapshot);
     },
-    /** Notes that the service answered 429, and the plan that `detail` tells. */
-    limited(tenant: AccountHolder, detail: string): Failure {
+    accepted(tenant: AccountHolder, departure: Departure): void {
+      const account = accountOf(tenant);
+      if (account.accept(departure)) share(tenant, account);
+    },
+    /** Notes that the service answered 429 to a call, and the plan that `detail` tells. */
+    limited(tenant: AccountHolder, detail: string, departure: Departure): Failure {
       const account = accountOf(tenant);
       const told = toldLimits(detail);
-      account.limit(told, now());
+      const isMonthSpent = account.limit(told, now(), departure);
       share(tenant, account);
-      return account.refusal(now(), detail, told.isMonthly);
+      return account.refusal(now(), detail, isMonthSpent);
     },
     /** Tells if a plan that nobody has named may refuse the next call: the smallest plan's minute is spent. */
     isDoubtful: (tenant: AccountHolder) => accountOf(tenant).isDoubtful(),

@@ -346,12 +346,7 @@ function piecesOf(range: YearRange, years: readonly number[], wanted: number): Y
 }
 
 function joined(parts: readonly (SentRows | null)[]): SentRows | null {
-  const all: SentRow[] = [];
-  for (const part of parts) {
-    if (part === null) return null;
-    all.push(...part);
-  }
-  return all;
+  return parts.includes(null) ? null : parts.flatMap((part) => part ?? []);
 }
 
 function countsOf(rows: SentRows): ReadonlyMap<number, number> {
@@ -589,10 +584,12 @@ function sentRows({ list, groups, stray }: Rows): SentRows | null {
   if (stray !== null) return null;
   if (faults.length > 0 || rows.length + blanks.length !== list.received) return null;
   const keyIn = ({ countryCode, metricKey }: Pair) => pairKey(countryCode, groups.askedKeyOf(metricKey));
-  const sent = rows.map((row): SentRow => ({ key: keyIn(row), year: row.year, figure: row }));
-  for (const blank of blanks)
-    sent.splice(blank.index, 0, { key: keyIn(blank), year: blank.year, figure: null });
-  return sent;
+  const byPlace = new Map(blanks.map((blank) => [blank.index, blank]));
+  let next = 0;
+  return Array.from({ length: list.received }, (_, place): SentRow => {
+    const row = byPlace.get(place) ?? (rows[next++] as ObservationRecord);
+    return { key: keyIn(row), year: row.year, figure: 'value' in row ? row : null };
+  });
 }
 
 const NO_ROWS: YearsReply = { rows: [], total: null, isCut: false };

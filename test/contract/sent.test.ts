@@ -575,3 +575,21 @@ describe('a connection that the service has closed', () => {
     expect([upstream.calls, service.requests.length]).toEqual([1, 2]);
   });
 });
+
+describe('a request that never left', () => {
+  const query = '{ country(code: "KE") { profile { record } } }';
+
+  it('for want of a connection is none that was sent, on the bill and in the quota', async () => {
+    await using gone = await openProgram();
+    const { url } = gone.service;
+    await gone.sandbox.close();
+    await using program = await openProgram({ upstreamUrl: url });
+    const { errors, upstream } = await program.ask(query);
+    expect(errors.map(({ extensions }) => [extensions.code, extensions.attempts])).toEqual([
+      ['UPSTREAM_UNAVAILABLE', 3],
+    ]);
+    expect([upstream.calls, upstream.byRoute]).toEqual([0, {}]);
+    const { data } = await program.ask('{ quota { callsThisMinute callsThisMonth } }');
+    expect(data.quota).toEqual({ callsThisMinute: 0, callsThisMonth: 0 });
+  });
+});

@@ -148,6 +148,33 @@ describe('a list that is said to have more rows than were sent', () => {
   });
 });
 
+describe('counts that count nothing', () => {
+  it.each([{ total: 0, limit: 0 }, { total: -1, limit: -1 }, { limit: 1e300 }])(
+    'are taken for none: %j',
+    async (meta) => {
+      const query = `{ latest: observations(metricKeys: ["population_total", "life_expectancy"], latest: true) { value }
+      series: country(code: "KE") { observations(metricKeys: ["population_total"]) { value } } }`;
+      const replies = [];
+      for (const sent of [meta, {}]) {
+        await using program = await openProgram();
+        program.sandbox.faults.set({ kind: 'shape', patch: ({ data }) => ({ data, meta: sent }) });
+        for (const _ of ['unknown', 'learned']) {
+          const { data, errors, upstream } = await program.ask(query);
+          replies.push([data, errors, upstream.calls]);
+        }
+      }
+      expect(replies.slice(0, 2)).toEqual(replies.slice(2));
+      for (const [data, , calls] of replies) expect([data.latest.length, calls]).toEqual([108, 3]);
+  });
+
+  it('do not prove a list whole that was cut', async () => {
+    await using program = await openProgram({ sandbox: { extras: 'refuse', defaultRows: 100 } });
+    program.sandbox.faults.set({ kind: 'shape', patch: ({ data }) => ({ data, meta: { total: -1 } }) });
+    const { data, errors } = await program.ask('{ tickers { symbol } }');
+    expect([data, errors[0]?.extensions.code]).toEqual([{ tickers: null }, 'UPSTREAM_INCOMPLETE']);
+  });
+});
+
 describe('the row limit', () => {
   const codes = 'KE NG GH ZA EG MA TN UG TZ RW SN ML NE TD CM GA CG CD AO ZM ZW MZ MW BW NA LS SZ MG'.split(
     ' ',

@@ -114,6 +114,19 @@ function checkServedStale({ fault, code }: (typeof FAULTS)[string], env: Record<
   });
 }
 
+it('a route that fails is no reason to serve the old of another', async () => {
+  await using program = await open();
+  const figure = `{ country(code: "KE") { ${FIGURE} } }`;
+  await program.ask(figure);
+  program.pass(1000);
+  program.sandbox.faults.set({ kind: 'status', status: 503, route: '/v1/countries/{code}/signals' });
+  for (const code of ['KE', 'NG', 'GH', 'ZA'])
+    await program.ask(`{ country(code: "${code}") { signals { record } } }`);
+  const { data, upstream } = await program.ask(figure);
+  expect(data.country.observation.freshness).toMatchObject({ stale: false });
+  expect([upstream.calls, upstream.stale]).toEqual([1, undefined]);
+});
+
 describe('a spent minute', () => {
   it('serves the old for as long as it lasts, says until when, and asks no more', async () => {
     await using program = await open({

@@ -236,6 +236,9 @@ describe('metaIn', () => {
     [{ rows: [], total: 216, limit: 100 }, 216, 100],
     [{ data: [], meta: { total: 'many', limit: null } }, null, null],
     [{ data: [], meta: 'none', total: 3 }, 3, null],
+    [{ data: [], meta: { total: 0, limit: 0, per_page: 20 } }, 0, 20],
+    [{ data: [], meta: { total: -1, limit: -1 } }, null, null],
+    [{ data: [], meta: { total: 2.5, limit: 1e300 } }, null, null],
   ];
   it.each(cases)('reads %j', (body, total, limit) => {
     expect(metaIn(body)).toEqual({ total, limit });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, type FailureCode } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { createOutage, createRetryBudget, retried } from '../../src/service/client.ts';
+import { createOutage, retried } from '../../src/service/client.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 import { createGate, gateAt, sendingFor, settle } from './sending.ts';
@@ -156,14 +156,13 @@ describe('a circuit', () => {
   it('that is open is no reason to try again, and no further failure of the service', async () => {
     const { told, ring, ask } = open();
     const outage = createOutage(() => told.nowMs);
-    const budget = createRetryBudget();
-    const outer = retried(ring, 2, budget, outage, 1);
+    const outer = retried(ring, 2, outage, 1);
     await ask(DATA, 'one', 9);
     await expect(outer(DATA, sendingFor())).rejects.toMatchObject({ fields: { attempts: 1 } });
     for (let i = 0; i < 5; i += 1)
       await expect(outer(DATA, sendingFor())).rejects.toMatchObject({ fields: { attempts: 0 } });
     expect(told.calls).toBe(10);
-    expect(outage.failure()).toBeNull();
+    expect(outage.failure(DATA.route)).toBeNull();
   });
 });
 

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, type FailureCode } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { rateLimited } from '../../src/service/gate.ts';
+import { CallGate, rateLimited } from '../../src/service/gate.ts';
+import { openStore } from '../../src/store/store.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
+import { Tenants } from '../../src/tenants/tenant.ts';
+import { createTenantCache } from '../../src/tenants/tenant-cache.ts';
 import { openProgram } from '../support/program.ts';
-import { tenantOf } from '../support/tenants.ts';
+import { callerOf, tenantOf } from '../support/tenants.ts';
 import { createGate, gateAt, sendingFor, settle } from './sending.ts';
 
 const DATA: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
@@ -75,6 +78,56 @@ describe('after a 401', () => {
     told.says = null;
     expect(await ask(DATA, 'another')).toEqual([1, 'ok']);
     expect(await ask({ ...LIST, isPublic: true })).toEqual([1, 'ok']);
+  });
+
+  it('nothing leaves while others who share the store are being told', async () => {
+    const told = Promise.withResolvers<void>();
+    const tenantCache = { accept() {}, refuse: () => told.promise };
+    const gate = new CallGate(
+      { all: () => [] },
+      tenantCache,
+      () => 0,
+      () => 0,
+    );
+    const { send, waiting } = createGate();
+    const ring = gate.stopping(gate.hearing(send));
+    const first = ring(DATA, sendingFor());
+    waiting[0]?.fail(refusal());
+    await settle();
+    await expect(ring(LIST, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(waiting).toHaveLength(1);
+    told.resolve();
+    await expect(first).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('an answer to a call that had left before does not show that the key is accepted', async () => {
+    let nowMs = 5;
+    const now = () => nowMs;
+    const store = await openStore({ url: 'memory:', timeoutMs: 100, maxBytes: 10_000, onFault() {} });
+    const tenants = new Tenants((key) => key, now);
+    const tenant = tenants.named('one');
+    if (store === null) throw new Error('no store');
+    const cache = createTenantCache({ store, tenants, authTtlMs: 60_000, holdMs: 60_000 });
+    const gate = new CallGate(tenants, cache, now, now);
+    const { send, waiting } = createGate();
+    const ring = gate.stopping(gate.hearing(send));
+    const caller = { ...callerOf('one'), tenant };
+    const [first, second] = [
+      ring(DATA, sendingFor('one', { caller })),
+      ring(LIST, sendingFor('one', { caller })),
+    ];
+    waiting[0]?.fail(refusal());
+    await expect(first).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    nowMs += 1;
+    waiting[1]?.land({ ...ANSWER, receivedAt: nowMs });
+    expect(await second).toMatchObject({ status: 200 });
+    // Entries are served to accepted keys alone.
+    expect([cache.isAccepted(tenant), tenant.isProven]).toEqual([false, false]);
+    nowMs += 1_000;
+    const third = ring(LIST, sendingFor('one', { caller }));
+    waiting[2]?.land({ ...ANSWER, receivedAt: nowMs });
+    await third;
+    expect([cache.isAccepted(tenant), tenant.isProven, waiting.length]).toEqual([true, true, 3]);
   });
 
   it('one call looks after a second, then after 2, 4 and at last 60', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { coalesced, createOutage, createRetryBudget, retried } from '../../src/service/client.ts';
+import { type Answer, type Call, openBill, payerOf, type Send } from '../../src/service/call.ts';
+import { coalesced, createOutage, retried } from '../../src/service/client.ts';
 import { CallGate, rateLimited } from '../../src/service/gate.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';
@@ -97,8 +97,7 @@ describe('retried', () => {
       if (attempts <= times) throw new Failure(code, 'failed', fields);
       return ANSWER;
     };
-    const budget = createRetryBudget();
-    return { ring: retried(send, 2, budget, outage, 1), attempts: () => attempts };
+    return { ring: retried(send, 2, outage, 1), attempts: () => attempts };
   };
 
   it('tries again after a 5xx or a broken connection', async () => {
@@ -143,7 +142,7 @@ describe('retried', () => {
       if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
       return ANSWER;
     };
-    const ring = retried(send, 2, createRetryBudget(), outage, 0);
+    const ring = retried(send, 2, outage, 0);
     const attemptsOf = async () => {
       calls += 1;
       return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
@@ -167,12 +166,12 @@ describe('retried', () => {
       ends.abort();
       throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
     };
-    const budget = createRetryBudget(0, 1);
-    const ring = retried(send, 2, budget, outage, 1);
+    const ring = retried(send, 2, outage, 0);
     await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
       fields: { attempts: 1 },
     });
-    expect([budget.take(), budget.take()]).toEqual([true, false]);
+    for (const attempts of [3, 3, 3, 3, 3, 1])
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ fields: { attempts } });
   });
 
   it.each([
@@ -233,6 +232,18 @@ describe('rateLimited', () => {
     });
     expect(ledger.quota(tenantOf('two')).callsThisMinute).toBe(0);
     expect(outcomes).toEqual(['ok', 'ok']);
+  });
+
+  it('counts no call that is kept back as it is about to leave', async () => {
+    const bill = openBill();
+    const payer = payerOf(bill);
+    const { ring, ledger } = open(async (_, { onLeaving }) => {
+      payer.close();
+      onLeaving?.();
+      return ANSWER;
+    });
+    await expect(ring(CALL, sendingFor('one', { bill, payer }))).rejects.toThrow('Nobody waits');
+    expect([bill.calls, ledger.quota(tenantOf('one')).callsThisMinute]).toEqual([0, 0]);
   });
 
   it('sends nothing after a 429 before the next minute begins', async () => {
@@ -346,6 +357,113 @@ describe('rateLimited', () => {
     expect(waiting).toHaveLength(12);
     for (const { land } of waiting) land(ANSWER);
     expect(await Promise.all(calls)).toHaveLength(12);
+  });
+
+  describe('hears answers of calls that left before things changed', () => {
+    const MONTHLY = new Failure('RATE_LIMITED', 'no', {
+      detail: "the monthly request limit for plan 'free' (1000 requests) was reached",
+    });
+
+    it.each([
+      ['minute', LIMITED, START, NEXT_MINUTE],
+      ['month', MONTHLY, Date.parse('2026-11-30T23:59:59Z'), Date.parse('2026-12-01T00:00:00Z')],
+    ])(
+      'sends a call anew whose 429 is of a %s that is over, and leaves the new one open',
+      async (...[, refusal, leftMs, overMs]) => {
+        const { send, waiting } = createGate();
+        const { ring, clock, ledger } = open(send, leftMs);
+        const sending = sendingFor();
+        const answer = ring(CALL, sending);
+        await settle();
+        await clock.advanceTo(overMs + 50);
+        waiting[0]?.fail(refusal);
+        await settle();
+        expect(ledger.quota(tenantOf('one')).state).toBe('OK');
+        waiting[1]?.land(ANSWER);
+        expect(await answer).toBe(ANSWER);
+        expect(sending.bill.calls).toBe(2);
+      },
+    );
+
+    it('takes no plan for a larger one by calls of two minutes', async () => {
+      const { send, waiting } = createGate();
+      const { ring, clock } = open(send);
+      const last = Array.from({ length: 5 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
+      await settle();
+      await clock.advanceTo(NEXT_MINUTE);
+      for (const { land } of waiting.splice(0)) land(ANSWER);
+      await Promise.all(last);
+      const calls = Array.from({ length: 8 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
+      await settle();
+      for (const { land } of waiting.splice(0, 5)) land(ANSWER);
+      await settle();
+      // The sixth of this minute may be refused.
+      expect(waiting).toHaveLength(1);
+      waiting.shift()?.land(ANSWER);
+      await settle();
+      expect(waiting).toHaveLength(2);
+      for (const { land } of waiting) land(ANSWER);
+      expect(await Promise.all(calls)).toHaveLength(8);
+    });
+
+    it('takes no month for restored by a call that left before it was found spent', async () => {
+      const { send, waiting } = createGate();
+      const { ring, ledger } = open(send);
+      const [first, second] = [ring(CALL, sendingFor()), ring({ ...CALL, target: 'x' }, sendingFor())];
+      await settle();
+      waiting[0]?.fail(MONTHLY);
+      await expect(first).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      waiting[1]?.land(ANSWER);
+      await second;
+      const third = sendingFor();
+      await expect(ring(CALL, third)).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      expect([third.bill.calls, waiting.length, ledger.quota(tenantOf('one')).state]).toEqual([
+        0,
+        2,
+        'MONTH_SPENT',
+      ]);
+    });
+
+    it('forgets the plan whose month was spent once the service takes a call of it', async () => {
+      let isSpent = true;
+      const { ring, clock, ledger } = open(async () => {
+        if (isSpent) throw MONTHLY;
+        return ANSWER;
+      });
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      isSpent = false;
+      await clock.advanceTo(START + 15 * 60_000);
+      // Upgraded from 5 calls a minute to more.
+      for (let i = 0; i < 20; i += 1) expect(await ring(CALL, sendingFor())).toBe(ANSWER);
+      expect(ledger.quota(tenantOf('one'))).toMatchObject({ state: 'OK', plan: null, callsThisMinute: 20 });
+    });
+
+    it('probes a spent month within a quarter of an hour although the clock was set back', async () => {
+      let calls = 0;
+      const { ring, clock } = open(async () => {
+        calls += 1;
+        throw MONTHLY;
+      });
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      const earlier = START - 10 * 86_400_000;
+      await clock.advanceTo(earlier);
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      await clock.advanceTo(earlier + 15 * 60_000);
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'MONTHLY_QUOTA_EXCEEDED' });
+      expect(calls).toBe(2);
+    });
+
+    it('takes no limit of nothing from the words of a 429', async () => {
+      let isLimited = true;
+      const { ring, clock } = open(async () => {
+        if (isLimited) throw new Failure('RATE_LIMITED', 'no', { detail: '0 requests per minute are left' });
+        return ANSWER;
+      });
+      await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+      isLimited = false;
+      await clock.advanceTo(NEXT_MINUTE);
+      expect(await ring(CALL, sendingFor())).toBe(ANSWER);
+    });
   });
 
   it('forgets those who leave while they wait', async () => {

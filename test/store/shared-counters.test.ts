@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SharedCounters } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/store.ts';
-import { createLedger } from '../../src/tenants/ledger.ts';
+import { createLedger, type Ledger } from '../../src/tenants/ledger.ts';
 import { Tenants } from '../../src/tenants/tenant.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -32,12 +32,24 @@ const SPENT = "request blocked: the monthly request limit for plan 'free' (1000 
 function ledgerOver(now: () => number, counters: SharedCounters | null | undefined) {
   const ledger = createLedger(now, counters);
   const tenants = new Tenants((key) => key, now);
+  type Departure = NonNullable<Awaited<ReturnType<Ledger['take']>>>;
+  const departures = new Map<string, Departure>();
+  /** The state in which the last call under a key has left, or one that leaves now. */
+  const departureOf = (key: string): Departure => {
+    const date = new Date(now());
+    const month = date.getUTCFullYear() * 12 + date.getUTCMonth();
+    return departures.get(key) ?? { minute: Math.floor(now() / 60_000), month, monthsSpent: 0 };
+  };
   return {
-    take: (key: string) => ledger.take(tenants.named(key)),
-    accepted: (key: string) => ledger.accepted(tenants.named(key)),
+    async take(key: string) {
+      const departure = await ledger.take(tenants.named(key));
+      if (departure !== null) departures.set(key, departure);
+      return departure !== null;
+    },
+    accepted: (key: string) => ledger.accepted(tenants.named(key), departureOf(key)),
     quota: (key: string) => ledger.quota(tenants.named(key)),
     refresh: (key: string) => ledger.refresh(tenants.named(key)),
-    limited: (key: string, detail: string) => ledger.limited(tenants.named(key), detail),
+    limited: (key: string, detail: string) => ledger.limited(tenants.named(key), detail, departureOf(key)),
     opensAtMs: (key: string) => ledger.opensAtMs(tenants.named(key)),
   };
 }

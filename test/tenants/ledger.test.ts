@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createLedger } from '../../src/tenants/ledger.ts';
+import { createLedger, type Ledger } from '../../src/tenants/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';
+
+/** Has the service refuse a call. */
+async function limit(ledger: Ledger, detail: string): Promise<void> {
+  const departure = await ledger.take(tenantOf('one'));
+  if (departure !== null) ledger.limited(tenantOf('one'), detail, departure);
+}
 
 describe('the text of a 429 tells the limits that it names', () => {
   it.each([
@@ -23,9 +29,9 @@ describe('the text of a 429 tells the limits that it names', () => {
       { state: 'MONTH_SPENT', plan: 'analyst', monthlyRequests: 250_000 },
     ],
     ['Monthly request limit reached (1000).', { state: 'MONTH_SPENT', plan: null, monthlyRequests: 1000 }],
-  ])('%s', (detail, expected) => {
+  ])('%s', async (detail, expected) => {
     const ledger = createLedger(() => 0);
-    ledger.limited(tenantOf('one'), detail);
+    await limit(ledger, detail);
     expect(ledger.quota(tenantOf('one'))).toMatchObject(expected);
   });
 });
@@ -54,9 +60,9 @@ describe('the shared counters', () => {
     });
   });
 
-  it('know the published limits of a plan that a text only names', () => {
+  it('know the published limits of a plan that a text only names', async () => {
     const ledger = createLedger(() => 0);
-    ledger.limited(tenantOf('one'), 'rate limit exceeded for the analyst plan');
+    await limit(ledger, 'rate limit exceeded for the analyst plan');
     expect(ledger.quota(tenantOf('one'))).toMatchObject({
       plan: 'analyst',
       requestsPerMinute: 60,
@@ -64,10 +70,10 @@ describe('the shared counters', () => {
     });
   });
 
-  it('call the minute spent once the known budget is', () => {
+  it('call the minute spent once the known budget is', async () => {
     let nowMs = 0;
     const ledger = createLedger(() => nowMs);
-    ledger.limited(tenantOf('one'), "plan 'free': 5 requests per minute");
+    await limit(ledger, "plan 'free': 5 requests per minute");
     nowMs = 60_000;
     for (let i = 0; i < 5; i += 1) {
       expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
@@ -76,5 +82,26 @@ describe('the shared counters', () => {
     expect(ledger.opensAtMs(tenantOf('one'))).toBe(120_000);
     expect(ledger.quota(tenantOf('one')).state).toBe('MINUTE_SPENT');
     expect(ledger.shareLeft(tenantOf('one'))).toBe(0);
+  });
+});
+
+describe('counters that answer after the minute', () => {
+  const snapshot = { isTaken: true, callsThisMinute: 5, callsThisMonth: 5 };
+  const note = { plan: 'free', requestsPerMinute: 5, monthlyRequests: null, isPlanLarger: false };
+  const told = { ...snapshot, note: { ...note, spentMinute: null, spentMonth: null, nextProbeAtMs: 0 } };
+
+  it.each(['take', 'refresh'] as const)('tell nothing of the next one: %s', async (verb) => {
+    let nowMs = 59_999;
+    const slow = async () => {
+      nowMs = 60_000;
+      return told;
+    };
+    const ledger = createLedger(() => nowMs, { take: slow, read: slow, note: async () => {} });
+    // The call leaves in the new minute, which has to count it.
+    expect((await ledger[verb](tenantOf('one'))) ?? null).toBeNull();
+    expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
+    expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(0);
+    expect(await ledger.take(tenantOf('one'))).not.toBeNull();
+    expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(5);
   });
 });

@@ -230,11 +230,16 @@ function membersOf(body: JsonObject, is: (value: unknown) => boolean): [string, 
 
 /**
  * Reads the counts: in `meta`, or beside the rows if there is no `meta`. They are the rows that match, whether sent or not,
- * and those that one answer may hold; null if the service gives none.
+ * and those that one answer may hold; null if the service gives none, or a number that counts nothing: a limit of 0 is none.
  */
 export function metaIn(body: unknown) {
   const meta = !isObject(body) ? {} : isObject(body.meta) ? body.meta : body;
-  return { total: numberIn(meta, 'total'), limit: numberIn(meta, 'limit', 'per_page') };
+  return { total: countIn(meta, 0, 'total'), limit: countIn(meta, 1, 'limit', 'per_page') };
+}
+
+function countIn(meta: JsonObject, least: number, ...names: readonly string[]): number | null {
+  const counts = names.map((name) => numberIn(meta, name) ?? -1);
+  return counts.find((count) => Number.isSafeInteger(count) && count >= least) ?? null;
 }
 
 /**

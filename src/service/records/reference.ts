@@ -172,7 +172,6 @@ interface OfficeDraft {
   readonly name: string;
   /** Null until a row of the office says. */
   roleType: string | null;
-  readonly isNested: boolean;
   readonly terms: TermRecord[];
   /** Null until the service's own object for the office is seen. */
   sent: Found<JsonObject> | null;
@@ -189,12 +188,13 @@ export function decodeOffices(body: unknown, route: string, asked: string): Offi
   const found = findObject(body, route, ['country', ...LISTS]);
   const countryCode = found === null ? asked.toUpperCase() : countryNamedIn(found, asked).code;
   const drafts: OfficeDraft[] = [];
+  const flat = new Map<string, OfficeDraft>();
   const lists = found === null ? [listIn(body, route)] : listsOf(found);
   const leftOut = sumOf(
     lists.map(({ value, place }) => {
       const isNamed = Array.isArray(value) && value.some((row) => isObject(row) && titleIn(row) !== null);
       const draft = (row: JsonObject, here: Place) =>
-        draftOffice({ value: row, place: here }, drafts, isNamed, asked);
+        draftOffice({ value: row, place: here }, { drafts, flat, isNamed, asked });
       return leftOutOf(Array.isArray(value) ? eachIn(value, place, draft) : noList(value, place, 'array'));
     }),
   );
@@ -250,9 +250,18 @@ function nestedIn(office: JsonObject): string | undefined {
 
 function draftOffice(
   { value: row, place }: Found<JsonObject>,
-  drafts: OfficeDraft[],
-  isNamed: boolean,
-  asked: string,
+  {
+    drafts,
+    flat,
+    isNamed,
+    asked,
+  }: {
+    readonly drafts: OfficeDraft[];
+    /** Those that take further terms: the first of each name, and each by its name and role. */
+    readonly flat: Map<string, OfficeDraft>;
+    readonly isNamed: boolean;
+    readonly asked: string;
+  },
 ): void {
   checkCountry(alpha2In(row, 'country_code'), asked, inside(place, 'country_code'));
   const roleType = textIn(row, 'role_type');
@@ -263,19 +272,19 @@ function draftOffice(
   const name = title ?? textIn(row, 'name') ?? role ?? missing(row, place, OFFICE_NAMES);
   if (nested !== undefined) {
     const terms = blockIn(row, place, nested, (term) => decodeTerm(term, true));
-    drafts.push({ name, roleType, isNested: true, terms, sent: { value: row, place } });
+    drafts.push({ name, roleType, terms, sent: { value: row, place } });
     return;
   }
-  const isOf = (draft: OfficeDraft) =>
-    !draft.isNested &&
-    draft.name === name &&
-    (draft.roleType === roleType || draft.roleType === null || roleType === null);
-  let draft = drafts.find(isOf);
+  const key = (...parts: readonly (string | null)[]) => JSON.stringify(parts);
+  const first = flat.get(key(name));
+  let draft = roleType === null || first?.roleType === null ? first : flat.get(key(name, roleType));
   if (draft === undefined) {
-    draft = { name, roleType, isNested: false, terms: [], sent: null };
+    draft = { name, roleType, terms: [], sent: null };
     drafts.push(draft);
+    if (first === undefined) flat.set(key(name), draft);
   }
   draft.roleType ??= roleType;
+  flat.set(key(name, draft.roleType), draft);
   if (TERM_FIELDS.some((field) => field in row)) draft.terms.push(decodeTerm(row, title !== null));
   else draft.sent ??= { value: row, place };
 }

@@ -281,7 +281,6 @@ function storeIn(db: DatabaseSync): OpenedFile {
           writes += 1;
           if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
         });
-        return entries.map(() => true);
       },
     },
     sharedCounters: countersIn(db),
