@@ -257,7 +257,7 @@ function draftOffice(
     asked,
   }: {
     readonly drafts: OfficeDraft[];
-    /** Those that take further terms: the first of each name, and each by its name and role. */
+    /** Drafts that take further terms: the first of each name, and each by its name and role. */
     readonly flat: Map<string, OfficeDraft>;
     readonly isNamed: boolean;
     readonly asked: string;
