@@ -96,7 +96,7 @@ export function errorBody(
 /** Most characters that are repeated of a text of another's choice. */
 const EXCERPT_LENGTH = 500;
 
-/** Returns the beginning of a text of the service's or the caller's. */
+/** Returns the beginning of a text of another's: half a character isn't left, for which readers refuse an answer. */
 export function excerpt(text: string): string {
-  return text.length <= EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH)}…`;
+  return text.length <= EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH).toWellFormed()}…`;
 }

@@ -140,29 +140,29 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
     });
     // An answer that the client can't take is not sent, though it may have been made.
     if (status === 406) run.errors = null;
-    const tooLong = body.kind === 'complete' ? execution.tooLong([body.string]) : null;
+    // Apollo's own parts would be those of an executor that makes some, and ours makes none.
+    const { string } = body as Extract<typeof body, { readonly kind: 'complete' }>;
+    const tooLong = execution.tooLong([string]);
     if (tooLong !== null) run.errors = [tooLong];
     setRunHeaders(headers, status, run, parts);
-    if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
     const { written } = run;
     // An answer that a plan has written is sent as it is: Apollo would write it in one go, however long it is.
     const told =
       tooLong === null
-        ? worded(body.string, run)
+        ? worded(string, run)
         : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
     const text = written !== null && run.errors !== null ? written.body : told;
     const response = { status, headers, body: text };
-    if (run.errors === null) return response;
-    if (passed.planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
+    // An answer without a plan of its own is an error, or a price: that is another once something is held.
+    if (run.errors === null || written === null) return response;
+    plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
-    if (plain !== null && written !== null) {
+    if (plain !== null) {
       const isKnown = parts.operations.find(plain.params, run.context.caller.flow !== UNPROVEN) !== undefined;
       if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
         answers.keep(plain, written, run);
     }
-    return tagged(request, asked.isNamed, response, run.errors, () =>
-      entityTag(written?.data ?? ['null'], run.onError),
-    );
+    return tagged(request, asked.isNamed, response, run.errors, () => entityTag(written.data, run.onError));
   }
 
   return {
@@ -322,10 +322,13 @@ function runningPlugin(parts: RunMeans): ApolloServerPlugin<ApolloContext> {
  */
 function variablesFor(
   { text, document, operation, variables }: ValidOperation,
-  { accepts }: OperationRun,
+  { accepts, context }: OperationRun,
   { schema, config }: RunMeans,
 ): PlannedOperation['variables'] | null {
   if (operation.operation === 'subscription') throw subscribedByPost(config);
+  // It may have been named by its hash, and not known when the terms of its key were looked at.
+  const unreadable = context.caller.refusalOf?.(text) ?? null;
+  if (unreadable !== null) throw errorOf(unreadable, 400);
   const tooLong = listRefusal(operation, variables, config.maxListItems);
   if (tooLong !== null) throw tooLong;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);

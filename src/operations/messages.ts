@@ -29,6 +29,7 @@ export interface Exchanged {
   readonly authorization: string | null;
   readonly purse: Purse;
   readonly note?: Caller['note'];
+  readonly refusalOf?: Caller['refusalOf'];
 }
 
 /** Tells who asks, and by which key of the service. */
@@ -48,10 +49,10 @@ export function createCallers(tenants: Tenants, isIssued = (_: string) => false)
     const own = given !== null && isIssued(given) ? null : given;
     const authorization = exchanged?.authorization ?? own;
     const tenant = tenants.of(authorization);
-    const purse = exchanged?.purse;
+    const { purse, note, refusalOf } = exchanged ?? {};
     const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, purse, note: exchanged?.note, flow, since, slices: 0 };
+    return { authorization, tenant, purse, note, refusalOf, flow, since, slices: 0 };
   };
 }
 
@@ -285,13 +286,17 @@ function paramsOf(
   const common = { operationName: operationName ?? undefined, variables: variables ?? {}, onError };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
-    // A text that comes with its hash has to be checked, and kept.
-    const isPlain = (extensions === undefined || extensions === null) && hash === null;
+    // A text that comes with its hash has to be checked, and kept. Clients tell of themselves in extensions, too.
+    const isPlain = hash === null && (extensions == null || namesNoText(extensions));
     const isAllowed = persisted.trusted === null || persisted.allows(query);
     return isPlain && isAllowed ? { ...common, text: query, isPersisted: false } : null;
   }
   const text = hash === null || query != null ? undefined : persisted.get(hash, isProven);
   return text === undefined ? null : { ...common, text, isPersisted: true };
+}
+
+function namesNoText(extensions: unknown): boolean {
+  return isObject(extensions) && extensions.persistedQuery === undefined && !isDeep(extensions);
 }
 
 /** Returns the hash by which a request names an operation; null if it names none, or not in a known way. */
@@ -328,6 +333,12 @@ export function isDeepOperation(text: unknown): boolean {
     // The parser words the fault, and comes no further than this.
   }
   return false;
+}
+
+/** Tells if a value, at any depth, holds a number such as 1e999, which JSON can spell and not write. */
+function hasInfinite(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinite);
 }
 
 /** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
@@ -373,7 +384,10 @@ export class PlainRequests {
     const params = paramsIn(request, this.#persisted, flow !== UNPROVEN);
     if (params === null) return null;
     const { text, operationName = '', variables, onError } = params;
-    const question = `${onError} ${operationName}\n${JSON.stringify(variables)}\n${text}`;
+    const given = JSON.stringify(variables);
+    // A number beyond all numbers would be named as null is.
+    if (given.includes('null') && hasInfinite(variables)) return null;
+    const question = `${onError} ${operationName}\n${given}\n${text}`;
     return { params, question, mayReadSchema: mayReadSchema(text), contentType };
   }
 

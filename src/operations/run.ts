@@ -163,11 +163,11 @@ export function setHeaders(
   headers: Map<string, string>,
   { status, errors, nowMs, maxAgeSeconds, timing }: AnswerFacts,
 ): void {
-  const isKept = errors?.length === 0 && maxAgeSeconds !== null;
-  if (isKept) headers.set('cache-control', `private, max-age=${maxAgeSeconds}`);
-  else headers.set('cache-control', errors?.length === 0 ? 'private' : 'no-store');
-  // A cache may not take the answer for the plan of the operation, nor for another form of it.
-  headers.set('vary', isKept ? VARIES : 'Authorization');
+  const mayBeKept = errors?.length === 0;
+  const kept = maxAgeSeconds === null ? 'private' : `private, max-age=${maxAgeSeconds}`;
+  headers.set('cache-control', mayBeKept ? kept : 'no-store');
+  // A cache may not take the answer for the plan of the operation, nor for another form of it, fresh or by its tag.
+  headers.set('vary', mayBeKept ? VARIES : 'Authorization');
   headers.set('server-timing', timing);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
   const retryAfterSeconds = earliestRetry(errors ?? [], nowMs);

@@ -17,14 +17,14 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import type { FieldCost, SelectionScope } from '../graph/selection.ts';
 import type { Answer, Call, Endpoint, Send } from '../service/call.ts';
 import * as endpoints from '../service/endpoints.ts';
+import { BoundedCache, OVERHEAD_BYTES, roughBytes } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 
-/** Lists that later operations are priced by, of all keys together. */
-const MAX_LISTS = 400;
+/** Bytes of the lists that later operations are priced by, of all keys together. */
+const MAX_LISTS_BYTES = 16 * 1024 * 1024;
 
 /** Milliseconds for which a list stays before a newer one takes its place: each is long held. */
 const RENEWING_MS = 60_000;
@@ -34,7 +34,10 @@ const RENEWING_MS = 60_000;
  * @param more endpoints besides those that every service has
  */
 export function openGivenLists(more: readonly Endpoint[]) {
-  const given = new LRUCache<string, { readonly body: unknown; readonly atMs: number }>({ max: MAX_LISTS });
+  const given = new BoundedCache<{ readonly body: unknown; readonly atMs: number }>(
+    MAX_LISTS_BYTES,
+    ({ body }) => OVERHEAD_BYTES + roughBytes(body),
+  );
   const keyOf = (tenant: Tenant, { target }: Call) => `${tenant.digest} ${target}`;
   const isOfAll = ({ route, assumed }: Endpoint) =>
     assumed !== undefined && !route.includes('{') && route !== endpoints.observations.route;

@@ -293,47 +293,48 @@ const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
 });
 
 /**
- * The compressors by encoding. Of several that a client likes equally, the first is taken. A body that is sent once is
+ * The compressors. Of several that a client likes equally, the first is taken. A body that is sent once is
  * compressed as fast as still pays, in this thread if it is short; one that is kept and sent again, better.
  */
-const COMPRESSORS = new Map(
-  Object.entries({
-    zstd: {
-      fast: (body: Buffer) => zstd(body, ZSTD_FAST),
-      fastHere: (body: Buffer) => zstdCompressSync(body, ZSTD_FAST),
-      kept: (body: Buffer) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
-      stream: () => createZstdCompress(ZSTD_FAST),
-    },
-    br: {
-      fast: (body: Buffer) => brotli(body, brotliOptions(1, body)),
-      fastHere: (body: Buffer) => brotliCompressSync(body, brotliOptions(1, body)),
-      kept: (body: Buffer) => brotli(body, brotliOptions(6, body)),
-      stream: () => createBrotliCompress(BROTLI_FAST),
-    },
-    gzip: {
-      fast: (body: Buffer) => zip(body, GZIP_FAST),
-      fastHere: (body: Buffer) => gzipSync(body, GZIP_FAST),
-      kept: (body: Buffer) => zip(body, { level: 6 }),
-      stream: () => createGzip(GZIP_FAST),
-    },
-  }),
-);
+const COMPRESSORS = [
+  {
+    encoding: 'zstd',
+    fast: (body: Buffer) => zstd(body, ZSTD_FAST),
+    fastHere: (body: Buffer) => zstdCompressSync(body, ZSTD_FAST),
+    kept: (body: Buffer) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
+    stream: () => createZstdCompress(ZSTD_FAST),
+  },
+  {
+    encoding: 'br',
+    fast: (body: Buffer) => brotli(body, brotliOptions(1, body)),
+    fastHere: (body: Buffer) => brotliCompressSync(body, brotliOptions(1, body)),
+    kept: (body: Buffer) => brotli(body, brotliOptions(6, body)),
+    stream: () => createBrotliCompress(BROTLI_FAST),
+  },
+  {
+    encoding: 'gzip',
+    fast: (body: Buffer) => zip(body, GZIP_FAST),
+    fastHere: (body: Buffer) => gzipSync(body, GZIP_FAST),
+    kept: (body: Buffer) => zip(body, { level: 6 }),
+    stream: () => createGzip(GZIP_FAST),
+  },
+];
 
 /** Characters of a header that is read: the longest that 16 KB have room for would take 10 ms. */
 const MAX_ACCEPTED = 300;
 
 const negotiator = new Negotiator({
   // `*` stands for the first, which is none of ours: a client may have refused ours by name.
-  supportedValues: ['', ...COMPRESSORS.keys(), 'identity'],
+  supportedValues: ['', ...COMPRESSORS.map(({ encoding }) => encoding), 'identity'],
 });
 
 /** Returns the way to compress for an `Accept-Encoding` header; null if it asks for none of ours. */
 export function compressionFor(accepted: string | undefined) {
   const isRead = accepted !== undefined && accepted.length <= MAX_ACCEPTED;
-  const encoding = (isRead && negotiator.negotiate(accepted)) || '';
-  const compressor = COMPRESSORS.get(encoding);
+  const chosen = isRead ? negotiator.negotiate(accepted) : null;
+  const compressor = COMPRESSORS.find(({ encoding }) => encoding === chosen);
   if (compressor === undefined) return null;
-  const { fast, fastHere, kept, stream } = compressor;
+  const { encoding, fast, fastHere, kept, stream } = compressor;
   return {
     encoding,
     stream,

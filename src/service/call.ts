@@ -92,6 +92,8 @@ export interface Caller extends Job {
   readonly purse?: Purse | undefined;
   /** Called with each operation of the request once it is over, if somebody counts. */
   readonly note?: ((operation: NotedOperation) => void) | undefined;
+  /** Returns the failure of a document that its key may not read; left out if it may read any. */
+  readonly refusalOf?: ((text: string) => Failure | null) | undefined;
 }
 
 /** A budget of calls under the key of another. */

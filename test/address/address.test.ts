@@ -321,6 +321,32 @@ describe('trouble', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
+  it('of a part is told by the headers of a table, which has no place for it', async () => {
+    const documents = {
+      two: 'query Two { countries(codes: ["KE"]) { code observation(metricKey: "population_total") { value } offices { name } } }',
+    };
+    await using program = await openPublishing({
+      documents,
+      published: { two: { document: 'Two', key: 'page' } },
+      env: { UPSTREAM_RETRIES: '0' },
+    });
+    await program.issue({ name: 'page' });
+    program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/data' });
+    const { status, headers } = await program.at('/c/two.csv');
+    expect([status, headers.get('x-graphql-errors'), headers.get('cache-control')]).toEqual([
+      200,
+      '1',
+      'no-store',
+    ]);
+    // The table is made by a second run, in which the offices are held.
+    expect(program.requests()).toHaveLength(3);
+    program.sandbox.faults.clear();
+    const whole = await program.at('/c/two.csv');
+    expect(whole.headers.get('x-graphql-errors')).toBeNull();
+    expect(whole.headers.get('etag')).toMatch(/^W/);
+    expect(program.requests()).toHaveLength(1);
+  });
+
   it('of a dear document is told before any call', async () => {
     await using program = await openPublishing({ env: { MAX_UPSTREAM_CALLS: '10' } });
     await program.issue({ name: 'page' });
@@ -346,7 +372,6 @@ describe('what others read', () => {
       html: `<iframe src="${url}" title="People &amp; &lt;years&gt;" width="400" height="820" style="border:0;max-width:100%" loading="lazy"></iframe>`,
       width: 400,
       height: 820,
-      thumbnail_url: 'https://figures.example/gateway/c/lines.png?codes=KE%2CNG',
     });
     for (const other of [
       'https://evil.example/c/lines',

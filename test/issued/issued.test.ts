@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sha256Of } from '../../src/operations/documents.ts';
 import { makeKey } from '../../src/wings/issued/key.ts';
+import { heapBytes } from '../support/heap.ts';
 import { CARD, trustedFile } from '../tools/documents.ts';
 import { FIGURE, figureOf, openFolder, openIssuing } from './issuing.ts';
 
@@ -29,6 +31,54 @@ describe('an issued key', () => {
       { window: 'day', calls: 1 },
       { window: 'month', calls: 1 },
     ]);
+  });
+
+  it('that may read parts of the graph has no room for all the texts that anybody can send by it', async () => {
+    using folder = openFolder();
+    await using program = await openIssuing(folder);
+    const key = await program.issue({ name: 'page', tags: ['figures'] });
+    const refused = (i: number) => program.codes(`{ tickers { symbol } }${' '.repeat(900_000 + i)}`, { key });
+    await refused(0);
+    const before = heapBytes();
+    for (let i = 1; i < 14; i += 1) expect(await refused(i)).toEqual(['DOCUMENT_NOT_ALLOWED']);
+    expect(heapBytes() - before).toBeLessThan(8_000_000);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('may not read by its hash a text that somebody sends while it waits for its turn', async () => {
+    using folder = openFolder();
+    await using program = await openIssuing({ ...folder, env: { MAX_CONCURRENT_OPERATIONS: '2' } });
+    const key = await program.issue({ name: 'page', tags: ['figures'] });
+    // Both places are taken, each until its client leaves.
+    program.sandbox.faults.set({ kind: 'hang' });
+    const leaving = [new AbortController(), new AbortController()];
+    const busy = leaving.map(({ signal }, i) =>
+      program.ask(i === 0 ? '{ countries { name } }' : '{ sources { key } }', { signal }).catch(() => {}),
+    );
+    const waiting = (count: number) =>
+      expect
+        .poll(async () => (await fetch(new URL('/metrics', program.url))).text())
+        .toMatch(new RegExp(`operations_waiting\\S* ${count}$`, 'm'));
+    await expect.poll(() => program.sandbox.log.length).toBe(2);
+    const query = '{ tickers { symbol } }';
+    const extensions = { persistedQuery: { version: 1, sha256Hash: sha256Of(query) } };
+    const send = async (body: object, bearer: string) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${bearer}` };
+      return (await fetch(program.url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+    };
+    const stranger = send({ query, extensions }, 'nobody');
+    await waiting(1);
+    const page = send({ extensions }, key);
+    await waiting(2);
+    program.sandbox.faults.clear();
+    leaving[0]?.abort();
+    expect((await stranger).errors[0].extensions.code).toBe('UNAUTHENTICATED');
+    const { data, errors, extensions: told } = await page;
+    expect(data).toBeUndefined();
+    expect(errors).toMatchObject([{ extensions: { code: 'DOCUMENT_NOT_ALLOWED' } }]);
+    expect(told.upstream.calls).toBe(0);
+    leaving[1]?.abort();
+    await Promise.all(busy);
   });
 
   it('that was made up, cut or altered is refused, and asks nothing of the service', async () => {
@@ -186,14 +236,18 @@ describe('an issued key', () => {
   it('calls tools, within its terms', async () => {
     using folder = openFolder();
     const file = trustedFile([CARD]);
-    await using program = await openIssuing({ ...folder, env: { MCP: 'on', TRUSTED_DOCUMENTS: file.path } });
-    const called = async (key: string) => {
+    await using program = await openIssuing({
+      ...folder,
+      env: { MCP: 'on', TRUSTED_DOCUMENTS: file.path, TRUSTED_PROXIES: '127.0.0.1' },
+    });
+    const called = async (key: string, from = '203.0.113.7') => {
       const reply = await fetch(program.url.replace('/graphql', '/mcp'), {
         method: 'POST',
         headers: {
           authorization: `Bearer ${key}`,
           'content-type': 'application/json',
           accept: 'application/json',
+          'x-forwarded-for': from,
         },
         body: JSON.stringify({
           jsonrpc: '2.0',
@@ -215,6 +269,10 @@ describe('an issued key', () => {
     expect(await called(await program.issue({ name: 'site', origins: ['https://app.example'] }))).toContain(
       'ORIGIN_NOT_ALLOWED',
     );
+    const bounded = await program.issue({ name: 'bounded', visitorPerMinute: 1 });
+    expect(await called(bounded)).toContain('"capital":"Nairobi"');
+    expect(await called(bounded)).toContain('RATE_LIMITED');
+    expect(await called(bounded, '203.0.113.8')).toContain('"capital":"Nairobi"');
     expect(program.requests()).toEqual([]);
     file.remove();
   });

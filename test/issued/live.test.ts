@@ -26,6 +26,7 @@ async function openIssuingLive(env: Readonly<Record<string, string>> = {}) {
   const close = program[Symbol.asyncDispose].bind(program);
   return Object.assign(program, {
     desk,
+    store,
     issue: async (terms: object) => (await desk.create(terms)).key,
     /** Calls of a key's own budget today. */
     async paid(name: string) {
@@ -63,6 +64,23 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
     await expect.poll(() => subscriptionsOf(program)).toBe(0);
     await program.issued?.usage.flush();
     expect(await usage()).toMatchObject([{ key: 'page', calls: sent, operations: 1 }]);
+  });
+
+  it('goes on while nobody can read what is kept of the key, and so does the program', async () => {
+    await using program = await openIssuingLive();
+    const key = await program.issue({ name: 'page' });
+    const [told] = await begin(program, () => open(program, transport, { key }).subscribe(SUBSCRIBED));
+    const [text = '{}'] = await program.store.all();
+    const kept = JSON.parse(text);
+    // As another release of the gateway may write it.
+    await program.store.set(kept.digest, JSON.stringify({ ...kept, colour: 'red' }));
+    await pause(1_000);
+    expect(told?.isOver).toBe(false);
+    await program.store.set(kept.digest, text);
+    program.requests();
+    await program.desk.revoke('page');
+    await expect.poll(() => told?.isOver, { timeout: 5_000, interval: 20 }).toBe(true);
+    expect(program.requests()).toEqual([]);
   });
 
   it('ends within a second once the key is revoked, and no call follows', async () => {

@@ -18,16 +18,16 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 async function stream(program: Live, method: string, headers: Record<string, string>) {
   const response = await fetch(`${program.url}/stream`, { method, headers });
-  return { status: response.status, text: await response.text() };
+  return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-/** Status that a WebSocket is refused with. */
-async function refusalOf(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+/** Status that a WebSocket is refused with, and the header that names a scheme of keys. */
+async function refusalOf(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
   socket.on('error', () => {});
   const [, response] = await once(socket, 'unexpected-response');
   socket.terminate();
-  return response.statusCode;
+  return [response.statusCode, response.headers['www-authenticate']];
 }
 
 describe.each(TRANSPORTS)('a client over %s', (transport) => {
@@ -135,6 +135,23 @@ describe('a stream for several subscriptions', () => {
     expect(program.problems).toEqual([]);
   });
 
+  it.each<[number, string, Record<string, string>]>([
+    [401, 'PUT', {}],
+    [401, 'GET', { accept: 'text/event-stream' }],
+    [404, 'GET', { 'x-graphql-event-stream-token': 'none', ...bearer('demo-team') }],
+    [406, 'GET', bearer('demo-team')],
+  ])(
+    'is refused with %i as all else is: named, not to be kept, at no call',
+    async (status, method, given) => {
+      await using program = await openLive();
+      const refused = await stream(program, method, { ...given, 'x-request-id': 'mine' });
+      expect([refused.status, refused.headers.get('cache-control')]).toEqual([status, 'no-store']);
+      expect(refused.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+      expect(JSON.parse(refused.text).errors).toMatchObject([{ extensions: { requestId: 'mine' } }]);
+      expect(program.requests()).toEqual([]);
+    },
+  );
+
   it('is told of to those that take no events', async () => {
     await using program = await openLive();
     const { status, text } = await stream(program, 'GET', {
@@ -151,8 +168,39 @@ describe('a stream for several subscriptions', () => {
 describe('a WebSocket', () => {
   it('is made at /graphql alone, and with a key that may be one', async () => {
     await using program = await openLive();
-    expect(await refusalOf(program.url.replace('/graphql', '/metrics'))).toBe(404);
-    expect(await refusalOf(program.url, { authorization: 'Bearer two words' })).toBe(401);
+    expect(await refusalOf(program.url.replace('/graphql', '/metrics'))).toEqual([404, undefined]);
+    expect(await refusalOf(program.url, { authorization: 'Bearer two words' })).toEqual([401, 'Bearer']);
+  });
+
+  it.each(['//', 'http://[', '//graphql:port/graphql', '*'])(
+    'is refused where %s is no address, and the program goes on',
+    async (address) => {
+      await using program = await openLive();
+      const { hostname, port } = new URL(program.url);
+      const raw = connectTcp(Number(port), hostname);
+      raw.write(
+        `GET ${address} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+      );
+      const [head] = await once(raw, 'data');
+      expect(String(head)).toMatch(/^HTTP\/1\.1 40[04] /);
+      expect((await program.ask('{ sources { key } }')).upstream.calls).toBe(1);
+      expect(program.problems).toEqual([]);
+    },
+  );
+
+  it('that gives two subscriptions one name is told so, however long the name', async () => {
+    await using program = await openLive();
+    const headers = bearer('demo-team');
+    const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    const subscribe = { id: '😀'.repeat(100), type: 'subscribe', payload: { query: '{ __typename }' } };
+    for (let i = 0; i < 2; i += 1) socket.send(JSON.stringify(subscribe));
+    const [code, reason] = await once(socket, 'close');
+    expect([code, String(reason)]).toEqual([4409, expect.stringMatching(/^Subscriber for 😀+$/u)]);
+    expect(program.problems).toEqual([]);
+    expect(program.requests()).toEqual([]);
   });
 
   it('that speaks nonsense is closed, and nobody else notices', async () => {

@@ -31,6 +31,19 @@ describe('Cache-Control', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
+  it('names all that forms differ by wherever a cache may keep the answer, be it by its tag alone', async () => {
+    await using program = await open();
+    const varies = 'Authorization, Accept, X-Explain';
+    for (const query of ['{ quota { plan } }', FIGURE]) {
+      const { headers } = await program.send(asked(query));
+      expect([headers.vary, typeof headers.etag]).toEqual([varies, 'string']);
+      const held = { 'if-none-match': String(headers.etag), accept: 'application/graphql-response+json' };
+      expect((await program.send(asked(query, { headers: held }))).headers.vary).toContain(varies);
+    }
+    expect((await program.send(asked('{ node(id: "none") { id } }'))).headers.vary).toBe('Authorization');
+    expect(program.requests()).toHaveLength(1);
+  });
+
   it('holds for no longer than the first of all that was read', async () => {
     await using program = await open();
     await program.send({ body: { query: '{ countries { name } }' } });

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prefixed } from '../../src/wings/federation/prefixed.ts';
+import { heapBytes } from '../support/heap.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 let program: Program;
@@ -92,7 +94,26 @@ describe('an operation with prefixed names', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('has the names of types in long answers, which come in parts', async () => {
+  it('is kept in our words as long as there is room, however long it is', () => {
+    const answer = prefixed(
+      () => ({ status: 200, headers: new Map(), body: '' }),
+      {
+        types: new Map([['Cg_Country', 'Country']]),
+        fields: new Map([['cg_country', 'country']]),
+        marks: ['Cg_', 'cg_'],
+      },
+      1_000,
+    );
+    const { signal } = new AbortController();
+    const before = heapBytes();
+    for (let i = 0; i < 300; i += 1) {
+      const query = `{ cg_country(code: "KE") { code } }${' '.repeat(99_000 + i)}`;
+      answer({ method: 'POST', headers: {}, search: '', body: { query }, signal });
+    }
+    expect(heapBytes() - before).toBeLessThan(12_000_000);
+  });
+
+  it('has the names of types in long answers', async () => {
     const figure = (n: number) =>
       `f${n}: observations(metricKeys: ["population_total"]) { t: __typename __typename year }`;
     const query = `{ cg_countries { ${[1, 2, 3].map(figure).join(' ')} } }`;

@@ -75,6 +75,40 @@ describe('the third time the same is asked', () => {
     expect(program.requests()).toEqual([]);
   });
 
+  it('is the same question with extensions in which a client tells of itself', async () => {
+    await using program = await open();
+    const extensions = { clientLibrary: { name: '@apollo/client', version: '4.0.0' } };
+    for (const method of ['POST', 'POST', 'GET', 'POST'] as const)
+      await program.send({ method, body: { query: FIGURES, variables: { code: 'KE' }, extensions } });
+    await program.send({ body: { query: FIGURES, variables: { code: 'KE' } } });
+    expect(program.repeats()).toEqual([false, false, true, true, true]);
+    expect(program.requests()).toHaveLength(1);
+    for (const odd of [7, [], 'none', { persistedQuery: 7 }]) {
+      const { text } = await program.send({
+        body: { query: FIGURES, variables: { code: 'KE' }, extensions: odd },
+      });
+      expect(JSON.parse(text).errors).toHaveLength(1);
+    }
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('is no question with a number beyond all numbers, which JSON would write as null', async () => {
+    const query =
+      'query ($year: Int) { observations(countryCodes: ["KE"], metricKeys: ["population_total"], fromYear: $year, latest: true) { value } }';
+    await using program = await open();
+    const asked = (variables: string) => program.send({ method: 'GET', body: { query, variables } });
+    for (let i = 0; i < 3; i += 1) await asked('{"year":null}');
+    expect(program.repeats()).toEqual([false, false, true]);
+    expect(program.requests()).toHaveLength(1);
+    const { text } = await asked('{"year":1e999}');
+    expect(JSON.parse(text).errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(program.repeats()).toEqual([false]);
+    const [together, alone] = await Promise.all([asked('{"year":null,"other":1}'), asked('{"year":-1e999}')]);
+    expect(JSON.parse(together.text).errors).toBeUndefined();
+    expect(JSON.parse(alone.text).errors).toHaveLength(1);
+    expect(program.requests()).toEqual([]);
+  });
+
   it('is another question with other variables, another name, another key or another text', async () => {
     const query = `query A { country(code: "KE") { profile { record } } } query B { country(code: "KE") { name } }`;
     await using program = await open();

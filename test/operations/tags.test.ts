@@ -96,6 +96,30 @@ describe('an answer to a GET', () => {
     expect(JSON.parse(nobody.text).errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
+  it('has no tag where it is a price, which is another once something is held', async () => {
+    await using program = await open();
+    const priced = async (others: Record<string, string> = {}) => {
+      const headers = { 'x-explain': '1', 'if-none-match': '*', ...others };
+      const {
+        status,
+        text,
+        headers: told,
+      } = await program.send({
+        method: 'GET',
+        body: { query: FIGURE },
+        headers,
+      });
+      expect([status, told.etag]).toEqual([200, undefined]);
+      return JSON.parse(text).extensions.explain.calls;
+    };
+    expect([await priced(), await priced()]).toEqual([1, 1]);
+    expect(program.requests()).toEqual([]);
+    await program.send({ body: { query: FIGURE } });
+    expect(program.requests()).toHaveLength(1);
+    expect(await priced()).toBe(0);
+    expect(program.requests()).toEqual([]);
+  });
+
   it.for([
     ['an error', '{ node(id: "none") { id } }'],
     ['an error beside data', '{ __typename node(id: "none") { id } }'],

@@ -4,6 +4,19 @@ import { openProgram } from '../support/program.ts';
 const LONG = 'x'.repeat(100_000);
 
 describe('what an answer tells of errors', () => {
+  it('ends with a whole character, as strict readers of JSON want it', async () => {
+    await using program = await openProgram();
+    for (const before of ['', 'x']) {
+      const { errors, upstream } = await program.ask(
+        `{ indicator(key: "${before} ${'😀'.repeat(300)}") { key } }`,
+      );
+      expect(errors).toHaveLength(1);
+      expect(errors[0]?.message).toMatch(/😀\ufffd?…$/);
+      expect(errors[0]?.message.isWellFormed()).toBe(true);
+      expect(upstream.calls).toBe(0);
+    }
+  });
+
   it('is a thousand of them, and how many more there are by code', async () => {
     await using program = await openProgram({ env: { UPSTREAM_RETRIES: '0' } });
     program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/data' });

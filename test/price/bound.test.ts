@@ -4,11 +4,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fragmentsIn } from '../../src/execution/plan.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { leadsToFigures } from '../../src/graph/selection.ts';
-import { boundOf } from '../../src/price/bound.ts';
+import { boundOf, openGivenLists } from '../../src/price/bound.ts';
 import { batches, resolvers } from '../../src/resolvers/generated.ts';
 import { entities } from '../../src/resolvers/nodes.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
+import { heapBytes } from '../support/heap.ts';
 import { openProgram } from '../support/program.ts';
+import { callerOf } from '../support/tenants.ts';
 
 const MAX_ROWS = 1000;
 
@@ -117,4 +119,21 @@ it('holds for figures however they are scattered over countries and indicators',
   const { calls } = extensions.explain as { calls: number };
   expect(calls).toBeGreaterThan(1);
   expect(calls).toBeLessThanOrEqual(boundOfText(text));
+});
+
+it('remembers no more lists than there is room for, however long they are', async () => {
+  const { remembering } = openGivenLists([]);
+  const rows = () => Array.from({ length: 2_000 }, (_, i) => ({ key: `key ${i}`, name: `A name ${i}` }));
+  const call = { route: '/v1/indicators', target: '/v1/indicators', isPublic: false };
+  const before = heapBytes();
+  for (let i = 0; i < 200; i += 1) {
+    const send = remembering(async () => ({
+      status: 200,
+      headers: {},
+      body: { data: rows() },
+      receivedAt: i,
+    }));
+    await send(call as never, { caller: callerOf(`key ${i}`) } as never);
+  }
+  expect(heapBytes() - before).toBeLessThan(32_000_000);
 });

@@ -42,6 +42,9 @@ const TABLES: Readonly<Record<string, string>> = {
   arrow: 'application/vnd.apache.arrow.stream',
 };
 
+/** The headers of a table that go with it: failures and warnings have no other place. Its bill is of a second run. */
+const OF_TABLES: ReadonlySet<string> = new Set(['content-type', 'x-graphql-errors', 'x-graphql-warnings']);
+
 /** Forms of a public document by the endings of their addresses; that without one is the page. */
 const FORMS = ['page', 'json', 'csv', 'arrow', 'svg', 'png'] as const;
 type Form = (typeof FORMS)[number];
@@ -193,7 +196,6 @@ class PublicAddress {
     const told = {
       title: document.title ?? document.description ?? document.name,
       url: `${start}${besidePage(document, given)('')}`,
-      imageUrl: `${start}${besidePage(document, given)('png')}`,
     };
     const room = { maxWidth: pixelsIn(maxwidth), maxHeight: pixelsIn(maxheight) };
     reply.header('cache-control', `public, max-age=${EMBED_SECONDS}`).type(JSON_TEXT);
@@ -248,15 +250,17 @@ class PublicAddress {
 
   /** Has the operation run once more, for a table of what is held by now. */
   async #sendTable({ request, reply, form, asked }: Visit): Promise<void> {
-    const headers = { ...asked.headers, accept: TABLES[form] ?? '' };
-    const table = await this.#options.gateway.handle(new ChangedRequest(asked, { headers }));
+    const asking = { ...asked.headers, accept: TABLES[form] ?? '' };
+    const table = await this.#options.gateway.handle(new ChangedRequest(asked, { headers: asking }));
     if (table.status !== 200)
       return void refuse(request, reply, {
         ...badRequest(table.status, 'This answer makes no table.', request.id),
         body: await wholeBody(table.body),
       });
-    const type = table.headers.get('content-type') ?? '';
-    sendAnswer(request, reply, { ...table, headers: new Map([['content-type', type]]) }, this.#options);
+    const headers = [...table.headers].filter(([name]) => OF_TABLES.has(name));
+    // A part may have failed this time, of which the tag of the first answer says nothing.
+    if (table.headers.has('x-graphql-errors')) reply.removeHeader('etag').header('cache-control', 'no-store');
+    sendAnswer(request, reply, { ...table, headers: new Map(headers) }, this.#options);
   }
 
   #send({ request, reply }: Visit, type: string, body: string): void {
@@ -585,9 +589,12 @@ ${body.join('\n')}
 /** Pixels of a frame, unless the asking page has less room; the page in it scrolls if it is longer. */
 const FRAME = { width: 960, height: 820 };
 
-/** Writes the oEmbed answer of a page. Nothing is asked for it, so its frame has a usual height. */
+/**
+ * Writes the oEmbed answer of a page. Nothing is asked for it, so its frame has a usual height, and it names no thumbnail,
+ * whose height nobody knows before it is drawn.
+ */
 function oembedOf(
-  { title, url, imageUrl }: { readonly title: string; readonly url: string; readonly imageUrl: string },
+  { title, url }: { readonly title: string; readonly url: string },
   { maxWidth, maxHeight }: { readonly maxWidth: number; readonly maxHeight: number },
 ): object {
   const width = Math.min(FRAME.width, maxWidth);
@@ -600,6 +607,5 @@ function oembedOf(
     html: `<iframe src="${escaped(url)}" title="${escaped(title)}" width="${width}" height="${height}" style="border:0;max-width:100%" loading="lazy"></iframe>`,
     width,
     height,
-    thumbnail_url: imageUrl,
   };
 }

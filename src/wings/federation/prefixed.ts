@@ -1,26 +1,21 @@
 import { Kind, type NameNode, parse, visit } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { sha256Of } from '../../operations/documents.ts';
 import {
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
-  WrittenBody,
 } from '../../operations/messages.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import { BoundedCache, OVERHEAD_BYTES } from '../../store/lru.ts';
 import type { LiveResults, Subscriptions } from '../live/subscriptions.ts';
 import { inverted, type PrefixedNames } from './subgraph.ts';
 
-/** Texts of routers that are kept in our words, and characters of one. */
-const MAX_TEXTS = 1000;
-const MAX_CHARACTERS = 100_000;
+/** Bytes of texts of routers that are kept, with their form in our words: anybody can send long ones. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** The beginning of an alias of `__typename` while we answer: names of types are prefixed there, too. */
 const ALIASED = '__typename_of_';
-
-/** Characters of an answer in parts that are held back: more than a name of a type and an alias are long together. */
-const MAX_NAMED = 1024;
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -30,14 +25,17 @@ type Params = Readonly<Record<string, unknown>>;
  */
 export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: number): HandleRequest {
   /** Our texts by those of routers, and the hashes of ours by the hashes of theirs. */
-  const known = new LRUCache<string, string>({ max: 2 * MAX_TEXTS });
+  const known = new BoundedCache<{ readonly text: string }>(
+    MAX_BYTES,
+    ({ text }, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
+  );
   const hashKey = (hash: string) => `sha256 ${hash}`;
   const named = inverted(names.types);
 
   function ours(text: string): string {
-    const said = known.get(text) ?? inOurWords(text, names, maxTokens);
-    if (text.length <= MAX_CHARACTERS) known.set(text, said);
-    return said;
+    const said = known.get(text) ?? { text: inOurWords(text, names, maxTokens) };
+    known.set(text, said);
+    return said.text;
   }
 
   /** Returns null if nothing in it is prefixed. */
@@ -53,13 +51,13 @@ export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: n
     const told = { ...params, ...(isObject(variables) ? { variables: withOurTypes(variables, names) } : {}) };
     if (typeof query !== 'string' || query === '') {
       const own = hash === null ? undefined : known.get(hashKey(hash));
-      return own === undefined ? null : { ...told, extensions: withHash(own) };
+      return own === undefined ? null : { ...told, extensions: withHash(own.text) };
     }
     if (!hasPrefixed(query, names)) return null;
     const text = ours(query);
     if (hash === null || hash !== sha256Of(query)) return { ...told, query: text };
     const ownHash = sha256Of(text);
-    known.set(hashKey(hash), ownHash);
+    known.set(hashKey(hash), { text: ownHash });
     return { ...told, query: text, extensions: withHash(ownHash) };
   }
 
@@ -153,11 +151,9 @@ function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
 
 function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string, string>): GatewayResponse {
   const { encoded: _, body, ...others } = response;
-  if (typeof body === 'string' || Buffer.isBuffer(body))
-    return { ...others, body: renamedIn(String(body), named) };
-  // Tables have no types.
-  if (body instanceof WrittenBody) return response;
-  return { ...others, body: renamedParts(body, named) };
+  // Tables and parts are made by stages around this one, to which every answer is whole.
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) return response;
+  return { ...others, body: renamedIn(String(body), named) };
 }
 
 /**
@@ -171,20 +167,6 @@ function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
     TYPE_NAMED,
     (_, alias: string | undefined, type: string) => `"${alias ?? '__typename'}":"${named.get(type) ?? type}"`,
   );
-}
-
-async function* renamedParts(
-  parts: AsyncIterable<string>,
-  named: ReadonlyMap<string, string>,
-): AsyncGenerator<string> {
-  let rest = '';
-  for await (const part of parts) {
-    rest = renamedIn(rest + part, named);
-    if (rest.length <= MAX_NAMED) continue;
-    yield rest.slice(0, -MAX_NAMED);
-    rest = rest.slice(-MAX_NAMED);
-  }
-  yield rest;
 }
 
 /**

@@ -24,7 +24,7 @@ import {
   textIn,
 } from '../../operations/messages.ts';
 import { joinedPurse, openBill } from '../../service/call.ts';
-import { createLru } from '../../store/lru.ts';
+import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../store/lru.ts';
 import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole, TAGS } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
@@ -41,7 +41,10 @@ const TRUSTED_MS = 10_000;
 const ABSENT_MS = 1_000;
 
 /** Keys that are remembered, and names under which there is none: anybody can make those up. */
-const MOST = { known: 10_000, absent: 2_000, visitors: 50_000, documents: 1_000 };
+const MOST = { known: 10_000, absent: 2_000, visitors: 50_000 };
+
+/** Bytes of texts whose tags are remembered: the key of a page is anybody's, and so are texts as long as may be. */
+const MAX_TAGGED_BYTES = 4 * 1024 * 1024;
 
 /** Looks for keys that are not known, at once: those beyond are turned away. */
 const MAX_LOOKS = 16;
@@ -198,7 +201,8 @@ export class Issued {
     const other = request.exchanged?.purse;
     const purse =
       other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
-    return { authorization: `Bearer ${this.#parts.config.countryDataKey}`, purse, note };
+    const authorization = `Bearer ${this.#parts.config.countryDataKey}`;
+    return { authorization, purse, note, refusalOf: (text) => this.#refusalOf(key, text) };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -223,8 +227,8 @@ export class Issued {
       const failure = key === null || key.revokedAt !== null ? unknownKey() : this.#ended(key);
       if (failure === null) return;
       for (const onEnd of this.#watched.get(name) ?? []) onEnd(failure);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+    } catch {
+      // The next request by it says why. Nobody waits for this one, so that its fault would end the program.
     }
   }
 
@@ -344,23 +348,24 @@ export class Issued {
     const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
     if (key.visitorPerMinute !== null)
       this.#visitors.count(`${key.name} ${address}`, bodies.length, key.visitorPerMinute, this.#parts.now());
-    for (const body of bodies) this.#checkDocument(key, new ChangedRequest(request, { body }));
+    for (const body of bodies) {
+      const asked = textIn(new ChangedRequest(request, { body }), this.#parts.persisted);
+      // A text that is known only later is looked at before it runs.
+      const failure = asked && this.#refusalOf(key, asked.text);
+      if (failure !== null) throw failure;
+    }
   }
 
-  #checkDocument({ documents, tags }: IssuedKey, request: GatewayRequest): void {
-    const { persisted } = this.#parts;
-    const text = textIn(request, persisted)?.text;
-    // There is nothing to run: other stages say so.
-    if (text === undefined) return;
-    if (documents === 'trusted' && !persisted.lists(text))
-      throw new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
-    if (tags.length === 0) return;
+  /** Returns the failure of a document that the key may not read; null if it may. */
+  #refusalOf({ documents, tags }: IssuedKey, text: string): Failure | null {
+    const refused = (message: string) => new Failure('DOCUMENT_NOT_ALLOWED', message);
+    if (documents === 'trusted' && !this.#parts.persisted.lists(text))
+      return refused('By this key only documents may run that are listed here.');
+    if (tags.length === 0) return null;
     const other = this.#tags.of(text).find((tag) => !(tags as readonly string[]).includes(tag));
-    if (other !== undefined)
-      throw new Failure(
-        'DOCUMENT_NOT_ALLOWED',
-        `This key may not read ${other}; it may read ${tags.join(', ')}.`,
-      );
+    return other === undefined
+      ? null
+      : refused(`This key may not read ${other}; it may read ${tags.join(', ')}.`);
   }
 }
 
@@ -410,7 +415,10 @@ const OF_FIGURES: ReadonlySet<string> = new Set(['CountryProfile', 'Signals']);
 class DocumentTags {
   readonly #schema: GraphQLSchema;
   readonly #maxTokens: number;
-  readonly #known = new LRUCache<string, readonly string[]>({ max: MOST.documents });
+  readonly #known = new BoundedCache<readonly string[]>(
+    MAX_TAGGED_BYTES,
+    (_, text) => OVERHEAD_BYTES + 2 * text.length,
+  );
 
   constructor(schema: GraphQLSchema, maxTokens: number) {
     this.#schema = schema;

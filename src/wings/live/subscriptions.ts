@@ -211,11 +211,11 @@ type LiveRequest = {
   readonly signal: AbortSignal;
 };
 
-export interface EnteredSubscriber {
+type EnteredSubscriber = {
   readonly caller: Caller;
   /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
   readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
-}
+};
 
 /** Results as they are sent: a subscription's client reads them one after the other. */
 export type LiveResults = AsyncIterableIterator<ExecutionResult> & {

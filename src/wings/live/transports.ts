@@ -239,8 +239,10 @@ export function liveStream(app: FastifyInstance, live: Live, problem: Problem) {
     const [body, { status, headers = {} }] = await handler(streamRequest(request, context));
     if (body === null || typeof body === 'string') {
       own.idleness.stop();
+      if (status === 401) reply.header('www-authenticate', 'Bearer');
       return reply
         .code(status)
+        .header('cache-control', 'no-store')
         .headers(headers)
         .send(body ?? '');
     }
@@ -312,27 +314,33 @@ class SharedStreams {
   async of({ method, headers, raw, context }: StreamRequest): Promise<string | null | StreamResponse> {
     if (context.token !== null) return context.token;
     const { authorization } = raw.headers;
+    const requestId = raw.id;
     if (authorization === undefined || !isBearer(authorization))
       return refusal(
         401,
         'UNAUTHENTICATED',
         'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
+        { requestId },
       );
     const holder = await this.#live.holderOf(authorization).catch((error: unknown) => {
       if (error instanceof Failure) return error;
       throw error;
     });
-    if (holder instanceof Failure) return refusalOf(holder);
+    if (holder instanceof Failure) return refusalOf(holder, requestId);
     // Clients that come back send the token of the stream that they have lost.
     if (method === 'PUT') return this.#reserve(raw, holder);
     const token = tokenOf(raw);
     if (token === null) {
       if (headers.get('accept') === EVENT_STREAM) return null;
-      return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
+      return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`, {
+        requestId,
+      });
     }
     const stream = this.#streams.get(token);
     if (stream === undefined || stream.holder !== holder.name)
-      return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.');
+      return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.', {
+        requestId,
+      });
     context.outflow = stream.outflow;
     context.token = token;
     return token;
@@ -356,13 +364,13 @@ class SharedStreams {
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
     const ofKey = reserved.filter(([, stream]) => stream.holder === holder).length;
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;
-    if (ofKey >= most) return tooMany(`${most} streams are reserved under this key and not read.`);
+    if (ofKey >= most) return tooMany(`${most} streams are reserved under this key and not read.`, raw.id);
     const ofUnproven = reserved.filter(([, stream]) => stream.isUnproven);
     const [oldest] = ofUnproven;
     if (isUnproven && oldest !== undefined && ofUnproven.length >= MAX_RESERVED.ofUnproven)
       void this.#discard(raw, ...oldest);
     else if (reserved.length >= MAX_RESERVED.inAll)
-      return tooMany(`${MAX_RESERVED.inAll} streams are reserved and not read.`);
+      return tooMany(`${MAX_RESERVED.inAll} streams are reserved and not read.`, raw.id);
     const token = randomUUID();
     const forget = () => {
       const stream = this.#streams.get(token);
@@ -444,7 +452,7 @@ function refusal(
   status: number,
   code: FailureCode | 'BAD_REQUEST',
   message: string,
-  fields: { readonly retryAfterSeconds?: number } = {},
+  fields: { readonly requestId: string; readonly retryAfterSeconds?: number | undefined },
 ): StreamResponse {
   const { retryAfterSeconds } = fields;
   const headers = {
@@ -454,14 +462,14 @@ function refusal(
   return [errorBody(code, message, fields), { status, statusText: '', headers }];
 }
 
-function refusalOf({ code, message, fields: { retryAfterSeconds } }: Failure): StreamResponse {
-  const status = code === 'UNAUTHENTICATED' ? 401 : 503;
-  return refusal(status, code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+function refusalOf({ code, message, fields }: Failure, requestId: string): StreamResponse {
+  const { retryAfterSeconds } = fields;
+  return refusal(code === 'UNAUTHENTICATED' ? 401 : 503, code, message, { retryAfterSeconds, requestId });
 }
 
-function tooMany(words: string): StreamResponse {
+function tooMany(words: string, requestId: string): StreamResponse {
   const message = `${words} Read those first, or come again later.`;
-  return refusal(503, 'OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS });
+  return refusal(503, 'OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS, requestId });
 }
 
 /** Milliseconds between two pings to a client, and those that it may take to answer. */
@@ -470,6 +478,9 @@ const PONG_MS = 30_000;
 
 /** Characters of the name of a subscription in the log. */
 const MAX_REQUEST_ID = 128;
+
+/** Bytes of the reason of closing (RFC 6455). */
+const MAX_REASON_BYTES = 123;
 
 /** Codes of closing, as RFC 6455 and its registry have them; the last one is that of `graphql-transport-ws`. */
 const CLOSING = { goingAway: 1001, serviceRestart: 1012, fault: 4500, unauthorized: 4401 } as const;
@@ -530,7 +541,7 @@ export function liveSockets(
       {
         protocol: socket.protocol,
         send: (text) => send(socket, text, config.maxAnswerBytes),
-        close: (code, reason) => socket.close(code, reason),
+        close: (code, reason) => socket.close(code, fitting(reason)),
         onMessage: (take) =>
           socket.on('message', (message) => {
             take(String(message)).catch((error: unknown) => {
@@ -563,6 +574,11 @@ export function liveSockets(
       for (const socket of sockets.clients) socket.terminate();
     },
   };
+}
+
+/** Cuts a reason, which may repeat a name of the client's, to the bytes that a frame of closing has room for. */
+function fitting(reason = ''): string {
+  return reason.slice(0, new TextEncoder().encodeInto(reason, new Uint8Array(MAX_REASON_BYTES)).read);
 }
 
 /** Settles once the text has left, so that the maker of the next one waits for a slow reader. */
@@ -622,12 +638,15 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
 
 /** Returns the status that refuses a connection; null if it is made. */
 function refusalStatus(request: IncomingMessage, isDraining: boolean): number | null {
-  const { pathname } = new URL(request.url ?? '', 'http://gateway');
-  if (pathname !== '/graphql') return 404;
+  // Not `new URL`: what throws here ends the program, and anybody may send what is no address.
+  if (URL.parse(request.url ?? '', 'http://gateway')?.pathname !== '/graphql') return 404;
   return isDraining ? 503 : (headFault(request)?.status ?? null);
 }
 
 function refuse(socket: Duplex, status: number): void {
   socket.on('error', () => {});
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  const challenge = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '';
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${challenge}Connection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
 }

@@ -76,7 +76,8 @@ export async function mcpRoute(
       return refuse(reply, 400, 'Send one message at a time.', INVALID_REQUEST);
     if (!acceptsJson(request.headers.accept))
       return refuse(reply, 406, 'Answers are application/json: name it in Accept.');
-    const server = open({ authorization: request.headers.authorization, requestId: request.id });
+    const { authorization } = request.headers;
+    const server = open({ authorization, requestId: request.id, address: request.ip });
     // Aborts the run if the client has left.
     const gone = new AbortController();
     reply.raw.once('close', () => {

@@ -152,7 +152,7 @@ interface GraphqlReply {
 async function asked(
   { handle }: ToolGateway,
   { documentId, operationName }: OperationTool,
-  { variables, headers, signal, requestId }: Omit<ToolCall, 'maxCalls'>,
+  { variables, headers, signal, requestId, address }: Omit<ToolCall, 'maxCalls'>,
   purse: Purse | null = null,
 ): Promise<string> {
   const { body } = await handle({
@@ -162,6 +162,7 @@ async function asked(
     body: { documentId, operationName, variables },
     signal,
     requestId,
+    address,
     ...(purse === null ? {} : { exchanged: { authorization: headers.authorization ?? null, purse } }),
   });
   return wholeBody(body);
@@ -280,6 +281,8 @@ interface ToolCall {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly requestId: string | undefined;
+  /** Address of the client: issued keys bound each visitor by it. */
+  readonly address?: string | undefined;
   readonly maxCalls: number | undefined;
 }
 
@@ -420,8 +423,9 @@ export function createToolServers(
   function open(caller: {
     readonly authorization: string | undefined;
     readonly requestId?: string | undefined;
+    readonly address?: string | undefined;
   }): Server {
-    const { authorization, requestId } = caller;
+    const { authorization, requestId, address } = caller;
     const server = new Server(
       { name: 'country-graph', version },
       {
@@ -453,7 +457,7 @@ export function createToolServers(
       if (maxCalls !== undefined && !isCount(maxCalls))
         return refused('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`);
       try {
-        return await found.work({ variables, headers, signal: left.signal, requestId, maxCalls });
+        return await found.work({ variables, headers, signal: left.signal, requestId, address, maxCalls });
       } catch (fault) {
         onFault(fault, requestId);
         const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
