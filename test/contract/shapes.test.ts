@@ -165,7 +165,8 @@ describe('counts that count nothing', () => {
       }
       expect(replies.slice(0, 2)).toEqual(replies.slice(2));
       for (const [data, , calls] of replies) expect([data.latest.length, calls]).toEqual([108, 3]);
-  });
+    },
+  );
 
   it('do not prove a list whole that was cut', async () => {
     await using program = await openProgram({ sandbox: { extras: 'refuse', defaultRows: 100 } });
