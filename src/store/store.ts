@@ -51,6 +51,8 @@ export interface SharedCounters {
   take(account: string, at: Window): Promise<CounterSnapshot | null>;
   /** Reads as `take` does, but takes nothing. */
   read(account: string, at: Window): Promise<CounterSnapshot | null>;
+  /** Puts a call back into the windows that it was taken in, as far as they are still counted: it has not left. */
+  putBack(account: string, at: Pick<Window, 'minute' | 'month'>): Promise<void>;
   note(account: string, note: Note): Promise<void>;
 }
 

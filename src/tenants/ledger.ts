@@ -91,9 +91,12 @@ export class Account {
     return this;
   }
 
-  /** Returns the state in which a call leaves, by which its answer is judged. */
-  departure() {
-    return { minute: this.#minute, month: this.#month, monthsSpent: this.#monthsSpent };
+  /**
+   * Returns the state in which a call leaves, by which its answer is judged.
+   * @param isShared true if the shared counters have it
+   */
+  departure(isShared = false) {
+    return { minute: this.#minute, month: this.#month, monthsSpent: this.#monthsSpent, isShared };
   }
 
   isIn({ minute }: { readonly minute: number }): boolean {
@@ -376,13 +379,17 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     const window = accountOf(tenant).window(now());
     const snapshot = await counters.take(tenant.digest, window);
     const account = accountOf(tenant);
-    // The call would leave in a minute in which it hasn't been counted.
-    if (!account.isIn(window)) return null;
-    if (snapshot !== null) account.copy(snapshot);
-    const isTaken = snapshot !== null && account.isMinuteShared ? snapshot.isTaken : account.takeAlone();
-    if (!isTaken) return null;
+    const isShared = snapshot?.isTaken ?? false;
+    // Else the call would leave in a minute in which it hasn't been counted.
+    let mayLeave = account.isIn(window);
+    if (mayLeave && snapshot !== null) account.copy(snapshot);
+    if (mayLeave) mayLeave = snapshot !== null && account.isMinuteShared ? isShared : account.takeAlone();
+    if (!mayLeave) {
+      if (isShared) void counters.putBack(tenant.digest, window);
+      return null;
+    }
     probe(tenant, account);
-    return account.departure();
+    return account.departure(isShared);
   }
 
   /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
@@ -406,10 +413,11 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       probe(tenant, account);
       return account.departure();
     },
-    /** Takes a call back that has not left after all; shared counters keep it, so that they count too many at the most. */
+    /** Puts a call back that has not left after all; counters that can't be reached then count one too many. */
     putBack(tenant: AccountHolder, departure: Departure): void {
       const account = accountOf(tenant);
-      if (sharedCounters === null && account.isIn(departure)) account.count(-1);
+      if (account.isIn(departure)) account.count(-1);
+      if (departure.isShared) void sharedCounters?.putBack(tenant.digest, departure);
     },
     /** Learns the calls that other gateways have spent. */
     async refresh(tenant: AccountHolder): Promise<void> {

@@ -4,10 +4,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { SharedCounters } from '../../src/store/store.ts';
+import type { HubLink, SharedCounters } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createLedger, type Ledger } from '../../src/tenants/ledger.ts';
 import { Tenants } from '../../src/tenants/tenant.ts';
+import { createHub } from '../../src/wings/stores/hub.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
@@ -22,7 +23,25 @@ const STORES = {
     async [Symbol.asyncDispose]() {},
   }),
   Redis: () => startRedis(),
+  hub: async () => ({
+    url: 'memory:',
+    link: linkTo(createHub(1_000)),
+    kill: async () => {},
+    async [Symbol.asyncDispose]() {},
+  }),
 } as const;
+
+/** The way to a hub in this process. */
+function linkTo(hub: ReturnType<typeof createHub>): HubLink {
+  const { answers } = hub.join({ hear: async () => {} });
+  return {
+    ask: async (name, ...args) => answers[name]?.(...(args as never[])),
+    nearBytes: 0,
+    onChanged() {},
+    onCleared() {},
+    onTold() {},
+  };
+}
 
 const START = Date.parse('2026-11-21T10:00:30Z');
 const FREE = "rate limit exceeded for plan 'free': 5 requests per minute";
@@ -38,7 +57,9 @@ function ledgerOver(now: () => number, counters: SharedCounters | null | undefin
   const departureOf = (key: string): Departure => {
     const date = new Date(now());
     const month = date.getUTCFullYear() * 12 + date.getUTCMonth();
-    return departures.get(key) ?? { minute: Math.floor(now() / 60_000), month, monthsSpent: 0 };
+    return (
+      departures.get(key) ?? { minute: Math.floor(now() / 60_000), month, monthsSpent: 0, isShared: false }
+    );
   };
   return {
     async take(key: string) {
@@ -46,6 +67,7 @@ function ledgerOver(now: () => number, counters: SharedCounters | null | undefin
       if (departure !== null) departures.set(key, departure);
       return departure !== null;
     },
+    putBack: (key: string) => ledger.putBack(tenants.named(key), departureOf(key)),
     accepted: (key: string) => ledger.accepted(tenants.named(key), departureOf(key)),
     quota: (key: string) => ledger.quota(tenants.named(key)),
     refresh: (key: string) => ledger.refresh(tenants.named(key)),
@@ -55,10 +77,12 @@ function ledgerOver(now: () => number, counters: SharedCounters | null | undefin
 }
 
 /** Ledgers of so many gateways over one store, and a clock for all. */
-async function open(url: string, gateways = 3) {
+async function open(url: string, gateways = 3, link?: HubLink) {
   let nowMs = START;
   const stores = await Promise.all(
-    Array.from({ length: gateways }, () => openStore({ url, timeoutMs: 200, maxBytes: 0, onFault() {} })),
+    Array.from({ length: gateways }, () =>
+      openStore({ url, link, timeoutMs: 200, maxBytes: 0, onFault() {} }),
+    ),
   );
   return {
     ledgers: stores.map((store) => ledgerOver(() => nowMs, store?.sharedCounters)),
@@ -77,11 +101,13 @@ const grants = async (ledgers: readonly ReturnType<typeof ledgerOver>[], each = 
   return (await Promise.all(takes)).filter(Boolean).length;
 };
 
+const linkOf = (store: object) => ('link' in store ? (store.link as HubLink) : undefined);
+
 for (const [name, start] of Object.entries(STORES)) {
   describe.skipIf(name === 'Redis' && !hasRedis)(`three ledgers over one ${name}`, () => {
     it('grant a minute once, in this minute and in the next', async () => {
       await using store = await start();
-      await using scene = await open(store.url);
+      await using scene = await open(store.url, 3, linkOf(store));
       const { ledgers, pass } = scene;
       // The plan is not known: nobody is held back, and everything is counted.
       expect(await grants(ledgers, 1)).toBe(3);
@@ -106,7 +132,7 @@ for (const [name, start] of Object.entries(STORES)) {
 
     it('probe a spent month once between them, and all know when it is over', async () => {
       await using store = await start();
-      await using scene = await open(store.url);
+      await using scene = await open(store.url, 3, linkOf(store));
       const { ledgers, pass } = scene;
       ledgers[1]?.limited('one', SPENT);
       await expect.poll(() => grants(ledgers)).toBe(0);
@@ -119,9 +145,43 @@ for (const [name, start] of Object.entries(STORES)) {
       expect(ledgers[1]?.quota('one').state).toBe('OK');
     });
 
+    it('get a call back that has not left, into its own minute and month alone', async () => {
+      await using store = await start();
+      await using scene = await open(store.url, 3, linkOf(store));
+      const { ledgers, pass } = scene;
+      const [one, other] = ledgers as [(typeof ledgers)[0], (typeof ledgers)[0]];
+      const counted = async () => {
+        await other.refresh('one');
+        const { callsThisMinute, callsThisMonth } = other.quota('one');
+        return [callsThisMinute, callsThisMonth];
+      };
+      expect([await one.take('one'), await other.take('one'), await one.take('one')]).toEqual([
+        true,
+        true,
+        true,
+      ]);
+      expect(one.quota('one').callsThisMinute).toBe(3);
+      one.putBack('one');
+      expect(one.quota('one').callsThisMinute).toBe(2);
+      await expect.poll(counted).toEqual([2, 2]);
+      pass(60);
+      expect(await other.take('one')).toBe(true);
+      // That of a minute which is over counts in the month alone.
+      one.putBack('one');
+      await expect.poll(counted).toEqual([1, 2]);
+      one.limited('one', FREE);
+      await expect.poll(async () => [await counted(), other.quota('one').plan]).toEqual([[1, 2], 'free']);
+      pass(60);
+      for (const isTaken of [true, true, true, true, true, false])
+        expect(await other.take('one')).toBe(isTaken);
+      other.putBack('one');
+      await expect.poll(counted).toEqual([4, 6]);
+      expect([await one.take('one'), await one.take('one')]).toEqual([true, false]);
+    });
+
     it('keep keys apart', async () => {
       await using store = await start();
-      await using scene = await open(store.url, 2);
+      await using scene = await open(store.url, 2, linkOf(store));
       scene.ledgers[0]?.limited('one', FREE);
       await expect.poll(() => scene.ledgers[1]?.take('one')).toBe(false);
       expect(await scene.ledgers[1]?.take('two')).toBe(true);

@@ -329,6 +329,7 @@ describe('a store that', () => {
             return later(250, taken);
           },
           read: () => later(310, taken),
+          putBack: () => later(250, undefined),
           note: () => later(250, undefined),
         },
       },

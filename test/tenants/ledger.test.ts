@@ -96,9 +96,17 @@ describe('counters that answer after the minute', () => {
       nowMs = 60_000;
       return told;
     };
-    const ledger = createLedger(() => nowMs, { take: slow, read: slow, note: async () => {} });
+    const back: unknown[] = [];
+    const ledger = createLedger(() => nowMs, {
+      take: slow,
+      read: slow,
+      note: async () => {},
+      putBack: async (...unit) => void back.push(unit),
+    });
     // The call leaves in the new minute, which has to count it.
     expect((await ledger[verb](tenantOf('one'))) ?? null).toBeNull();
+    // Its unit would count in the month all the same.
+    expect(back).toMatchObject(verb === 'take' ? [['one', { minute: 0 }]] : []);
     expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
     expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(0);
     expect(await ledger.take(tenantOf('one'))).not.toBeNull();

@@ -91,6 +91,7 @@ export function guarded(
   const counted: SharedCounters | null = sharedCounters && {
     take: (account, at) => attempt(counting, () => sharedCounters.take(account, at), null),
     read: (account, at) => attempt(counting, () => sharedCounters.read(account, at), null),
+    putBack: (account, at) => attempt(counting, () => sharedCounters.putBack(account, at), undefined),
     note: (account, note) => attempt(counting, () => sharedCounters.note(account, note), undefined),
   };
   const leased: Leases | null = leases && {

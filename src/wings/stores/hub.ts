@@ -57,6 +57,11 @@ function createMemoryCounters(): SharedCounters {
       return snapshotOf(counts, true);
     },
     read: async (account, at) => snapshotOf(enter(account, at), false),
+    async putBack(account, { minute, month }) {
+      const counts = countsOf(account);
+      if (counts.minute === minute) counts.calls = Math.max(0, counts.calls - 1);
+      if (counts.month === month) counts.callsInMonth = Math.max(0, counts.callsInMonth - 1);
+    },
     async note(account, note) {
       countsOf(account).note = note;
     },
@@ -155,6 +160,7 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
     },
     'counters.take': (account: string, at: Window) => counters.take(account, at),
     'counters.read': (account: string, at: Window) => counters.read(account, at),
+    'counters.putBack': (account: string, at: Window) => counters.putBack(account, at),
     'counters.note': (account: string, note: Note) => counters.note(account, note),
     async 'leases.take'(lease: Lease, terms: LeaseTerms) {
       const states = await leases.take(lease, terms);
@@ -222,6 +228,7 @@ export function openHubBacking({ ask }: HubLink): Backing {
     sharedCounters: {
       take: asking('counters.take'),
       read: asking('counters.read'),
+      putBack: asking('counters.putBack'),
       note: asking('counters.note'),
     },
     leases: { take: asking('leases.take'), look: asking('leases.look'), end: asking('leases.end') },

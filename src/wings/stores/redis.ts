@@ -166,6 +166,13 @@ redis.call('SET', KEYS[4], '', 'PX', ARGV[7])
 return {1, calls, callsInMonth, text}
 `;
 
+/** Puts a call back. Counters that are past their time stay away. */
+const PUT_BACK = `
+for _, key in ipairs(KEYS) do
+  if tonumber(redis.call('GET', key) or '0') > 0 then redis.call('DECR', key) end
+end
+`;
+
 /** Counts in a Redis. The braces keep an account's keys together in a cluster. */
 function countersIn(client: Connection, ask: AskAny, namespace: string): SharedCounters {
   const keyOf = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
@@ -188,6 +195,11 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
   return {
     take: (account, at) => run(account, at, 'take'),
     read: (account, at) => run(account, at, 'read'),
+    async putBack(account, { minute, month }) {
+      const keys = [`minute:${minute}`, `month:${month}`].map((what) => keyOf(account, what));
+      // Over one connection: a call that was put back twice would count one too few.
+      await client.eval(PUT_BACK, { keys, arguments: [] });
+    },
     async note(account, note) {
       await client.set(keyOf(account, 'note'), JSON.stringify(note), {
         expiration: { type: 'PX', value: MONTH_KEPT_MS },

@@ -151,6 +151,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     sharedCounters: {
       take: (account, at) => withFile(({ sharedCounters }) => sharedCounters.take(account, at)),
       read: (account, at) => withFile(({ sharedCounters }) => sharedCounters.read(account, at)),
+      putBack: (account, at) => withFile(({ sharedCounters }) => sharedCounters.putBack(account, at)),
       note: (account, note) => withFile(({ sharedCounters }) => sharedCounters.note(account, note)),
     },
     leases: {
@@ -305,6 +306,11 @@ function countersIn(db: DatabaseSync): SharedCounters {
       minute = excluded.minute, calls = excluded.calls,
       month = excluded.month, calls_in_month = excluded.calls_in_month
   `);
+  const uncount = db.prepare(`
+    UPDATE shared_counters SET
+      calls = calls - (minute IS ? AND calls > 0), calls_in_month = calls_in_month - (month IS ? AND calls_in_month > 0)
+    WHERE account = ?
+  `);
   const write = db.prepare(
     'INSERT INTO shared_counters (account, note) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET note = excluded.note',
   );
@@ -331,6 +337,9 @@ function countersIn(db: DatabaseSync): SharedCounters {
       });
     },
     read: async (account, at) => snapshotOf(account, at),
+    async putBack(account, { minute, month }) {
+      uncount.run(minute, month, account);
+    },
     async note(account, note) {
       write.run(account, JSON.stringify(note));
     },
