@@ -184,8 +184,11 @@ export interface ObservationEntry {
 }
 
 /** The query of an answer for each of its pairs. */
-interface KeptAs {
+interface KeptAs extends KeptYears {
   readonly mode: Mode;
+}
+
+interface KeptYears {
   /** Null for all years. */
   readonly years: YearRange | null;
 }
@@ -197,11 +200,20 @@ interface PairFigures {
 
 type RawRows = readonly JsonObject[];
 
-/** Rows of some years of a series, as they are held. */
-interface RawRange {
-  readonly years: YearRange;
+/** Rows of a series, or of some years of it, as they are held. */
+interface RawFigures extends KeptYears {
   readonly rows: RawRows;
+  /** Instant when the service sent them, in milliseconds since the epoch. */
+  readonly atMs: number;
 }
+
+/** Ranges of a pair, as they are held: the last one first. None has all years of another that came before it. */
+interface RawRanges {
+  readonly ranges: readonly (RawFigures & { readonly years: YearRange })[];
+}
+
+/** Ranges of a pair that are held at once. */
+const MAX_RANGES = 8;
 
 /** Entries of records that the tenant cache holds in this process. */
 const entries = createObjectMemo<ObservationEntry>('entry');
@@ -227,22 +239,38 @@ export type ObservationEntries = ReturnType<typeof createObservationEntries>;
 export function createObservationEntries(tenantCache: TenantCache, several = createSeveralFigures()) {
   const shareTexts = createCommonTexts();
 
-  /** The entry of a stored value; null if there is none, or not one that was put there. */
-  function entryOf(held: CacheEntry<unknown> | undefined, tenant: Tenant): ObservationEntry | null {
+  /**
+   * The entry of a stored value; null if there is none, or not one that was put there.
+   * @param years to find among ranges: the entry that was last known to hold, of those that have them all
+   */
+  function entryOf(
+    held: CacheEntry<unknown> | undefined,
+    tenant: Tenant,
+    years: YearRange | null = null,
+  ): ObservationEntry | null {
     if (held === undefined) return null;
     const { value, atMs } = held;
-    const isRange = isRawRange(value);
-    if (!isRange && !Array.isArray(value)) return null;
-    const known = entries.of(value);
-    if (known !== undefined) return known;
-    const raw: RawRows = isRange ? value.rows : value;
-    const { rows, faults } = decodeObservations({ data: raw }, observations.route, atMs);
-    if (faults.length > 0 || rows.length !== raw.length) return null;
-    const entry = { rows, years: isRange ? value.years : null, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
-    entries.put(value, entry);
+    if (years === null) {
+      if (!Array.isArray(value)) return null;
+      return entries.of(value) ?? decoded(value, { years, rows: value, atMs }, tenant);
+    }
+    let best: ObservationEntry | null = null;
+    for (const range of rangesIn(value)) {
+      if (!covers(range.years, years)) continue;
+      const entry = entries.of(range) ?? decoded(range, range, tenant);
+      if (entry !== null && (best === null || entry.checkedAtMs > best.checkedAtMs)) best = entry;
+    }
+    return best;
+  }
+
+  /** @param owner the part of a stored value that the entry is remembered on from now on */
+  function decoded(owner: object, raw: RawFigures, tenant: Tenant): ObservationEntry | null {
+    const { years, atMs } = raw;
+    const { rows, faults } = decodeObservations({ data: raw.rows }, observations.route, atMs);
+    if (faults.length > 0 || rows.length !== raw.rows.length) return null;
     // Another process has put it there.
     several.note(tenant, contenders(rows), false);
-    return entry;
+    return entries.put(owner, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
   }
 
   /** True if the held latest figures are among the rows that the service may choose. */
@@ -270,14 +298,14 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     /** Returns the entry for a demand; undefined if none is held, or the store can't tell at once. */
     atHand(tenant: Tenant, demand: Demand): ObservationEntry | undefined {
       if (!tenantCache.isAtHand) return undefined;
-      return bestOf(demand, (name) => entryOf(tenantCache.peek<unknown>(tenant, name), tenant));
+      return bestOf(demand, (name, years) => entryOf(tenantCache.peek<unknown>(tenant, name), tenant, years));
     },
     /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
     async read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>> {
       const best = new Map<string, ObservationEntry>();
       const held = await tenantCache.read<unknown>(tenant, namesOf(demands));
       for (const demand of demands) {
-        const entry = bestOf(demand, (name) => entryOf(held.get(name), tenant));
+        const entry = bestOf(demand, (name, years) => entryOf(held.get(name), tenant, years));
         if (entry !== undefined) best.set(demand.key, entry);
       }
       return best;
@@ -285,19 +313,19 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     /**
      * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
      * that is. The service's own choice stays, as long as it is another one of the newest rows: one of several, or that
-     * of a place. Of a range of years, only the rows that lie in it are held.
+     * of a place. Of a range of years, only the rows that lie in it are held, beside the last few other ranges.
      */
     keep(tenant: Tenant, { mode, years }: KeptAs, figures: Iterable<PairFigures>, atMs: number): void {
       const isHolding = tenantCache !== NO_TENANT_CACHE;
       if (!isHolding && mode === 'latest') return;
-      const values = new Map<string, RawRows | RawRange>();
+      const values = new Map<string, RawRows | RawRanges>();
       const choices = new Map<string, Choice>();
       const rawOf = (rows: readonly ObservationRecord[]) => rows.map(({ record }) => record);
       const put = (name: string, rows: readonly ObservationRecord[]) => {
         const raw = rawOf(rows);
-        const value = years === null ? raw : { years, rows: raw };
-        entries.put(value, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
-        values.set(name, value);
+        const range = years === null ? null : { years, rows: raw, atMs };
+        entries.put(range ?? raw, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+        values.set(name, range === null ? raw : { ranges: [range] });
       };
       for (const { pair, rows } of figures) {
         const newest = rows.length < 2 ? rows : newestRows(rows);
@@ -326,13 +354,13 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
           });
       }
       if (!isHolding) return;
-      tenantCache.keep(tenant, values, atMs);
+      tenantCache.keep(tenant, values, atMs, years === null ? undefined : withOlder);
       if (choices.size > 0) void keepChosen(tenant, choices, atMs);
     },
   };
 }
 
-/** The name under which the last range of a pair is held. */
+/** The name under which the last ranges of a pair are held. */
 function rangeName(pair: Pair): string {
   return `years of ${demandKey('series', pair)}`;
 }
@@ -347,19 +375,27 @@ function namesOf(demands: readonly Demand[]): string[] {
 /** The entry that was last known to hold, of those that answer a demand. */
 function bestOf(
   demand: Demand,
-  find: (name: string) => ObservationEntry | null,
+  find: (name: string, years: YearRange | null) => ObservationEntry | null,
 ): ObservationEntry | undefined {
   const { years } = demand;
-  if (years === null) return find(demand.key) ?? undefined;
-  const whole = find(wholeKey(demand)) ?? undefined;
-  const range = find(rangeName(demand));
-  if (range === null || range.years === null || !covers(range.years, years)) return whole;
+  if (years === null) return find(demand.key, years) ?? undefined;
+  const whole = find(wholeKey(demand), null) ?? undefined;
+  const range = find(rangeName(demand), years);
+  if (range === null) return whole;
   return whole === undefined || range.checkedAtMs > whole.checkedAtMs ? range : whole;
 }
 
-function isRawRange(value: unknown): value is RawRange {
-  if (typeof value !== 'object' || value === null || !('years' in value && 'rows' in value)) return false;
-  return typeof value.years === 'object' && value.years !== null && Array.isArray(value.rows);
+/** The ranges in a stored value; none if it is not one that was put there. */
+function rangesIn(value: unknown): RawRanges['ranges'] {
+  const ranges = typeof value === 'object' && value !== null && 'ranges' in value ? value.ranges : [];
+  return Array.isArray(ranges) ? ranges.filter((range) => Array.isArray(range?.rows) && range.years) : [];
+}
+
+/** Holds the ranges of before on, up to a number, unless the new one has their years. */
+function withOlder(value: unknown, before: unknown): RawRanges {
+  const ranges = rangesIn(value);
+  const others = rangesIn(before).filter((old) => !ranges.some(({ years }) => covers(years, old.years)));
+  return { ranges: [...ranges, ...others].slice(0, MAX_RANGES) };
 }
 
 /** The parts that figures are found with. Pricing takes the same, with stand-ins for those that ask or keep. */

@@ -13,6 +13,16 @@ export interface CacheEntry<Value> {
   readonly atMs: number;
 }
 
+/** An entry on its way to the store, and its key there. */
+interface NamedEntry {
+  readonly name: string;
+  readonly key: string;
+  readonly value: CacheEntry<unknown>;
+}
+
+/** Joins a value with the one that was held before. */
+type Joining = (value: unknown, before: unknown) => unknown;
+
 interface TenantCacheParts {
   readonly store: Store;
   readonly tenants: Tenants;
@@ -143,6 +153,7 @@ export function createTenantCache(parts: TenantCacheParts) {
   async function read<Value>(
     tenant: Tenant,
     names: readonly string[],
+    onTheirWay: ReadonlyMap<string, CacheEntry<unknown>> = writing,
   ): Promise<ReadonlyMap<string, CacheEntry<Value>>> {
     const found = new Map<string, CacheEntry<Value>>();
     const { peek, isAllHere } = store;
@@ -155,7 +166,7 @@ export function createTenantCache(parts: TenantCacheParts) {
     const oldestMs = Math.max(learn(tenant, status), now() - holdMs);
     for (const [i, name] of names.entries()) {
       // The value was put there under its name, so that it has the type that this name always has.
-      const held = (writing.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
+      const held = (onTheirWay.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
       if (held?.value !== undefined && held.atMs > oldestMs) found.set(name, held);
     }
     return found;
@@ -169,8 +180,27 @@ export function createTenantCache(parts: TenantCacheParts) {
     return entry != null && entry.atMs > Math.max(tenant.refusedAtMs, now() - holdMs) ? entry : undefined;
   }
 
+  /** Writes entries to the store, joined with those that others have put there. */
+  async function write(tenant: Tenant, entries: readonly NamedEntry[], join?: Joining): Promise<void> {
+    let joined = entries;
+    if (join !== undefined && !store.isAllHere) {
+      const names = entries.map(({ name }) => name);
+      const stored = await read(tenant, names, new Map());
+      // An entry that has taken its place since is joined with it, and on its own way.
+      joined = entries.flatMap((entry) => {
+        if (writing.get(entry.key) !== entry.value) return [];
+        const { value, atMs } = entry.value;
+        const before = stored.get(entry.name);
+        return { ...entry, value: { value: before === undefined ? value : join(value, before.value), atMs } };
+      });
+      for (const { key, value } of joined) writing.set(key, value);
+    }
+    await store.setMany(joined, holdMs);
+    for (const { key, value } of joined) if (writing.get(key) === value) writing.delete(key);
+  }
+
   return {
-    read,
+    read: <Value>(tenant: Tenant, names: readonly string[]) => read<Value>(tenant, names),
     /** Reads the entry under one name: at once, if it is held in this process. */
     readOne<Value>(tenant: Tenant, name: string): PromiseOrValue<CacheEntry<Value> | undefined> {
       const held = store.peek === null ? undefined : peek<Value>(tenant, name);
@@ -181,19 +211,20 @@ export function createTenantCache(parts: TenantCacheParts) {
     /** True if entries can be read at once, all of them or the ones that were used lately. */
     isAtHand: store.peek !== null,
     isAllHere: store.peek !== null && store.isAllHere,
-    /** Holds values that the service sent at an instant; they can be read at once. */
-    keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number): void {
+    /**
+     * Holds values that the service sent at an instant; they can be read at once.
+     * @param join joins each with the value that was held under its name before, if there is one
+     */
+    keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number, join?: Joining): void {
       tenant.renew();
-      const entries = [...values].map(([name, value]) => ({
-        key: keyOf(tenant, name),
-        value: { value, atMs },
-      }));
-      for (const { key, value } of entries) writing.set(key, value);
-      const write = store.setMany(entries, holdMs).then(() => {
-        for (const { key, value } of entries) if (writing.get(key) === value) writing.delete(key);
-        landing.delete(write);
+      const entries = [...values].map(([name, own]): NamedEntry => {
+        const before = join && peek(tenant, name);
+        const value = { value: before === undefined ? own : join?.(own, before.value), atMs };
+        return { name, key: keyOf(tenant, name), value };
       });
-      landing.add(write);
+      for (const { key, value } of entries) writing.set(key, value);
+      const written = write(tenant, entries, join).then(() => void landing.delete(written));
+      landing.add(written);
     },
     /** Settles once everything that is to be held by now lies in the store, or never will. */
     landed: (): Promise<unknown> => Promise.all(landing),

@@ -54,6 +54,44 @@ describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (st
     expect(await program.years(series())).toMatchObject({ first: 1950, rows: 1516, calls: 2 });
   });
 
+  it('stays beside other ranges of the same series, in one operation and in several', async () => {
+    await using program = await open({ env });
+    const early = 'fromYear: 1990, toYear: 1995';
+    const late = 'fromYear: 2010, toYear: 2015';
+    const both = `{ early: ${series({ years: early }).slice(1, -1)} late: ${series({ years: late }).slice(1, -1)} }`;
+    const askBoth = async () => {
+      const { data, upstream } = await program.ask(both);
+      expect(upstream.calls).toBe(program.requests().length);
+      return [data.early.length, data.late.length, upstream.calls];
+    };
+    expect(await program.years(series({ years: early }))).toMatchObject({ rows: 120, calls: 1 });
+    expect(await askBoth()).toEqual([120, 120, 1]);
+    expect(await askBoth()).toEqual([120, 120, 0]);
+    expect(await program.years(series({ years: early }))).toMatchObject({ rows: 120, calls: 0 });
+    // Seven more, and the first one has made room.
+    for (const from of [1950, 1956, 1962, 1968, 1974, 1980, 2000]) {
+      const years = `fromYear: ${from}, toYear: ${from + 5}`;
+      expect(await program.years(series({ years }))).toMatchObject({ calls: 1 });
+    }
+    expect(await program.years(series({ years: late }))).toMatchObject({ rows: 120, calls: 0 });
+    expect(await program.years(series({ years: early }))).toMatchObject({ rows: 120, calls: 1 });
+  });
+
+  it('goes with the range that has all of its years', async () => {
+    await using program = await open({ env });
+    const years = (from: number, to: number) => series({ years: `fromYear: ${from}, toYear: ${to}` });
+    expect(await program.years(years(1990, 1995))).toMatchObject({ calls: 1 });
+    for (const [from, to] of [
+      [1985, 2000],
+      [2005, 2008],
+      [1960, 1962],
+      [1970, 1972],
+    ] as const)
+      expect(await program.years(years(from, to))).toMatchObject({ first: from, last: to, calls: 1 });
+    const again = await program.years(years(1990, 1995));
+    expect(again).toEqual({ first: 1990, last: 1995, rows: 120, calls: 0 });
+  });
+
   it('is not asked for where the whole series is held', async () => {
     await using program = await open({ env });
     expect(await program.years(series())).toMatchObject({ rows: 1516, calls: 2 });
