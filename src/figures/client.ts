@@ -16,6 +16,7 @@ import type { Caller, Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import {
   called,
+  closed,
   type FetchedRows,
   type NameSearch,
   NONE_WHOLE,
@@ -24,7 +25,7 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import type { Fetch, Figures, FiguresParts, Outcome, Settle } from './entries.ts';
+import type { Fetch, Figures, FiguresParts, Outcome, Settle, TakeAlong } from './entries.ts';
 import { held, heldAtOnce, openHolding } from './held.ts';
 import { createObservationPool } from './pool.ts';
 
@@ -36,7 +37,7 @@ import { createObservationPool } from './pool.ts';
 export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now }: FiguresParts): Fetch {
   const { cache } = inFlight;
   if (cache === null) return next;
-  return async (demands, sending, settle) => {
+  return async (demands, sending, settle, onCall) => {
     const { tenant } = sending.caller;
     const startedAtMs = now();
     const byKey = new Map(demands.map((demand) => [demand.key, demand]));
@@ -45,7 +46,7 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
       group: tenant.digest,
       names: [...byKey.keys()],
       signal: sending.signal,
-      fetch: (keys) => next(named(keys), sending, settle),
+      fetch: (keys) => next(named(keys), sending, settle, onCall),
       async takeOver(keys) {
         const found = await othersEntries.read(tenant, named(keys));
         if (!cache.isAccepted(tenant)) return keys;
@@ -122,14 +123,15 @@ export function covered(next: ReturnType<typeof called>, parts: FiguresParts): F
     const { pairs, rowsOf } = wanted;
     if (pairs.length === 0) return NONE_WHOLE;
     const replan: Task['replan'] = (some, changes = {}) =>
-      fetchPairs({ ...wanted, ...changes, pairs: some }, sending);
+      fetchPairs({ ...wanted, ...changes, onTask: undefined, pairs: some }, sending);
     const [first] = pairs;
     if (first !== undefined && pairs.length === 1) {
       const rectangle = { countryCodes: [first.countryCode], metricKeys: [first.metricKey] };
-      return next({ ...wanted, rectangle, replan }, sending);
+      return next({ ...wanted, rectangle, replan, isOpen: false }, sending);
     }
     const shares = await sharesOf(caller, pairs, parts, rowsOf);
-    const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan }));
+    const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan, isOpen: true }));
+    for (const task of tasks) wanted.onTask?.(task);
     const fetch = (task: Task) => next(task, sending);
     const [only] = tasks;
     if (only !== undefined && tasks.length === 1) return fetch(only);
@@ -139,7 +141,7 @@ export function covered(next: ReturnType<typeof called>, parts: FiguresParts): F
     const fetched: FetchedRows[] = [];
     for (const task of ahead) fetched.push(await fetch(task));
     if (ahead.length > 0 && wanted.years !== null && !mayNameYears(learned.facts())) {
-      const rest = tasks.flatMap((task) => task.pairs);
+      const rest = tasks.flatMap((task) => closed(task).pairs);
       fetched.push(await fetchPairs({ ...wanted, ...inWhole(rest, parts), pairs: rest }, sending));
     } else {
       fetched.push(...(await Promise.all(tasks.map(fetch))));
@@ -159,6 +161,7 @@ interface Together {
   readonly planning: FiguresParts;
   readonly sending: Sending;
   readonly settle: Settle;
+  readonly onCall: ((takeAlong: TakeAlong) => void) | undefined;
   readonly search: NameSearch;
 }
 
@@ -168,20 +171,20 @@ interface Together {
  * asked for. If the series can't be had whole, its latest figure is asked for all the same.
  */
 export function planned(next: FetchPairs, planning: FiguresParts): Fetch {
-  return async (demands, sending, settle) => {
+  return async (demands, sending, settle, onCall) => {
     const search: NameSearch = {
       refusalsLeft: undefined,
       isListAsked: { countries: false, metrics: false },
       isRefusedWithYears: false,
       isAnswered: false,
     };
-    const together = { next, planning, sending, settle, search };
+    const together = { next, planning, sending, settle, onCall, search };
     await Promise.all(byCase(demands).map((some) => fetchTogether(some, together)));
   };
 }
 
 async function fetchTogether(demands: readonly Demand[], together: Together): Promise<void> {
-  const { next, planning, sending, settle, search } = together;
+  const { next, planning, sending, settle, onCall, search } = together;
   const wanted = byMode(demands);
   const { series, parts } =
     wanted.latest === ALL_ASKED ? asLatest(demands) : await planOf(sending.caller, demands, planning);
@@ -193,8 +196,8 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     }
     for (const demand of takeAnswered(wanted.series, pair, years)) settle(demand, outcome);
   };
-  const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
-    next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
+  const fetch = (part: PlanPart, settlePair: SettlePair, onTask?: PairsToFetch['onTask']) =>
+    next({ ...part, settle: settlePair, onTask, round: 0, search }, sending);
 
   /** Series that tell no latest figure: the failure to have them whole, or rows of which the service has to choose. */
   const untold = new Map<string, Failure | SeriesRows>();
@@ -236,7 +239,8 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     if (mode === 'latest') return settleLatest;
     return years === null ? settleSeries : settleRange(years);
   };
-  await Promise.all(parts.map((part) => fetch(part, settling(part))));
+  const onTask = (part: PlanPart) => onCall && ((task: Task) => onCall(takingAlong(task, part, wanted)));
+  await Promise.all(parts.map((part) => fetch(part, settling(part), onTask(part))));
   const again = untold.size === 0 ? [] : series.filter((pair) => untold.has(keyOf(pair)));
   if (again.length > 0) {
     await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
@@ -263,9 +267,15 @@ type SeriesByPair = Map<string, Demand[]>;
 /** Stands for a map of all pairs: only latest figures are wanted, so each pair asked for is one of them. */
 const ALL_ASKED = Symbol('all asked');
 
-function byMode(demands: readonly Demand[]) {
+/** Demands by mode and pair. */
+interface Wanted {
+  readonly latest: Map<string, Demand> | typeof ALL_ASKED;
+  readonly series: SeriesByPair;
+}
+
+function byMode(demands: readonly Demand[]): Wanted {
   const series: SeriesByPair = new Map();
-  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series } as const;
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series };
   const latest = new Map<string, Demand>();
   for (const demand of demands) {
     const key = keyOf(demand);
@@ -275,6 +285,32 @@ function byMode(demands: readonly Demand[]) {
     else others.push(demand);
   }
   return { latest, series };
+}
+
+/**
+ * Has a task answer demands of others as well, if they lie in its rectangle. Those that the answer to another one
+ * settles too are left to that.
+ * @param years of the rows that demands are settled by
+ */
+function takingAlong(task: Task, { mode, years }: PlanPart, { latest, series }: Wanted): TakeAlong {
+  const { countryCodes, metricKeys } = task.rectangle;
+  const codes = new Set(countryCodes);
+  const keys = new Set(metricKeys);
+  let names: Set<string> | undefined;
+  return (demand) => {
+    if (!task.isOpen || demand.mode !== mode) return false;
+    if (!codes.has(demand.countryCode) || !keys.has(demand.metricKey)) return false;
+    const name = keyOf(demand);
+    if (mode === 'latest' && series.has(name)) return false;
+    if (mode === 'series' && latest !== ALL_ASKED && latest.has(name)) return false;
+    if (years !== null && (demand.years === null || !covers(years, demand.years))) return false;
+    if (mode === 'series') series.set(name, [...(series.get(name) ?? []), demand]);
+    else if (latest !== ALL_ASKED) latest.set(name, demand);
+    names ??= new Set(task.pairs.map(keyOf));
+    if (!names.has(name)) task.pairs = [...task.pairs, demand];
+    names.add(name);
+    return true;
+  };
 }
 
 /** Takes the demands that an answer for some years of a pair settles, each once; null stands for all years. */

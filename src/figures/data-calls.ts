@@ -340,6 +340,8 @@ function highestLimitIn(detail: string, asked: number): number | null {
 
 /** Pairs of one mode that are to be fetched. */
 export interface PairsToFetch extends PlanPart {
+  /** Says that the call for a task is under way, and may answer further demands; left out if nobody listens. */
+  readonly onTask?: ((task: Task) => void) | undefined;
   /**
    * Settles a pair: with rows, with a failure, or with `'no figure'` if the latest row holds no value, so that the latest
    * figure stands further back in the series.
@@ -353,6 +355,10 @@ export interface PairsToFetch extends PlanPart {
 /** A rectangle to fetch, and the pairs that it answers. */
 export interface Task extends PairsToFetch {
   readonly rectangle: Rectangle;
+  /** Replaced, not changed: pairs may join the first ones for as long as the task is open. */
+  pairs: readonly Pair[];
+  /** True until the answer has come. */
+  isOpen: boolean;
   /**
    * Gathers parts of a refused call of which a 404 names nothing; left out while none is looked into. It says that there
    * is nothing of them if the route has answered anything else.
@@ -416,8 +422,8 @@ export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask
     calls,
     fetch: (task, sending) =>
       settlingFailures(task, async () => {
-        if (task.years !== null && !mayNameYears(learned.facts())) return askInWhole(task, parts);
-        const reply = await calls.askFor(task, sending);
+        if (task.years !== null && !mayNameYears(learned.facts())) return askInWhole(closed(task), parts);
+        const reply = await calls.askFor(task, sending).finally(() => closed(task));
         task.search.isAnswered ||= !reply.isRefused;
         if (reply.isRefused) return refused(task, reply, sending, means);
         const isUsable = task.years === null || learnYears(reply, task.years, learned);
@@ -434,16 +440,22 @@ export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask
 
 /** Fetches pairs, and settles every one of them with a failure that is thrown on the way. */
 export async function settlingFailures(
-  { pairs, settle }: PairsToFetch,
+  task: PairsToFetch,
   fetch: () => Promise<FetchedRows>,
 ): Promise<FetchedRows> {
   try {
     return await fetch();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    for (const pair of pairs) settle(pair, error);
+    for (const pair of task.pairs) task.settle(pair, error);
     return NOT_WHOLE;
   }
+}
+
+/** Has no further pairs join a task: those that have joined are all that it settles. */
+export function closed(task: Task): Task {
+  task.isOpen = false;
+  return task;
 }
 
 /** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */

@@ -445,14 +445,19 @@ export interface FiguresParts extends Planning {
 /** Called once a demand, as soon as its outcome is known, with a demand of the same name. */
 export type Settle = (demand: Demand, outcome: Outcome) => void;
 
+/** Has a call under way answer a further demand, if it brings that anyway; returns true if it will be settled. */
+export type TakeAlong = (demand: Demand) => boolean;
+
 /**
  * One stage of the way of figures, or all of them: settles each of the demands, no two of which are equal. A failure on
  * the way is an outcome. A thrown error is a fault of ours, or the reason for which the operation was given up.
+ * @param onCall called with each planned call that may bring more than was demanded
  */
 export type Fetch<Wanted extends Demand = Demand> = (
   demands: readonly Wanted[],
   sending: Sending,
   settle: Settle,
+  onCall?: (takeAlong: TakeAlong) => void,
 ) => Promise<void>;
 
 /** The source of the figures of one operation. */

@@ -3,7 +3,7 @@ import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer, type Trace } from '../service/call.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { Fetch, FiguresParts, Outcome, Settle } from './entries.ts';
+import type { Fetch, FiguresParts, Outcome, Settle, TakeAlong } from './entries.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {
@@ -47,6 +47,8 @@ class Queue {
   #all = new Map<string, Queued>();
   /** Number of demands that wait to be sent. */
   #waiting = 0;
+  /** Calls under way that may bring more than was demanded. Replaced, not changed, as the demands are. */
+  #calls: readonly { readonly batch: Batch; readonly takeAlong: TakeAlong }[] = [];
 
   get isUnderWay(): boolean {
     return this.#all.size > this.#waiting;
@@ -65,7 +67,12 @@ class Queue {
     for (const demand of request.demands) {
       const queued = this.#all.get(demand.key);
       if (queued === undefined) {
-        this.#all.set(demand.key, { demand, requests: alone, batch: null });
+        const batch = this.#calls.find(({ takeAlong }) => takeAlong(demand))?.batch ?? null;
+        this.#all.set(demand.key, { demand, requests: alone, batch });
+        if (batch !== null) {
+          join(batch, request);
+          continue;
+        }
         this.#waiting += 1;
       } else {
         queued.requests = withIt(queued.requests);
@@ -142,13 +149,35 @@ class Queue {
       for (const request of queued.requests) answer(request, queued.demand, outcome);
     };
     // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
-    next(demands, sendingOf(own), settle).then(
-      () => own.trace?.end(),
+    next(demands, sendingOf(own), settle, (takeAlong) => this.#begin(own, takeAlong)).then(
+      () => {
+        own.trace?.end();
+        this.#end(own);
+      },
       (error: unknown) => {
         own.trace?.end(faultIn(error));
-        for (const demand of demands) settle(demand, faultOf(error));
+        this.#end(own);
+        for (const { demand, batch } of this.#all.values()) if (batch === own) settle(demand, faultOf(error));
       },
     );
+  }
+
+  /** Notes a call under way. Demands that it brings anyway, and that wait to be sent, come with it. */
+  #begin(batch: Batch, takeAlong: TakeAlong): void {
+    // It has been given up while it was planned.
+    if (batch.requests.size === 0) return;
+    this.#calls = [...this.#calls, { batch, takeAlong }];
+    for (const queued of this.#all.values()) {
+      if (queued.batch !== null || !takeAlong(queued.demand)) continue;
+      queued.batch = batch;
+      this.#waiting -= 1;
+      for (const request of queued.requests) join(batch, request);
+    }
+  }
+
+  /** Forgets the calls of a batch. */
+  #end(batch: Batch): void {
+    this.#calls = this.#calls.filter((call) => call.batch !== batch);
   }
 
   #dropWaiting(key: string): void {
@@ -164,6 +193,7 @@ class Queue {
 
   /** Drops the demands that a batch still has to bring, so that no later request waits for it. */
   #giveUp(batch: Batch): void {
+    this.#end(batch);
     let hasMore = false;
     for (const [key, queued] of this.#all) {
       if (queued.batch !== batch) continue;
@@ -415,7 +445,8 @@ interface Batching {
 
 /**
  * Opens the meeting point of the demands of all operations under one key. They are planned together, fetched once, and
- * handed back to each operation by name. A demand already under way is waited for, not asked for again. It is the one
+ * handed back to each operation by name. A demand already under way is waited for, not asked for again, and so is one
+ * that a call under way brings anyway, since its rectangle has more figures than were asked for. It is the one
  * stage that remembers its operations: an operation joins it, and fetches by a {@link Fetch} of its own.
  * @param next fetches the demands of several operations, on behalf of all of them
  */

@@ -52,6 +52,7 @@ export function taskFor(rectangle: Rectangle, further: Partial<Task> = {}) {
     rowsOf: () => 1,
     settle: (pair, outcome) => settled.set(keyOf(pair), outcome),
     round: 0,
+    isOpen: false,
     search: openNameSearch(),
     async replan(pairs, changes) {
       replanned.push({ pairs: pairs.map(keyOf), changes });

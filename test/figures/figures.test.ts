@@ -54,7 +54,7 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
     /** Held rows of the answers. */
     kept,
     /** Outcome of each demand, in the order of settling, and the calls that it took. */
-    async fetch(demands: readonly Demand[]) {
+    async fetch(demands: readonly Demand[], late: readonly Demand[] = []) {
       route.targets.length = 0;
       const settled: { key: string; outcome: Outcome }[] = [];
       const settle = (demand: Demand, outcome: Outcome) => settled.push({ key: demand.key, outcome });
@@ -65,10 +65,18 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
         if (refused === undefined) open.push(demand);
         else settle(demand, refused.outcome);
       }
-      await fetchData(open, sendingFor(), settle);
+      const taken: Demand[] = [];
+      await fetchData(open, sendingFor(), settle, (takeAlong) => {
+        const offer = (some: readonly Demand[]) =>
+          taken.push(...some.filter((demand) => !taken.includes(demand) && takeAlong(demand)));
+        offer(late.slice(late.length / 2));
+        // The call has left by then.
+        queueMicrotask(() => offer(late));
+      });
       const outcomes = new Map(settled.map(({ key, outcome }) => [key, outcome]));
       return {
         settled,
+        taken,
         targets: [...route.targets],
         outcomeOf: (demand: Demand) => outcomes.get(demand.key),
         /** Values of a demand, in the order of the years; an error stands for itself. */
@@ -299,6 +307,21 @@ describe('whatever the service does where its specification is silent', () => {
         const isKeptWithOthers = (demand: Demand) =>
           [...kept.values()].some(({ demand: one }) => isPartOf(demand, one));
         expect(fetched.filter((demand) => !isKept(demand))).toEqual([]);
+      }),
+      { numRuns: draws(1000) },
+    ));
+
+  test('each demand of others that a call takes along is settled once, with exactly its rows', () =>
+    fc.assert(
+      fc.asyncProperty(scenes(anyHabits, { unknownNames: 1 }), async ({ demands: all, ...scene }) => {
+        const demands = all.slice(0, Math.ceil(all.length / 2));
+        const late = all.slice(demands.length);
+        const { table, habits } = scene;
+        const { settled, outcomeOf, taken } = await open(table, habits, scene).fetch(demands, late);
+        const keys = settled.map(({ key }) => key);
+        expect(keys.toSorted()).toEqual([...demands, ...taken].map(({ key }) => key).sort());
+        for (const demand of [...demands, ...taken])
+          expectRight({ ...scene, demands }, demand, outcomeOf(demand));
       }),
       { numRuns: draws(1000) },
     ));

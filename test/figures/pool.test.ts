@@ -52,6 +52,8 @@ interface Sent {
   readonly sending: Sending;
   settle(demand: Demand, outcome?: Outcome): void;
   fail(fault: unknown): void;
+  /** Says that a call is on its way that brings these. */
+  bring(...demands: readonly Demand[]): void;
 }
 
 /** A pool over a next stage that answers when it is told to, and a ledger that the test sets. */
@@ -67,7 +69,7 @@ function open(setting: { windowMs?: number } = {}) {
     opensAtMs: () => ledger.opensAt,
     refusal: () => new Failure('RATE_LIMITED', 'The minute is spent.'),
   };
-  const next: Fetch = (demands, sending, settle: Settle) =>
+  const next: Fetch = (demands, sending, settle: Settle, onCall) =>
     new Promise((done, fail) => {
       const missing = new Set(demands.map(({ key }) => key));
       sent.push({
@@ -79,6 +81,12 @@ function open(setting: { windowMs?: number } = {}) {
           if (missing.size === 0) done();
         },
         fail,
+        bring: (...along) =>
+          onCall?.(({ key }) => {
+            const takes = along.some((one) => one.key === key);
+            if (takes) missing.add(key);
+            return takes;
+          }),
       });
       sending.signal.addEventListener('abort', () => fail(sending.signal.reason));
     });
@@ -375,6 +383,86 @@ describe('what is under way', () => {
     sent[0]?.fail(fault);
     await asked;
     expect([...a.outcomes.values()]).toEqual([[], fault]);
+  });
+});
+
+describe('what a call under way brings anyway', () => {
+  it('is waited for, and everything else is sent', async () => {
+    const { enter, clock, sent } = open();
+    const [a, b] = [enter(), enter()];
+    const first = a.ask(KE);
+    await clock.pass(WINDOW_MS);
+    sent[0]?.bring(NG);
+    const second = b.ask(NG, GH);
+    await clock.pass(WINDOW_MS);
+    expect(sent.map(({ demands }) => demands)).toEqual([['KE'], ['GH']]);
+    sent[0]?.settle(KE);
+    await first;
+    sent[0]?.settle(NG);
+    sent[1]?.settle(GH);
+    await second;
+    expect([a.bill.shared, b.bill.shared]).toEqual([0, 1]);
+    // It is over: the next one asks for itself.
+    void enter().ask(NG);
+    await clock.pass(WINDOW_MS);
+    expect(sent).toHaveLength(3);
+  });
+
+  it('is not sent though it was asked for before the call was planned', async () => {
+    const { enter, clock, sent } = open();
+    const [a, b, c] = [enter(), enter(), enter()];
+    void a.ask(KE);
+    await clock.pass(WINDOW_MS);
+    const asked = [b.ask(NG), c.ask(NG, GH)];
+    sent[0]?.bring(NG);
+    await clock.pass(WINDOW_MS);
+    expect(sent.map(({ demands }) => demands)).toEqual([['KE'], ['GH']]);
+    sent[0]?.settle(NG);
+    sent[1]?.settle(GH);
+    await Promise.all(asked);
+    expect([b.bill.shared, c.bill.shared]).toEqual([1, 1]);
+  });
+
+  it('fails with the call', async () => {
+    const { enter, clock, sent } = open();
+    const [a, b] = [enter(), enter()];
+    const first = a.ask(KE);
+    await clock.pass(WINDOW_MS);
+    sent[0]?.bring(NG);
+    const second = b.ask(NG);
+    const fault = new Error('A fault of ours.');
+    sent[0]?.fail(fault);
+    await Promise.all([first, second]);
+    expect([a.outcomes.get('KE'), b.outcomes.get('NG')]).toEqual([fault, fault]);
+  });
+
+  it('is asked for anew once the call is given up', async () => {
+    const { enter, clock, sent } = open();
+    const a = enter();
+    const asked = a.ask(KE).catch((reason: unknown) => reason);
+    await clock.pass(WINDOW_MS);
+    sent[0]?.bring(NG);
+    a.abort('left');
+    await asked;
+    sent[0]?.bring(GH);
+    void enter().ask(NG, GH);
+    await clock.pass(WINDOW_MS);
+    expect(sent.map(({ demands }) => demands)).toEqual([['KE'], ['NG', 'GH']]);
+  });
+
+  it('keeps the call under way for the last that waits for it', async () => {
+    const { enter, clock, sent } = open();
+    const [a, b] = [enter(), enter()];
+    const asked = a.ask(KE).catch((reason: unknown) => reason);
+    await clock.pass(WINDOW_MS);
+    sent[0]?.bring(NG);
+    const second = b.ask(NG);
+    a.abort('left');
+    await asked;
+    expect(sent[0]?.sending.signal.aborted).toBe(false);
+    sent[0]?.settle(NG);
+    await second;
+    expect([...b.outcomes.keys()]).toEqual(['NG']);
   });
 });
 

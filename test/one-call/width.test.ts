@@ -60,6 +60,65 @@ describe('operations under one key', () => {
     },
   );
 
+  describe.each(['none', 'memory:'])(
+    'while a call is on its way that brings more than was asked for (%s)',
+    (store) => {
+      const figureOf = (code: string, key: string, kind: string) =>
+        `observations(countryCodes: ["${code}"], metricKeys: ["${key}"], ${kind}) { year value country { code } indicator { key } }`;
+      const corners = (kind: string) =>
+        `{ a: ${figureOf('KE', 'life_expectancy', kind)} b: ${figureOf('NG', 'population_total', kind)} }`;
+      const another = (kind: string) => `{ a: ${figureOf('NG', 'life_expectancy', kind)} }`;
+      const open = (sandbox = {}) =>
+        openProgram({
+          sandbox: { latencyMs: 200, ...sandbox },
+          env: { CACHE_URL: store, UPSTREAM_RETRIES: '0' },
+        });
+      /** Asks for two corners of a rectangle, and for another one once its call has left. */
+      async function askOneAfterTheOther(program: Awaited<ReturnType<typeof open>>, kind: string) {
+        const first = program.ask(corners(kind));
+        await expect.poll(() => program.sandbox.log.length).toBe(1);
+        return Promise.all([first, program.ask(another(kind))]);
+      }
+
+      it.each(['latest: true', 'latest: false', 'latest: true, maxAge: 60'])(
+        'wait for it (%s)',
+        async (kind) => {
+          await using program = await open();
+          const [first, second] = await askOneAfterTheOther(program, kind);
+          expect(program.requests()).toHaveLength(1);
+          expect([first.errors, second.errors]).toEqual([[], []]);
+          expect([first.upstream, second.upstream]).toMatchObject([
+            { calls: 1, shared: 0 },
+            { calls: 0, shared: 1 },
+          ]);
+          await using alone = await open();
+          expect(second.data).toEqual((await alone.ask(another(kind))).data);
+        },
+      );
+
+      it('have the rest of it fetched if it is cut, and nothing twice', async () => {
+        await using program = await open({ maxRows: 100 });
+        const [first, second] = await askOneAfterTheOther(program, 'latest: false');
+        expect([first.errors, second.errors]).toEqual([[], []]);
+        const sent = program.requests();
+        expect(sent).toEqual([...new Set(sent)]);
+        expect(first.upstream.calls + second.upstream.calls).toBe(sent.length);
+        await using alone = await open();
+        expect(second.data).toEqual((await alone.ask(another('latest: false'))).data);
+        expect(first.data).toEqual((await alone.ask(corners('latest: false'))).data);
+      });
+
+      it('fail with it', async () => {
+        await using program = await open();
+        program.sandbox.faults.set({ kind: 'status', status: 503 });
+        const replies = await askOneAfterTheOther(program, 'latest: true');
+        expect(program.requests()).toHaveLength(1);
+        const codes = replies.map(({ errors }) => errors.map(({ extensions }) => extensions.code));
+        expect(codes).toEqual([['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
+      });
+    },
+  );
+
   it('lose nothing when one of them is given up', async () => {
     await using program = await openProgram({ sandbox: { latencyMs: 50 }, env: { BATCH_WINDOW_MS: '50' } });
     const { ask, sandbox } = program;
