@@ -16,7 +16,6 @@ import type { Caller, Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import {
   called,
-  closed,
   type FetchedRows,
   type NameSearch,
   NONE_WHOLE,
@@ -25,7 +24,7 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import type { Fetch, Figures, FiguresParts, Outcome, Settle, TakeAlong } from './entries.ts';
+import type { Fetch, Figures, FiguresParts, Outcome, Settle } from './entries.ts';
 import { held, heldAtOnce, openHolding } from './held.ts';
 import { createObservationPool } from './pool.ts';
 
@@ -141,7 +140,8 @@ export function covered(next: ReturnType<typeof called>, parts: FiguresParts): F
     const fetched: FetchedRows[] = [];
     for (const task of ahead) fetched.push(await fetch(task));
     if (ahead.length > 0 && wanted.years !== null && !mayNameYears(learned.facts())) {
-      const rest = tasks.flatMap((task) => closed(task).pairs);
+      for (const task of tasks) task.isOpen = false;
+      const rest = tasks.flatMap((task) => task.pairs);
       fetched.push(await fetchPairs({ ...wanted, ...inWhole(rest, parts), pairs: rest }, sending));
     } else {
       fetched.push(...(await Promise.all(tasks.map(fetch))));
@@ -161,7 +161,7 @@ interface Together {
   readonly planning: FiguresParts;
   readonly sending: Sending;
   readonly settle: Settle;
-  readonly onCall: ((takeAlong: TakeAlong) => void) | undefined;
+  readonly onCall: Parameters<Fetch>[3];
   readonly search: NameSearch;
 }
 
@@ -292,12 +292,12 @@ function byMode(demands: readonly Demand[]): Wanted {
  * settles too are left to that.
  * @param years of the rows that demands are settled by
  */
-function takingAlong(task: Task, { mode, years }: PlanPart, { latest, series }: Wanted): TakeAlong {
+function takingAlong(task: Task, { mode, years }: PlanPart, { latest, series }: Wanted) {
   const { countryCodes, metricKeys } = task.rectangle;
   const codes = new Set(countryCodes);
   const keys = new Set(metricKeys);
   let names: Set<string> | undefined;
-  return (demand) => {
+  return (demand: Demand): boolean => {
     if (!task.isOpen || demand.mode !== mode) return false;
     if (!codes.has(demand.countryCode) || !keys.has(demand.metricKey)) return false;
     const name = keyOf(demand);

@@ -453,7 +453,7 @@ export async function settlingFailures(
 }
 
 /** Has no further pairs join a task: those that have joined are all that it settles. */
-export function closed(task: Task): Task {
+function closed(task: Task): Task {
   task.isOpen = false;
   return task;
 }

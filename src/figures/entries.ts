@@ -254,13 +254,8 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       if (!Array.isArray(value)) return null;
       return entries.of(value) ?? decoded(value, { years, rows: value, atMs }, tenant);
     }
-    let best: ObservationEntry | null = null;
-    for (const range of rangesIn(value)) {
-      if (!covers(range.years, years)) continue;
-      const entry = entries.of(range) ?? decoded(range, range, tenant);
-      if (entry !== null && (best === null || entry.checkedAtMs > best.checkedAtMs)) best = entry;
-    }
-    return best;
+    const covering = rangesIn(value).filter((range) => covers(range.years, years));
+    return lastChecked(covering.map((range) => entries.of(range) ?? decoded(range, range, tenant)));
   }
 
   /** @param owner the part of a stored value that the entry is remembered on from now on */
@@ -372,6 +367,14 @@ function namesOf(demands: readonly Demand[]): string[] {
   return names;
 }
 
+/** The first of the entries that were last known to hold. */
+function lastChecked(found: readonly (ObservationEntry | null)[]): ObservationEntry | null {
+  let best: ObservationEntry | null = null;
+  for (const entry of found)
+    if (entry !== null && (best === null || entry.checkedAtMs > best.checkedAtMs)) best = entry;
+  return best;
+}
+
 /** The entry that was last known to hold, of those that answer a demand. */
 function bestOf(
   demand: Demand,
@@ -379,10 +382,7 @@ function bestOf(
 ): ObservationEntry | undefined {
   const { years } = demand;
   if (years === null) return find(demand.key, years) ?? undefined;
-  const whole = find(wholeKey(demand), null) ?? undefined;
-  const range = find(rangeName(demand), years);
-  if (range === null) return whole;
-  return whole === undefined || range.checkedAtMs > whole.checkedAtMs ? range : whole;
+  return lastChecked([find(wholeKey(demand), null), find(rangeName(demand), years)]) ?? undefined;
 }
 
 /** The ranges in a stored value; none if it is not one that was put there. */
@@ -445,19 +445,17 @@ export interface FiguresParts extends Planning {
 /** Called once a demand, as soon as its outcome is known, with a demand of the same name. */
 export type Settle = (demand: Demand, outcome: Outcome) => void;
 
-/** Has a call under way answer a further demand, if it brings that anyway; returns true if it will be settled. */
-export type TakeAlong = (demand: Demand) => boolean;
-
 /**
  * One stage of the way of figures, or all of them: settles each of the demands, no two of which are equal. A failure on
  * the way is an outcome. A thrown error is a fault of ours, or the reason for which the operation was given up.
- * @param onCall called with each planned call that may bring more than was demanded
+ * @param onCall called with each call under way that may bring more than was demanded: with a function that has it
+ * settle a further demand, and returns true if it will
  */
 export type Fetch<Wanted extends Demand = Demand> = (
   demands: readonly Wanted[],
   sending: Sending,
   settle: Settle,
-  onCall?: (takeAlong: TakeAlong) => void,
+  onCall?: (takeAlong: (demand: Demand) => boolean) => void,
 ) => Promise<void>;
 
 /** The source of the figures of one operation. */

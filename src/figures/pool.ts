@@ -3,7 +3,7 @@ import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer, type Trace } from '../service/call.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { Fetch, FiguresParts, Outcome, Settle, TakeAlong } from './entries.ts';
+import type { Fetch, FiguresParts, Outcome, Settle } from './entries.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {
@@ -41,14 +41,21 @@ interface Queued {
   batch: Batch | null;
 }
 
+/** A call under way that may bring more than was demanded. */
+interface UnderWay {
+  readonly batch: Batch;
+  /** Has it settle a further demand; returns true if it will. */
+  readonly takeAlong: (demand: Demand) => boolean;
+}
+
 /** The demands under one key that have no outcome: each waits to be sent, or is under way. */
 class Queue {
   /** Demands by their keys. Made anew once it is empty: see `TransientMap`, which would box each demand. */
   #all = new Map<string, Queued>();
   /** Number of demands that wait to be sent. */
   #waiting = 0;
-  /** Calls under way that may bring more than was demanded. Replaced, not changed, as the demands are. */
-  #calls: readonly { readonly batch: Batch; readonly takeAlong: TakeAlong }[] = [];
+  /** Replaced, not changed, as the demands are. */
+  #calls: readonly UnderWay[] = [];
 
   get isUnderWay(): boolean {
     return this.#all.size > this.#waiting;
@@ -149,7 +156,7 @@ class Queue {
       for (const request of queued.requests) answer(request, queued.demand, outcome);
     };
     // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
-    next(demands, sendingOf(own), settle, (takeAlong) => this.#begin(own, takeAlong)).then(
+    next(demands, sendingOf(own), settle, (takeAlong) => this.#begin({ batch: own, takeAlong })).then(
       () => {
         own.trace?.end();
         this.#end(own);
@@ -163,10 +170,11 @@ class Queue {
   }
 
   /** Notes a call under way. Demands that it brings anyway, and that wait to be sent, come with it. */
-  #begin(batch: Batch, takeAlong: TakeAlong): void {
+  #begin(call: UnderWay): void {
+    const { batch, takeAlong } = call;
     // It has been given up while it was planned.
     if (batch.requests.size === 0) return;
-    this.#calls = [...this.#calls, { batch, takeAlong }];
+    this.#calls = [...this.#calls, call];
     for (const queued of this.#all.values()) {
       if (queued.batch !== null || !takeAlong(queued.demand)) continue;
       queued.batch = batch;

@@ -103,6 +103,53 @@ function isInstants(value: unknown): value is { acceptedAtMs: number; refusedAtM
   return typeof value.acceptedAtMs === 'number' && typeof value.refusedAtMs === 'number';
 }
 
+type Entries = ReadonlyMap<string, CacheEntry<unknown>>;
+
+const NOT_ON_THEIR_WAY: Entries = new Map();
+
+/** Writes values to the store. */
+function createWrites({ store, holdMs }: TenantCacheParts) {
+  /** Values on their way, by their keys in the store. */
+  const writing = new Map<string, CacheEntry<unknown>>();
+  const landing = new Set<Promise<void>>();
+
+  async function land(entries: readonly NamedEntry[], join?: Joining, stored?: Promise<Entries>) {
+    let joined = entries;
+    if (join !== undefined && stored !== undefined) {
+      const before = await stored;
+      // A value that has taken the place of one since is joined with it, and on its own way.
+      const left = entries.filter(({ key, value }) => writing.get(key) === value);
+      joined = left.map((entry) => ({
+        ...entry,
+        value: joinedWith(before.get(entry.name), entry.value, join),
+      }));
+      for (const { key, value } of joined) writing.set(key, value);
+    }
+    await store.setMany(joined, holdMs);
+    for (const { key, value } of joined) if (writing.get(key) === value) writing.delete(key);
+  }
+
+  return {
+    writing,
+    /** @param stored the entries that the store has, to join with */
+    put(entries: readonly NamedEntry[], join?: Joining, stored?: Promise<Entries>): void {
+      for (const { key, value } of entries) writing.set(key, value);
+      const written = land(entries, join, stored).then(() => void landing.delete(written));
+      landing.add(written);
+    },
+    /** Settles once everything that is to be held by now lies in the store, or never will. */
+    landed: (): Promise<unknown> => Promise.all(landing),
+  };
+}
+
+function joinedWith(
+  before: CacheEntry<unknown> | undefined,
+  entry: CacheEntry<unknown>,
+  join: Joining,
+): CacheEntry<unknown> {
+  return before === undefined ? entry : { ...entry, value: join(entry.value, before.value) };
+}
+
 /** Names in the store that are at hand, of all keys together, unless told. */
 const MAX_NAMES = 60_000;
 
@@ -113,9 +160,7 @@ export function createTenantCache(parts: TenantCacheParts) {
   const { store, tenants, holdMs, maxNames = MAX_NAMES } = parts;
   const { now } = tenants;
   const { learn, nameOf, refuse, ...statuses } = createKeyStatuses(parts);
-  /** Values on their way to the store, by their keys in it. */
-  const writing = new Map<string, CacheEntry<unknown>>();
-  const landing = new Set<Promise<void>>();
+  const { writing, put, landed } = createWrites(parts);
 
   store.news?.onTold(({ key, value }) => void learn(tenants.named(digestIn(key)), value));
   store.news?.onChanged((keys) => {
@@ -153,7 +198,7 @@ export function createTenantCache(parts: TenantCacheParts) {
   async function read<Value>(
     tenant: Tenant,
     names: readonly string[],
-    onTheirWay: ReadonlyMap<string, CacheEntry<unknown>> = writing,
+    onTheirWay: Entries = writing,
   ): Promise<ReadonlyMap<string, CacheEntry<Value>>> {
     const found = new Map<string, CacheEntry<Value>>();
     const { peek, isAllHere } = store;
@@ -180,25 +225,6 @@ export function createTenantCache(parts: TenantCacheParts) {
     return entry != null && entry.atMs > Math.max(tenant.refusedAtMs, now() - holdMs) ? entry : undefined;
   }
 
-  /** Writes entries to the store, joined with those that others have put there. */
-  async function write(tenant: Tenant, entries: readonly NamedEntry[], join?: Joining): Promise<void> {
-    let joined = entries;
-    if (join !== undefined && !store.isAllHere) {
-      const names = entries.map(({ name }) => name);
-      const stored = await read(tenant, names, new Map());
-      // An entry that has taken its place since is joined with it, and on its own way.
-      joined = entries.flatMap((entry) => {
-        if (writing.get(entry.key) !== entry.value) return [];
-        const { value, atMs } = entry.value;
-        const before = stored.get(entry.name);
-        return { ...entry, value: { value: before === undefined ? value : join(value, before.value), atMs } };
-      });
-      for (const { key, value } of joined) writing.set(key, value);
-    }
-    await store.setMany(joined, holdMs);
-    for (const { key, value } of joined) if (writing.get(key) === value) writing.delete(key);
-  }
-
   return {
     read: <Value>(tenant: Tenant, names: readonly string[]) => read<Value>(tenant, names),
     /** Reads the entry under one name: at once, if it is held in this process. */
@@ -218,16 +244,14 @@ export function createTenantCache(parts: TenantCacheParts) {
     keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number, join?: Joining): void {
       tenant.renew();
       const entries = [...values].map(([name, own]): NamedEntry => {
-        const before = join && peek(tenant, name);
-        const value = { value: before === undefined ? own : join?.(own, before.value), atMs };
+        const entry = { value: own, atMs };
+        const value = join === undefined ? entry : joinedWith(peek(tenant, name), entry, join);
         return { name, key: keyOf(tenant, name), value };
       });
-      for (const { key, value } of entries) writing.set(key, value);
-      const written = write(tenant, entries, join).then(() => void landing.delete(written));
-      landing.add(written);
+      const isElsewhere = join !== undefined && !store.isAllHere;
+      put(entries, join, isElsewhere ? read(tenant, [...values.keys()], NOT_ON_THEIR_WAY) : undefined);
     },
-    /** Settles once everything that is to be held by now lies in the store, or never will. */
-    landed: (): Promise<unknown> => Promise.all(landing),
+    landed,
     ...statuses,
     /**
      * Notes that the service has refused the key, and purges all that is held for it.
