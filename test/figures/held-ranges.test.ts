@@ -77,6 +77,26 @@ describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (st
     expect(await program.years(series({ years: early }))).toMatchObject({ rows: 120, calls: 1 });
   });
 
+  it('stays where another call of its operation brings other years unasked', async () => {
+    await using program = await open({ env, sandbox: { maxRows: 100 } });
+    // Teaches the limit. Whole series take more calls than their years from then on.
+    await program.ask(series({ codes: ['AO', 'EG'] }));
+    program.requests();
+    const of = (codes: string, keys: string, years: string) =>
+      `observations(countryCodes: [${codes}], metricKeys: [${keys}], ${years}) { year value }`;
+    const both = `{
+      wide: ${of('"GH", "NG"', '"forest_area_pct", "life_expectancy"', 'fromYear: 2004, toYear: 2009')}
+      corner: ${of('"GH", "KE", "MA"', '"forest_area_pct", "gdp_current_usd"', 'fromYear: 1964, toYear: 1965')}
+    }`;
+    const first = await program.ask(both);
+    const sent = program.requests();
+    expect([first.errors, first.upstream.calls]).toEqual([[], sent.length]);
+    expect(sent).toEqual([...new Set(sent)]);
+    expect(sent.length).toBeLessThanOrEqual(3);
+    const again = await program.ask(both);
+    expect([again.data, again.upstream.calls, program.requests()]).toEqual([first.data, 0, []]);
+  });
+
   it('goes with the range that has all of its years', async () => {
     await using program = await open({ env });
     const years = (from: number, to: number) => series({ years: `fromYear: ${from}, toYear: ${to}` });
