@@ -166,7 +166,7 @@ for (const [name, start] of Object.entries(STORES)) {
       await expect.poll(counted).toEqual([2, 2]);
       pass(60);
       expect(await other.take('one')).toBe(true);
-      // That of a minute which is over counts in the month alone.
+      // A call of a minute that is over goes back into the month alone.
       one.putBack('one');
       await expect.poll(counted).toEqual([1, 2]);
       one.limited('one', FREE);
