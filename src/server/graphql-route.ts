@@ -342,9 +342,13 @@ export function compressionFor(accepted: string | undefined) {
     async compress(body: string | Buffer, encoded: Map<string, Promise<Buffer>> | undefined) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (encoded === undefined) return bytes.length > MAX_HERE_BYTES ? fast(bytes) : fastHere(bytes);
-      const known = encoded.get(encoding) ?? kept(bytes);
-      encoded.set(encoding, known);
-      return known;
+      const known = encoded.get(encoding);
+      if (known !== undefined) return known;
+      const making = kept(bytes);
+      encoded.set(encoding, making);
+      // One that fails is for those who have waited for it; the next to ask has it made anew.
+      making.catch(() => encoded.delete(encoding));
+      return making;
     },
   };
 }
