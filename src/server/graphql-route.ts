@@ -85,6 +85,12 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   const stream = live && (await import('../wings/live/transports.ts')).liveStream(app, live, problem);
   if (stream !== null) onTransport(stream);
 
+  function answerWhole(request: FastifyRequest, reply: FastifyReply): void {
+    const answer = gateway.handle(new ReceivedRequest(request, reply));
+    if (!(answer instanceof Promise)) send(request, reply, answer);
+    else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
+  }
+
   app.all('/graphql', (request, reply) => {
     if (hasGraphiql && wantsPage(request)) {
       // Relative, as all that browsers are told: a proxy may serve the gateway below a path.
@@ -92,10 +98,12 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
       return;
     }
     // Routers subscribe at the address of all their other requests.
-    if (stream?.isFor(request)) return stream.answer(request, reply);
-    const answer = gateway.handle(new ReceivedRequest(request, reply));
-    if (!(answer instanceof Promise)) send(request, reply, answer);
-    else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
+    const isStreamed = stream?.isFor(request) ?? false;
+    if (isStreamed === false) answerWhole(request, reply);
+    else
+      isStreamed
+        .then((is) => (is ? stream?.answer(request, reply) : answerWhole(request, reply)))
+        .catch((error: unknown) => reply.send(error));
   });
 }
 
