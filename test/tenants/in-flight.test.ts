@@ -221,7 +221,7 @@ describe.for([
 ] as const)('two workers that are asked the same at once, where figures are %s', ([, cache]) => {
   it('make the calls of one', async () => {
     await using service = await startService(1_000);
-    const env = { COUNTRY_DATA_URL: service.url, WORKERS: '2', CACHE_TIMEOUT_MS: '2000', ...cache() };
+    const env = { COUNTRY_DATA_URL: service.url, WORKERS: '2', CACHE_TIMEOUT_MS: '15000', ...cache() };
     const { url, errors } = await start(env);
     const query =
       '{ countries { code } observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';

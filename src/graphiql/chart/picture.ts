@@ -128,7 +128,7 @@ const TRAITS: readonly Trait[] = [({ source }) => source, ({ release }) => relea
 /** Names the time of a figure: by its period, with the year if that is missing in it; empty if neither is known. */
 export function timeOf({ year, period }: Figure): string {
   if (period === null) return String(year ?? '');
-  return year === null || /\d{4}/.test(period) ? period : `${year} ${period}`;
+  return year === null || periodOf({ year: null, period }) !== null ? period : `${year} ${period}`;
 }
 
 const subjectOf = ({ country, indicator, place }: Figure) => JSON.stringify([country, indicator, place]);

@@ -345,7 +345,7 @@ function absent(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 
 /** Tells a refusal: as a page to those who asked for one, and else as errors. */
 function refuse(request: FastifyRequest, reply: FastifyReply, refusal: PictureRefusal): FastifyReply {
-  const { status, code, message, body, retryAfterSeconds } = refusal;
+  const { status, body, retryAfterSeconds } = refusal;
   const [path = ''] = request.url.split('?', 1);
   const isPage = /^\/c\/[^.]*$/.test(path);
   if (isPage && !reply.hasHeader('content-security-policy'))
@@ -357,7 +357,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, refusal: PictureRe
     .header('cache-control', 'no-store')
     .header('x-content-type-options', 'nosniff')
     .type(isPage ? HTML : JSON_TEXT)
-    .send(isPage ? refusalPage(message, code) : body);
+    .send(isPage ? refusalPage(refusal) : body);
 }
 
 /** Names an answer in its headers. Returns true, with status 304, if the client has it. */
@@ -558,8 +558,9 @@ function tableOf({ columns, rows }: PictureFacts['table']): string {
 }
 
 /** Writes the page of a refusal, for those who look at a frame. */
-function refusalPage(message: string, code: string): string {
-  const title = 'This picture can’t be shown now';
+function refusalPage({ status, code, message }: PictureRefusal): string {
+  const isPassing = status >= 500 || status === 429;
+  const title = `This picture can’t be shown${isPassing ? ' now' : ''}`;
   return htmlOf(
     title,
     ['<meta name="robots" content="noindex">'],
