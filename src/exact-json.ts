@@ -105,14 +105,14 @@ const BRACE_CLOSE = 0x7d;
 const BRACE_BIT = 0x20;
 
 /** Tells if a JSON text nests deeper than a request may, before it is parsed: a parser takes long for such a text. */
-export function isDeepJson(text: string): boolean {
+export function isDeepJson(text: string, most = MAX_NESTING): boolean {
   let levels = 0;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) i = endOfString(text, i);
     else if ((code | BRACE_BIT) === BRACE_OPEN) levels += 1;
     else if ((code | BRACE_BIT) === BRACE_CLOSE) levels -= 1;
-    if (levels > MAX_NESTING) return true;
+    if (levels > most) return true;
   }
   return false;
 }

@@ -399,13 +399,15 @@ export class Execution {
 
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
   async refusalOf(
-    { prepared: { document, operation }, variables, bound, plan }: PlannedOperation,
+    planned: PlannedOperation,
     { context: { caller }, delivery }: OperationRun,
   ): Promise<GraphQLError | null> {
     const { schema, learned, config } = this.#parts;
-    const fault = delivery?.refusalOf(schema, document, variables) ?? null;
+    const fault = delivery?.refusalOf(planned, schema) ?? null;
     if (fault !== null) return fault;
+    const { prepared, variables, bound, plan } = planned;
     if (bound(learned.facts().maxRows) <= config.maxUpstreamCalls) return null;
+    const { document, operation } = prepared;
     const priced = { document, operation, variables, caller, plan };
     const pricing = await this.#openPricing();
     const refusal = await pricing.refusalOf(priced);

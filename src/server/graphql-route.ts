@@ -85,6 +85,12 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   const stream = live && (await import('../wings/live/transports.ts')).liveStream(app, live, problem);
   if (stream !== null) onTransport(stream);
 
+  function answerWhole(request: FastifyRequest, reply: FastifyReply): void {
+    const answer = gateway.handle(new ReceivedRequest(request, reply));
+    if (!(answer instanceof Promise)) send(request, reply, answer);
+    else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
+  }
+
   app.all('/graphql', (request, reply) => {
     if (hasGraphiql && wantsPage(request)) {
       // Relative, as all that browsers are told: a proxy may serve the gateway below a path.
@@ -92,10 +98,12 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
       return;
     }
     // Routers subscribe at the address of all their other requests.
-    if (stream?.isFor(request)) return stream.answer(request, reply);
-    const answer = gateway.handle(new ReceivedRequest(request, reply));
-    if (!(answer instanceof Promise)) send(request, reply, answer);
-    else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
+    const isStreamed = stream?.isFor(request) ?? false;
+    if (isStreamed === false) answerWhole(request, reply);
+    else
+      isStreamed
+        .then((is) => (is ? stream?.answer(request, reply) : answerWhole(request, reply)))
+        .catch((error: unknown) => reply.send(error));
   });
 }
 
@@ -342,9 +350,13 @@ export function compressionFor(accepted: string | undefined) {
     async compress(body: string | Buffer, encoded: Map<string, Promise<Buffer>> | undefined) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (encoded === undefined) return bytes.length > MAX_HERE_BYTES ? fast(bytes) : fastHere(bytes);
-      const known = encoded.get(encoding) ?? kept(bytes);
-      encoded.set(encoding, known);
-      return known;
+      const known = encoded.get(encoding);
+      if (known !== undefined) return known;
+      const making = kept(bytes);
+      encoded.set(encoding, making);
+      // One that fails is for those who have waited for it; the next to ask has it made anew.
+      making.catch(() => encoded.delete(encoding));
+      return making;
     },
   };
 }

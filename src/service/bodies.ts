@@ -70,7 +70,7 @@ async function readNew(bytes: Buffer, isLong: boolean, job: Job, last?: Read): P
   const again = byRows === null ? undefined : isLong ? await timeSliced(job, byRows) : taken(byRows);
   if (again !== undefined) return again;
   const whole = await readWhole(bytes, isLong, job);
-  if (isDeep(whole.body)) throw new Unreadable(`the body is nested more than ${MAX_NESTING} levels deep`);
+  if (isDeep(whole.body)) throw tooDeep();
   // If rows were no help, the next body is read whole.
   if (byRows !== null) whole.rows = null;
   return whole;
@@ -91,6 +91,10 @@ async function readWhole(bytes: Buffer, isLong: boolean, job: Job): Promise<Read
       throw new Unreadable('the body is not JSON', { cause });
     }
   }
+}
+
+function tooDeep(): Unreadable {
+  return new Unreadable(`the body is nested more than ${MAX_NESTING} levels deep`);
 }
 
 /** Decodes a body that is read as a text. */
@@ -140,6 +144,7 @@ const REST = randomUUID();
  * Parses a long body, in steps, so that others have their turns. A long list of objects is parsed some objects at a
  * time, and so is never one text: one beyond 128 KB takes longer to be made than all the rest.
  * @throws SyntaxError if it is no JSON
+ * @throws Unreadable if it isn't such a list, and nests too deep
  */
 export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
   let parsed: unknown;
@@ -148,7 +153,28 @@ export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return parsed ?? parseExactly(textOf(bytes));
+  if (parsed !== undefined) return parsed;
+  if (yield* isDeepBody(bytes)) throw tooDeep();
+  return parseExactly(textOf(bytes));
+}
+
+/** Tells if a body nests too deep, before all of it is parsed at once: a parser takes seconds for a long one that does. */
+function* isDeepBody(bytes: Buffer): Steps<boolean> {
+  let levels = 0;
+  let isInText = false;
+  let stepEnd = STEP_BYTES;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === BACKSLASH) at += 1;
+    else if (byte === QUOTE) isInText = !isInText;
+    else if (!isInText && (byte === OPEN_LIST || byte === OPEN_OBJECT)) levels += 1;
+    else if (!isInText && (byte === CLOSE_LIST || byte === CLOSE_OBJECT)) levels -= 1;
+    if (levels > MAX_NESTING) return true;
+    if (at < stepEnd) continue;
+    stepEnd = at + STEP_BYTES;
+    yield;
+  }
+  return false;
 }
 
 /**

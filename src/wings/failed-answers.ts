@@ -1,5 +1,5 @@
 import { Failure, type FailureFields } from '../errors.ts';
-import { isDeep, numberOf } from '../exact-json.ts';
+import { isDeepJson, numberOf } from '../exact-json.ts';
 import { httpDateIn } from '../periods.ts';
 import { unspecified } from '../service/bodies.ts';
 import type { Answer, Call, Sending } from '../service/call.ts';
@@ -115,8 +115,8 @@ function detailIn(body: unknown): string | undefined {
 /** Parses the body of an error; undefined if that is no JSON, or none that a service would send. */
 function jsonIn(text: string): unknown {
   try {
-    const body: unknown = JSON.parse(text);
-    return isDeep(body) ? undefined : body;
+    // A parser takes long for a text that nests deep.
+    return isDeepJson(text) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }

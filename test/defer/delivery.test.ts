@@ -194,6 +194,25 @@ describe('what is refused', () => {
     expect(program.requests()).toEqual([]);
   });
 
+  it('only the operation that runs, by its values, and the fragments that it reaches', async () => {
+    await using program = await openProgram();
+    const document = `
+      query Runs { countries(codes: ["KE"]) { code ... @defer { name } } }
+      query Other($first: Int!) { countries @stream(initialCount: -1) { code } sources @stream(initialCount: $first) { key } }
+      query Spreads { ...Outer }
+      fragment Outer on Query { ...Inner }
+      fragment Inner on Query { countries @stream(initialCount: -1) { code } }`;
+    const ran = await askInParts(program, document, { operationName: 'Runs' });
+    expect(ran.parts.length).toBeGreaterThan(1);
+    expect(ran.whole).toMatchObject({ data: { countries: [{ code: 'KE', name: 'Kenya' }] }, errors: [] });
+    expect(program.requests()).toEqual(['GET /v1/countries']);
+    for (const operationName of ['Other', 'Spreads']) {
+      const refused = await askInParts(program, document, { operationName, variables: { first: 1 } });
+      expect(refused.whole.errors[0]?.extensions.code).toBe('BAD_USER_INPUT');
+      expect(program.requests()).toEqual([]);
+    }
+  });
+
   it('an operation without a key, before any part', async () => {
     await using program = await openProgram();
     const reply = await askInParts(program, CARD, { key: null });

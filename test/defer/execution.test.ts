@@ -58,8 +58,8 @@ async function begin(query: string) {
   const document = parse(query);
   const [operation] = document.definitions;
   if (operation?.kind !== 'OperationDefinition') throw new Error('It is no operation.');
-  expect(hasActiveDeferrals(schema, document, {})).toBe(true);
   const scope = { schema, operation, fragments: fragmentsIn(document), variables: {} };
+  expect(hasActiveDeferrals(scope)).toBe(true);
   const plan = planOperation(schema, document, operation, {}, createDeferringCollector(scope));
   if (plan === null) throw new Error('It has no plan.');
   const run = new IncrementalRun<Told>(

@@ -22,6 +22,7 @@ export interface PartsAsking {
   /** Header in place of that of the specification. */
   readonly accept?: string;
   readonly key?: string | null;
+  readonly operationName?: string;
   readonly variables?: Json;
   readonly onError?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,6 +37,7 @@ export async function askInParts(
     spec = 'v02',
     accept,
     key = sandbox.keys.team,
+    operationName,
     variables,
     onError,
     headers = {},
@@ -51,7 +53,7 @@ export async function askInParts(
       ...headers,
     },
   });
-  outgoing.end(JSON.stringify({ query, variables, onError }));
+  outgoing.end(JSON.stringify({ query, operationName, variables, onError }));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   const type = response.headers['content-type'] ?? '';
   const parts: Part[] = [];

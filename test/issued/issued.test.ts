@@ -9,6 +9,38 @@ import { FIGURE, figureOf, openFolder, openIssuing } from './issuing.ts';
 
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'TZ'];
 
+it('a key whose kept text can not be read is listed as such, and keeps nobody from the others', async () => {
+  using folder = openFolder();
+  await using program = await openIssuing(folder);
+  const key = await program.issue({ name: 'page' });
+  const { desk, store } = program;
+  await store.set('cut', '{"name":"cut","digest":"secret');
+  await store.set('old', JSON.stringify({ name: 'old', digest: 'secret', perDay: 'many' }));
+  await store.set('none', 'null');
+  const lost = { state: 'unreadable', createdAt: null, expiresAt: null, group: null };
+  const listed = await desk.list();
+  expect(listed.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
+    'null unreadable',
+    'null unreadable',
+    'old unreadable',
+    'page active',
+  ]);
+  expect(listed[0]).toMatchObject({ name: 'page', state: 'active' });
+  expect(listed).toContainEqual({ ...lost, name: null, problem: 'Its text is no JSON.' });
+  expect(listed).toContainEqual({ ...lost, name: 'old', problem: expect.stringContaining('perDay') });
+  expect(JSON.stringify(listed)).not.toContain('secret');
+  await expect(desk.show('old')).rejects.toMatchObject({
+    status: 409,
+    message: expect.stringContaining('perDay'),
+  });
+  expect((await desk.usage({})).forecasts.map(({ name }) => name)).toEqual(['page']);
+  expect((await desk.create({ name: 'old' })).terms.state).toBe('active');
+  await desk.rotate('page', 0);
+  await desk.revoke('page');
+  await expect.poll(() => program.codes(FIGURE, { key }), { timeout: 1_000 }).toEqual(['UNAUTHENTICATED']);
+  expect(program.requests()).toEqual([]);
+});
+
 describe('an issued key', () => {
   it('stands for the held one, and all visitors share what it has fetched', async () => {
     using folder = openFolder();

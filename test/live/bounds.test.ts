@@ -136,6 +136,55 @@ describe('places', () => {
     expect(flows).toEqual([true, true]);
   });
 
+  describe('of which each is read in a turn of its own', () => {
+    /** Takes a place under one of many made-up keys, or under a proven one. */
+    const unprovenOf = (key: string): Caller => ({ ...callerOf(key), flow: UNPROVEN });
+
+    it('under any key, while others have theirs', async () => {
+      const { take } = open();
+      const log: string[] = [];
+      const places = Array.from({ length: 3 }, () => take('key'));
+      const read = places.map((place, i) => place.read(() => log.push(`read ${i}`)));
+      log.push('all are taken');
+      await Promise.all(read);
+      expect(log).toEqual(['all are taken', 'read 0', 'read 1', 'read 2']);
+    });
+
+    it('under keys without proof, of all of which two wait for a turn, and no more', async () => {
+      const places = new SubscriptionPlaces(20, { enter: async () => null, leave() {} });
+      const read = Array.from({ length: 40 }, (_, i) =>
+        places.take(unprovenOf(`made up ${i}`)).read(() => {}),
+      );
+      await turn();
+      expect(UNPROVEN.waiting).toBeLessThanOrEqual(2);
+      await Promise.all(read);
+    });
+
+    it('under keys without proof, of all of which so many characters may wait', async () => {
+      const places = new SubscriptionPlaces(20, { enter: async () => null, leave() {} });
+      const take = (key: string, characters: number) => places.take(unprovenOf(key), () => characters);
+      const taken = Array.from({ length: 4 }, (_, i) => take(`made up ${i}`, 1_000_000));
+      expect(() => take('made up', 1_000_000)).toThrow('overloaded');
+      places.take(callerOf('proven'), () => 1_000_000);
+      await taken[0]?.read(() => {});
+      const next = take('made up', 1_000_000);
+      expect(() => take('another', 1_000_000)).toThrow('overloaded');
+      next.giveBack();
+      taken[0]?.giveBack();
+      take('another', 1_000_000);
+    });
+
+    it('once: one that is given back before has left', async () => {
+      const places = new SubscriptionPlaces(20, { enter: async () => null, leave() {} });
+      const taken = places.take(unprovenOf('key'), () => 4_000_000);
+      const read = taken.read(() => {});
+      taken.giveBack();
+      await read;
+      places.take(unprovenOf('key'), () => 4_000_000);
+      expect(() => places.take(unprovenOf('key'), () => 4_000_000)).toThrow('overloaded');
+    });
+  });
+
   it('are given back where beginning fails', async () => {
     const { take, log } = open();
     const begun = take('key').begin(() => Promise.reject(new Error('broken')));

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { freePort } from '../support/free-port.ts';
@@ -191,5 +192,87 @@ describe.each(TRANSPORTS)('a drain, over %s,', (transport) => {
     next.pass(60);
     await expect.poll(() => told?.results.length).toBe(3);
     expect(told && valuesOf(told)[2]).toEqual([115_000_000]);
+  });
+});
+
+describe('texts that a stranger sends all at once', () => {
+  const FIELDS = Array.from({ length: 150 }, (_, i) => `a${i}: revision`).join(' ');
+  const TEXTS = Array.from({ length: 300 }, (_, i) => `subscription S${i} { nobodyChanged { ${FIELDS} } }`);
+  const authorization = 'Bearer stranger';
+
+  /** Sends texts all at once, and returns the codes of their refusals. */
+  type Send = (url: string) => Promise<() => Promise<readonly string[]>>;
+
+  const overWebSocket: Send = async (url) => {
+    const headers = { authorization };
+    const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    return async () => {
+      const codes: string[] = [];
+      const over = Promise.withResolvers<void>();
+      socket.on('message', (message) => {
+        codes.push(JSON.parse(String(message)).payload[0].extensions.code);
+        if (codes.length === TEXTS.length) over.resolve();
+      });
+      for (const [i, query] of TEXTS.entries())
+        socket.send(JSON.stringify({ id: String(i), type: 'subscribe', payload: { query } }));
+      await over.promise;
+      socket.terminate();
+      return codes;
+    };
+  };
+
+  const overHttp: Send = async (url) => async () => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const requests = TEXTS.map((query) => {
+      const body = JSON.stringify({ query });
+      return `POST /graphql HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nAuthorization: ${authorization}\r\nAccept: text/event-stream\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    });
+    socket.write(requests.join(''));
+    let text = '';
+    const codes = () => [...text.matchAll(/"code":"(\w+)"/g)].map(([, code = '']) => code);
+    for await (const chunk of socket) {
+      text += chunk;
+      if (codes().length === TEXTS.length) break;
+    }
+    return codes();
+  };
+
+  it('close a WebSocket if they nest far deeper than any operation, before they are parsed', async () => {
+    await using program = await openLive();
+    const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws');
+    await once(socket, 'open');
+    socket.send('['.repeat(1_000_000));
+    const [code, reason] = await once(socket, 'close');
+    expect([code, String(reason)]).toEqual([4400, expect.stringContaining('nested more than 500 levels')]);
+  });
+
+  it.each([
+    ['over one WebSocket', overWebSocket],
+    ['as requests for events over one connection', overHttp],
+  ])('%s, are read one by one, and others have their turns in between', async (_, send) => {
+    await using program = await openLive({ env: { MAX_SUBSCRIPTIONS: '1000' } });
+    const sent = await send(program.url);
+    let [longestMs, isOver] = [0, false];
+    const cpuMs = (since: NodeJS.CpuUsage) => {
+      const { user, system } = process.threadCpuUsage(since);
+      return (user + system) / 1_000;
+    };
+    const began = process.threadCpuUsage();
+    let before = began;
+    const turn = () => {
+      longestMs = Math.max(longestMs, cpuMs(before));
+      before = process.threadCpuUsage();
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const codes = await sent();
+    isOver = true;
+    expect(codes).toEqual(TEXTS.map(() => 'GRAPHQL_VALIDATION_FAILED'));
+    expect(longestMs / cpuMs(began)).toBeLessThan(0.15);
+    expect(program.requests()).toEqual([]);
   });
 });

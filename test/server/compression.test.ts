@@ -103,6 +103,17 @@ it('leaves small answers as they are', async () => {
   expect(bytes.equals(program.plain.bytes)).toBe(true);
 });
 
+it.for(Object.entries(DECODERS))('%s is made anew once making it has failed', async ([encoding, decoded]) => {
+  const encoded = new Map<string, Promise<Buffer>>();
+  const compress = (body: Buffer) => compressionFor(encoding)?.compress(body, encoded);
+  // The compressors refuse what is no buffer, as they do when memory is short: by a promise that is rejected.
+  const failing = [{ length: 3 }, Buffer.from('abc')].map((body) => compress(body as Buffer));
+  expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const bytes = await compress(Buffer.from('abc'));
+  expect(String(decoded(bytes ?? Buffer.alloc(0)))).toBe('abc');
+  expect(await encoded.get(encoding)).toBe(bytes);
+});
+
 it.for([
   [16_384, 'compressed', 'another turn'],
   [8_000_000, 'another turn', 'compressed'],

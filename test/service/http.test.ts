@@ -209,6 +209,41 @@ describe('the same bytes again', () => {
   });
 });
 
+describe('a body that nests deeper than any answer', () => {
+  const deep = (bytes: number, opening: string) => opening.repeat(bytes / opening.length);
+  const NESTED = 'the body is nested more than 500 levels deep';
+
+  it.each([
+    ['of lists', deep(1_000_000, '[')],
+    ['of objects', deep(1_000_000, '{"a":')],
+    ['of many megabytes', deep(16_000_000, '[')],
+    ['that is whole', deep(500_000, '[') + deep(500_000, ']')],
+    ['after texts with brackets', `{"a":"]]]\\"]]","data":${deep(1_000_000, '[')}`],
+    ['behind rows', `[${'{"a":1},'.repeat(50_000)}${deep(1_000_000, '[')}`],
+  ])('is refused unread: %s', async (_, body) => {
+    await using service = await open(saying(200, body));
+    const began = process.threadCpuUsage();
+    await expect(service.send()).rejects.toMatchObject({
+      code: 'UPSTREAM_INVALID_RESPONSE',
+      fields: { detail: NESTED },
+    });
+    const { user, system } = process.threadCpuUsage(began);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
+  });
+
+  it('is none if the brackets stand in a text', async () => {
+    const body = { data: deep(1_000_000, '[') };
+    await using service = await open(saying(200, body));
+    expect((await service.send()).body).toEqual(body);
+  });
+
+  it.each([404, 422, 500])('has no words, with the status %i', async (status) => {
+    await using service = await open(saying(status, deep(900_000, '[')));
+    const outcome = await service.send().catch((error) => error);
+    expect(outcome.fields?.detail).toBeUndefined();
+  });
+});
+
 describe('what is a failure', () => {
   const faults = { detail: [{ loc: ['query', 'limit'], msg: 'too high', type: 'x' }, { msg: 'and more' }] };
 

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   type DirectiveNode,
-  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
@@ -60,14 +59,11 @@ type UsageSet = ReadonlySet<DeferUsage>;
 const NONE: UsageSet = new Set();
 
 /**
- * True if a document has a `@defer` or `@stream` that is not switched off.
+ * True if an operation has a `@defer` or `@stream` that is not switched off. Others of its document have variables of
+ * their own, and nothing is known of those.
  * @throws GraphQLError if one has an argument that can't be followed
  */
-export function hasActiveDeferrals(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  variables: DeferralScope['variables'],
-): boolean {
+export function hasActiveDeferrals({ schema, operation, fragments, variables }: DeferralScope): boolean {
   let isActive = false;
   const look = (node: FieldNode | FragmentSpreadNode | InlineFragmentNode) => {
     for (const directive of node.directives ?? []) {
@@ -75,7 +71,14 @@ export function hasActiveDeferrals(
       if (valuesOf(schema, directive, node, variables) !== null) isActive = true;
     }
   };
-  visit(document, { Field: look, FragmentSpread: look, InlineFragment: look });
+  // A set goes through what is added on the way, too.
+  const reached = new Set<OperationDefinitionNode | FragmentDefinitionNode>([operation]);
+  const follow = (node: FragmentSpreadNode) => {
+    look(node);
+    const fragment = fragments[node.name.value];
+    if (fragment !== undefined) reached.add(fragment);
+  };
+  for (const node of reached) visit(node, { Field: look, FragmentSpread: follow, InlineFragment: look });
   return isActive;
 }
 
@@ -430,13 +433,9 @@ export class Delivery {
   }
 
   /** Refuses an operation if its directives of delivery can't be followed; null if they can. */
-  refusalOf(
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    variables: PlannedOperation['variables'],
-  ): GraphQLError | null {
+  refusalOf(planned: PlannedOperation, schema: GraphQLSchema): GraphQLError | null {
     try {
-      hasActiveDeferrals(schema, document, variables);
+      hasActiveDeferrals(scopeOf(planned, schema));
       return null;
     } catch (error) {
       const { message, nodes } = error as GraphQLError;
@@ -455,16 +454,16 @@ export class Delivery {
    * @param tooLong makes the error of an answer that is longer than may be sent
    */
   runner(
-    { prepared, variables }: PlannedOperation,
+    planned: PlannedOperation,
     schema: GraphQLSchema,
     maxAnswerBytes: number,
     told: (errors: readonly GraphQLError[]) => readonly GraphQLFormattedError[],
     tooLong: () => GraphQLError,
   ): typeof runPlan | null {
-    const { document, operation } = prepared;
-    if (readsSchemaAlone(operation) || !hasActiveDeferrals(schema, document, variables)) return null;
-    const scope = { schema, operation, fragments: fragmentsIn(document), variables };
-    const plan = planOperation(schema, document, operation, variables, createDeferringCollector(scope));
+    const { document, operation } = planned.prepared;
+    const scope = scopeOf(planned, schema);
+    if (readsSchemaAlone(operation) || !hasActiveDeferrals(scope)) return null;
+    const plan = planOperation(schema, document, operation, scope.variables, createDeferringCollector(scope));
     if (plan.root.fault !== undefined) return null;
     const written = (executed: Executed, isLost: boolean): WrittenPart => {
       const data = isLost ? null : executed.data.join('');
@@ -551,6 +550,11 @@ export class Delivery {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
+}
+
+function scopeOf({ prepared, variables }: PlannedOperation, schema: GraphQLSchema): DeferralScope {
+  const { document, operation } = prepared;
+  return { schema, operation, fragments: fragmentsIn(document), variables };
 }
 
 function asGraphQLError(error: unknown): GraphQLError {

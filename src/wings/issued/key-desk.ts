@@ -40,6 +40,25 @@ function shown(key: IssuedKey, nowMs: number) {
   return { ...terms, state: stateOf(key, nowMs) } as const;
 }
 
+/** Stands in a list for a key whose kept text can't be read: it works nowhere. */
+type UnreadableKey = ReturnType<typeof unreadable>;
+
+function unreadable(kept: { readonly name?: unknown } | null, problem: string) {
+  const name = Terms.shape.name.safeParse(kept?.name).data ?? null;
+  return { name, state: 'unreadable', createdAt: null, expiresAt: null, group: null, problem } as const;
+}
+
+function keyIn(text: string): IssuedKey | UnreadableKey {
+  let kept: { readonly name?: unknown; readonly digest?: unknown } | null = null;
+  try {
+    kept = JSON.parse(text);
+    return issuedKeyFrom(text, String(kept?.digest)) ?? unreadable(kept, 'It has no digest.');
+  } catch (error) {
+    // The engine's words on what is no JSON repeat some of it.
+    return unreadable(kept, error instanceof z.ZodError ? z.prettifyError(error) : 'Its text is no JSON.');
+  }
+}
+
 /** The work on issued keys that operators do, by command or over `ADMIN_PORT`. */
 export class KeyDesk {
   readonly #store: KeyStore;
@@ -68,10 +87,11 @@ export class KeyDesk {
     return this.#make({ ...terms, group });
   }
 
-  /** Lists the keys, by name and the newest first, with those that no longer work. */
+  /** Lists the keys, by name and the newest first, with those that no longer work; last, those that can't be read. */
   async list() {
     const nowMs = this.#now();
-    return (await this.#all()).map((key) => shown(key, nowMs));
+    const { keys, unreadable } = await this.#read();
+    return [...keys.map((key) => shown(key, nowMs)), ...unreadable];
   }
 
   /** Shows the keys of a name, and the calls that they have sent in the windows that run. */
@@ -177,15 +197,28 @@ export class KeyDesk {
   }
 
   async #all(): Promise<readonly IssuedKey[]> {
-    const texts = await this.#store.all();
-    const keys = texts.flatMap((text) => issuedKeyFrom(text, JSON.parse(text).digest) ?? []);
-    return keys.toSorted((a, b) => a.name.localeCompare(b.name) || b.createdAt.localeCompare(a.createdAt));
+    return (await this.#read()).keys;
+  }
+
+  async #read() {
+    const keys: IssuedKey[] = [];
+    const unreadable: UnreadableKey[] = [];
+    for (const text of await this.#store.all()) {
+      const key = keyIn(text);
+      if ('problem' in key) unreadable.push(key);
+      else keys.push(key);
+    }
+    keys.sort((a, b) => a.name.localeCompare(b.name) || b.createdAt.localeCompare(a.createdAt));
+    return { keys, unreadable };
   }
 
   async #named(name: string): Promise<readonly IssuedKey[]> {
-    const keys = (await this.#all()).filter((key) => key.name === name);
-    if (keys.length === 0) throw new KeyFault(404, `There is no key ${name}.`);
-    return keys;
+    const { keys, unreadable } = await this.#read();
+    const named = keys.filter((key) => key.name === name);
+    if (named.length > 0) return named;
+    const lost = unreadable.find((key) => key.name === name);
+    if (lost === undefined) throw new KeyFault(404, `There is no key ${name}.`);
+    throw new KeyFault(409, `The key ${name} works nowhere, since it can't be read: ${lost.problem}`);
   }
 }
 

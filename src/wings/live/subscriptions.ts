@@ -14,6 +14,7 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
+import { Flow, yieldToEventLoop } from '../../async/turns.ts';
 import { Failure } from '../../errors.ts';
 import { isDeep, TOO_DEEP } from '../../exact-json.ts';
 import type { ErrorBehavior } from '../../execution/columns.ts';
@@ -28,6 +29,7 @@ import {
   isDeepOperation,
   provenBy,
   toldErrors,
+  UNPROVEN,
 } from '../../operations/messages.ts';
 import {
   eventOf,
@@ -49,6 +51,16 @@ const MAX_BEGINNING = 16;
  * while it fails, nobody knows which of them are made up.
  */
 const MAX_UNPROVEN = 1_000;
+
+/**
+ * Characters of subscriptions that wait to be read under such keys, all of these keys together, and the characters that
+ * each counts as at the least.
+ */
+const MAX_UNREAD = 4 * 1024 * 1024;
+const LEAST_UNREAD = 1_000;
+
+/** Subscriptions under such keys that are read at the same time: operations under such keys wait behind them. */
+const MAX_READING = 2;
 
 /** Changes of events that are resolved at the same time, of all subscriptions together. */
 const MAX_CHANGES = 5_000;
@@ -81,6 +93,9 @@ export class SubscriptionPlaces {
   readonly #taken = new Map<Tenant | string, KeySubscriptions>();
   /** Number of those that have begun, of all keys. */
   #begun = 0;
+  /** Characters of those that wait to be read under keys without proof. */
+  #unread = 0;
+  readonly #reading = new Semaphore(MAX_READING);
 
   constructor(limit: number, admission: Admitting) {
     this.#limit = limit;
@@ -89,9 +104,10 @@ export class SubscriptionPlaces {
 
   /**
    * Takes the place of one subscription.
+   * @param lengthOf returns the characters of its text and variables
    * @throws Failure if the key has as many as it may, or all that may be made up have
    */
-  take(caller: Caller) {
+  take(caller: Caller, lengthOf = () => 0) {
     const { tenant } = caller;
     const whose = caller.purse?.name ?? tenant;
     const taken = this.#taken.get(whose) ?? {
@@ -104,9 +120,18 @@ export class SubscriptionPlaces {
     };
     if (taken.count >= this.#limit) throw tooMany(taken.count + 1, this.#limit);
     if (!tenant.isProven && this.#begunUnproven() >= MAX_UNPROVEN) throw overloaded();
+    const isUnproven = caller.flow === UNPROVEN;
+    let unread = isUnproven ? LEAST_UNREAD + lengthOf() : 0;
+    if (isUnproven && this.#unread + unread > MAX_UNREAD) throw overloaded();
+    this.#unread += unread;
+    const noteRead = () => {
+      this.#unread -= unread;
+      unread = 0;
+    };
     taken.count += 1;
     tenant.underWay += 1;
     this.#taken.set(whose, taken);
+    const reading = this.#reading;
     let isGiven = false;
     let begun = 0;
     return {
@@ -122,10 +147,20 @@ export class SubscriptionPlaces {
           this.#note(taken, begun);
           return result;
         }),
+      /** Reads it in a slice of its own: anybody may send many, and each may take milliseconds. */
+      async read<Result>(work: () => Result): Promise<Result> {
+        const inTurn = () => yieldToEventLoop(caller).then(work);
+        try {
+          return await (isUnproven ? reading.runExclusive(inTurn) : inTurn());
+        } finally {
+          noteRead();
+        }
+      },
       /** Frees the place: called once the subscription has failed to begin, or is over. */
       giveBack: () => {
         if (isGiven) return;
         isGiven = true;
+        noteRead();
         this.#note(taken, -begun);
         taken.count -= 1;
         tenant.underWay -= 1;
@@ -250,6 +285,8 @@ export function openSubscriptions(parts: LiveMeans) {
   const rules = [...specifiedRules, ...limitRules(config)];
   const places = new SubscriptionPlaces(config.maxSubscriptions, admission);
   const eventWork = new EventWork();
+  /** Looks at texts of which nobody knows as yet who may run them. */
+  const looks = new Flow();
   let openCount = 0;
 
   async function begin(
@@ -283,14 +320,16 @@ export function openSubscriptions(parts: LiveMeans) {
   }
 
   async function take(request: LiveRequest, entering: Promise<EnteredSubscriber>): Promise<Opened> {
-    const read = readOperation(request, rules, parts);
-    if ('errors' in read) return read;
-    const { caller: own, watch } = await entering;
-    const caller = named(own, read.operation);
-    const place = places.take(caller);
+    const { caller, watch } = await entering;
+    if (isDeep(request.variables)) return refused('BAD_REQUEST', TOO_DEEP);
+    const place = places.take(caller, () => lengthOf(request));
     let isBegun = false;
     try {
-      const opened = await place.begin(() => begin(read, request, { caller, watch }, place.giveBack));
+      const opened = await place.begin(async () => {
+        const read = await place.read(() => readOperation(request, rules, parts));
+        if ('errors' in read) return read;
+        return begin(read, request, { caller: named(caller, read.operation), watch }, place.giveBack);
+      });
       isBegun = 'results' in opened;
       return opened;
     } finally {
@@ -304,23 +343,26 @@ export function openSubscriptions(parts: LiveMeans) {
      * @param entering rejected with the reason for which its caller may not subscribe
      */
     async open(request: LiveRequest, entering: Promise<EnteredSubscriber>): Promise<Opened> {
-      // A request that is refused before has nobody wait for it.
-      entering.catch(() => {});
       const opened = await take(request, entering).catch((error: unknown) => ({
         errors: [asGraphql(error)],
       }));
       return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
     },
-    /** Returns true if a text that was sent has a subscription of the name, or as its only operation. */
-    isSubscription: (query: unknown, name: unknown) => isSubscription(query, name, config.maxTokens),
+    /**
+     * Tells if a text that was sent has a subscription of the name, or as its only operation: at once if it can't have
+     * one, else in a turn of its own.
+     */
+    isSubscription(query: unknown, name: unknown): false | Promise<boolean> {
+      if (typeof query !== 'string' || !/\bsubscription\b/.test(query)) return false;
+      return yieldToEventLoop({ flow: looks }).then(() => isSubscription(query, name, config.maxTokens));
+    },
     /** Returns the number of open subscriptions. */
     count: () => openCount,
     stop: feeds.stop,
   };
 }
 
-function isSubscription(query: unknown, operationName: unknown, maxTokens: number): boolean {
-  if (typeof query !== 'string' || !/\bsubscription\b/.test(query)) return false;
+function isSubscription(query: string, operationName: unknown, maxTokens: number): boolean {
   try {
     const name = typeof operationName === 'string' ? operationName : null;
     return getOperationAST(parse(query, { maxTokens }), name)?.operation === 'subscription';
@@ -346,16 +388,21 @@ interface ReadOperation {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+function lengthOf({ query, variables }: LiveRequest): number {
+  return query.length + (variables == null ? 0 : JSON.stringify(variables).length);
+}
+
 /** Reads an operation, and checks all of it that takes no call. */
 function readOperation(
-  { query, operationName, variables, onError: asked }: LiveRequest,
+  { query, operationName, variables, onError: asked, signal }: LiveRequest,
   rules: Parameters<typeof validate>[2],
   { config, schema, persisted }: LiveMeans,
 ): ReadOperation | { readonly errors: readonly GraphQLError[] } {
+  if (signal.aborted) return refused('BAD_REQUEST', 'The client has left.');
   if (!persisted.allows(query)) return refusedAs(unlisted());
   const onError = errorBehaviorOf(asked);
   if (onError === undefined) return refusedAs(unknownOnError());
-  if (isDeepOperation(query) || isDeep(variables)) return refused('BAD_REQUEST', TOO_DEEP);
+  if (isDeepOperation(query)) return refused('BAD_REQUEST', TOO_DEEP);
   let document: DocumentNode;
   try {
     document = parse(query, { maxTokens: config.maxTokens });

@@ -21,6 +21,7 @@ import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Config } from '../../config.ts';
 import { errorBody, Failure, type FailureCode } from '../../errors.ts';
+import { isDeepJson, MAX_NESTING, TOO_DEEP } from '../../exact-json.ts';
 import type { Live } from '../../gateway.ts';
 import type { GatewayRequest } from '../../operations/messages.ts';
 import { flat, headFault, hijacked, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
@@ -270,7 +271,10 @@ export function liveStream(app: FastifyInstance, live: Live, problem: Problem) {
 
   app.all(ADDRESS, answer);
   return {
-    /** Tells if a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. */
+    /**
+     * Tells if a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. Most
+     * are not, and are told so at once.
+     */
     isFor: (request: FastifyRequest) => isForStream(request, live),
     answer,
     async end() {
@@ -415,7 +419,7 @@ async function pour(messages: AsyncIterable<string>, to: ServerResponse, outflow
   to.end();
 }
 
-function isForStream({ method, headers, query, body }: FastifyRequest, { subscriptions }: Live): boolean {
+function isForStream({ method, headers, query, body }: FastifyRequest, { subscriptions }: Live) {
   if (!headers.accept?.includes(EVENT_STREAM)) return false;
   const params = method === 'POST' ? body : query;
   return isObject(params) && subscriptions.isSubscription(params.query, params.operationName);
@@ -483,7 +487,13 @@ const MAX_REQUEST_ID = 128;
 const MAX_REASON_BYTES = 123;
 
 /** Codes of closing, as RFC 6455 and its registry have them; the last one is that of `graphql-transport-ws`. */
-const CLOSING = { goingAway: 1001, serviceRestart: 1012, fault: 4500, unauthorized: 4401 } as const;
+const CLOSING = {
+  goingAway: 1001,
+  serviceRestart: 1012,
+  fault: 4500,
+  badRequest: 4400,
+  unauthorized: 4401,
+} as const;
 
 const NO_KEY =
   'UNAUTHENTICATED: send Bearer <API_KEY> as Authorization, or as authorization in connection_init';
@@ -513,6 +523,8 @@ export function liveSockets(
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: config.maxBodyBytes,
+    // One message of a connection in each iteration of the event loop: anybody may send thousands at once.
+    allowSynchronousEvents: false,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
   // By the rule of Fastify, which tells the address of each other client.
@@ -544,7 +556,10 @@ export function liveSockets(
         close: (code, reason) => socket.close(code, fitting(reason)),
         onMessage: (take) =>
           socket.on('message', (message) => {
-            take(String(message)).catch((error: unknown) => {
+            const text = String(message);
+            // To parse a megabyte of brackets takes a third of a second. What nests less deep is refused in words.
+            if (isDeepJson(text, 2 * MAX_NESTING)) return socket.close(CLOSING.badRequest, TOO_DEEP);
+            take(text).catch((error: unknown) => {
               problem(error, requestId);
               socket.close(CLOSING.fault, 'Internal server error');
             });
