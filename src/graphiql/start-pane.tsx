@@ -9,11 +9,9 @@ import type { Settings } from './settings.ts';
 import { followed } from './share/followed.ts';
 import { useStore } from './store.ts';
 import { useAsk } from './tools.ts';
+import { SETTLED_MS } from './turns.ts';
 import { variablesIn } from './variables.ts';
 import { side } from './view.ts';
-
-/** Time for which an operation stays as it is before it is priced. */
-const SETTLED_MS = 600;
 
 /** An introduction with questions to ask and their price, before the first operation of a tab is run. */
 export function StartPane({ settings: { demoKeys, trusted } }: { readonly settings: Settings }) {

@@ -1,6 +1,9 @@
 /** Time that work goes on before others have their turn, in milliseconds. */
 const TURN_MS = 20;
 
+/** Time that a text stays as it is before anything is asked about it: it may be typed letter by letter, in milliseconds. */
+export const SETTLED_MS = 600;
+
 /** The next turn of the page, after all that waits for it. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { apiKey } from '../api-key.ts';
 import { useStore } from '../store.ts';
+import { SETTLED_MS } from '../turns.ts';
 import { Words } from '../words.tsx';
 import {
   type Asked,
@@ -16,9 +17,6 @@ import {
 } from './catalogue.ts';
 import { useInsertFigure, useInsertName } from './insert.ts';
 import { searched } from './search.ts';
-
-/** Time for which a key has to stay as it is before it is asked with: it may be typed letter by letter. */
-const SETTLED_MS = 600;
 
 /** Rows that are written out; the search finds the rest. */
 const MAX_SHOWN = 300;
