@@ -1,3 +1,4 @@
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { answered, pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
@@ -25,6 +26,16 @@ describe.skipIf(!hasChromium)('data that is cleared', () => {
   });
 });
 
+/** Answers in place of the gateway. Returns the bodies of the requests, as they come. */
+async function answerInstead(page: Page, response: Parameters<Route['fulfill']>[0]): Promise<string[]> {
+  const sent: string[] = [];
+  await page.route('**/graphql', (route) => {
+    sent.push(route.request().postData() ?? '');
+    return route.fulfill(response);
+  });
+  return sent;
+}
+
 describe.skipIf(!hasChromium)('where no answer comes', () => {
   const sceneOf = shared();
 
@@ -46,10 +57,10 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
 
   it('says so in plain words: something else that answers', async () => {
     const { page } = sceneOf();
-    const sent: string[] = [];
-    await page.route('**/graphql', (route) => {
-      sent.push(route.request().postData() ?? '');
-      return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' });
+    const sent = await answerInstead(page, {
+      status: 502,
+      contentType: 'text/html',
+      body: '<h1>Bad gateway</h1>',
     });
     try {
       await page.getByRole('button', { name: /Execute/ }).click();
@@ -66,10 +77,10 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
 
   it('says so in plain words: an answer that was cut off, which is not asked for again', async () => {
     const { page } = sceneOf();
-    const sent: string[] = [];
-    await page.route('**/graphql', (route) => {
-      sent.push(route.request().postData() ?? '');
-      return route.fulfill({ status: 200, contentType: 'application/json', body: '{"data":{"country":{"na' });
+    const sent = await answerInstead(page, {
+      status: 200,
+      contentType: 'application/json',
+      body: '{"data":{"country":{"na',
     });
     try {
       await side(page, 'Answer');
