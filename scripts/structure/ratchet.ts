@@ -16,8 +16,6 @@ export type Bounds = Readonly<Record<string, Bound>>;
 export interface BoundsFile {
   readonly structure: Bounds;
   readonly trace: Bounds;
-  /** Files with few lines that one other imports, and why they stand alone all the same. */
-  readonly small: Readonly<Record<string, string>>;
 }
 
 const FILE = 'scripts/structure/bounds.json';
@@ -90,19 +88,12 @@ export function hold(section: 'structure' | 'trace', numbers: Readonly<Record<st
 
 /** Text of the file as the formatter writes it, a bound a line. */
 function written(file: BoundsFile): string {
-  const all: Readonly<Record<string, Readonly<Record<string, Bound | string>>>> = { ...file };
-  const sections = Object.entries(all).map(([section, entries]) => {
-    const lines = Object.entries(entries).map(
-      ([name, entry]) => `    ${JSON.stringify(name)}: ${onOneLine(entry)}`,
-    );
-    const body = lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n  }`;
-    return `  ${JSON.stringify(section)}: ${body}`;
+  const sections = Object.entries(file).map(([section, bounds]) => {
+    const lines = Object.entries(bounds as Bounds).map(([name, bound]) => {
+      const cells = Object.entries(bound).map(([field, value]) => `${JSON.stringify(field)}: ${value}`);
+      return `    ${JSON.stringify(name)}: { ${cells.join(', ')} }`;
+    });
+    return `  ${JSON.stringify(section)}: {\n${lines.join(',\n')}\n  }`;
   });
   return `{\n${sections.join(',\n')}\n}\n`;
-}
-
-function onOneLine(entry: Bound | string): string {
-  if (typeof entry === 'string') return JSON.stringify(entry);
-  const cells = Object.entries(entry).map(([name, value]) => `${JSON.stringify(name)}: ${value}`);
-  return `{ ${cells.join(', ')} }`;
 }
