@@ -36,8 +36,9 @@ describe('the structure of the source', () => {
   it('has bounds on nothing that is not counted', () => {
     const { structure, trace } = readBounds();
     expect(Object.keys(measuresOf({}))).toEqual(expect.arrayContaining(Object.keys(structure)));
-    const ways = ['a cold figure', 'the same bytes again'].map((way) => numbersOf(way, passageOf([])));
-    expect(Object.keys(trace)).toEqual(ways.flatMap((numbers) => Object.keys(numbers)));
+    const ways = ['the first asking', 'the second asking', 'the third asking', 'another key'];
+    const numbers = ways.flatMap((way) => Object.keys(numbersOf(way, passageOf([]))));
+    expect(numbers).toEqual(expect.arrayContaining(Object.keys(trace)));
   });
 });
 
