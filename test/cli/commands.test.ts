@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -6,7 +6,6 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { freePort } from '../support/free-port.ts';
@@ -396,30 +395,4 @@ describe('the command line', () => {
       }
     },
   );
-
-  it('completes commands, options and their values in bash', async () => {
-    const { stdout } = await runCommand(['completion', 'bash']);
-    const complete = async (...words: string[]) => {
-      const line = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}`;
-      const script = `${stdout}\n${line}\n_country_graph\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
-      return (await promisify(execFile)('bash', ['-c', script])).stdout.split('\n').filter(Boolean);
-    };
-    expect(await complete('country-graph', 's')).toEqual(['serve', 'sandbox', 'schema']);
-    expect(await complete('country-graph', 'query', '--v')).toEqual(['--variables']);
-    expect(await complete('country-graph', 'query', '--format', '')).toEqual([
-      'json',
-      'table',
-      'csv',
-      'ndjson',
-    ]);
-    expect(await complete('country-graph', 'completion', '')).toEqual(['bash', 'zsh', 'fish', '--help']);
-  });
-
-  it.for(['bash', 'zsh', 'fish'])('has all commands and options in the script for %s', async (shell) => {
-    const { stdout, code } = await runCommand(['completion', shell]);
-    for (const word of ['serve', 'sandbox', 'schema', 'explain', 'query', 'doctor', 'completion', 'ndjson'])
-      expect(stdout).toContain(word);
-    expect(code).toBe(0);
-    expect((await runCommand(['completion', 'cmd'])).code).toBe(1);
-  });
 });
