@@ -67,5 +67,4 @@ export const PROGRAMS = [
   'test/workers/rolling.test.ts',
   'test/server/tracing.test.ts',
   'test/workers/workers.test.ts',
-  'test/site/*.test.ts',
 ];

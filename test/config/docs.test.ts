@@ -156,6 +156,17 @@ function pathsIn(document: string): { path: string; isImagined: boolean }[] {
     );
 }
 
+/** Anchors that a forge gives the headings of a document, which no two of one document share. */
+function anchorsOf(markdown: string): string[] {
+  const headings = markdown.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe('files and folders named', () => {
   const withPaths = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/dependencies.md'];
 
@@ -166,11 +177,17 @@ describe('files and folders named', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.for(DOCUMENTS)('by links of %s are there', (document) => {
-    const targets = [...read(document).matchAll(/\]\(([^)#]+)/g)].map(([, target = '']) => target);
-    const broken = targets
-      .filter((target) => !/^https?:/.test(target))
-      .filter((target) => !existsSync(join(ROOT, dirname(document), target)));
+  it.for(DOCUMENTS)('by links of %s are there, with the heading that a link names', (document) => {
+    const targets = [...read(document).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(
+      ([, target = '']) => target,
+    );
+    const broken = targets.filter((target) => {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? document : join(dirname(document), path);
+      return (
+        !existsSync(join(ROOT, file)) || (anchor !== undefined && !anchorsOf(read(file)).includes(anchor))
+      );
+    });
     expect(broken).toEqual([]);
   });
 });
