@@ -269,8 +269,6 @@ const Environment = z.object({
   SUBGRAPH_ISO3: onOff.default(false),
   /** True if others may add fields to all nodes at once. */
   SUBGRAPH_NODE: onOff.default(false),
-  /** True if routers that ask for it are told the time of each field. */
-  FEDERATED_TRACES: onOff.default(false),
   /** The beginning of our types and root fields for routers. */
   SUBGRAPH_PREFIX: z
     .string()

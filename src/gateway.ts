@@ -85,8 +85,6 @@ export async function createGateway(parts: GatewayParts) {
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
   const service = openService(parts, held, optionalEndpoints);
   const names = subgraph?.names(schema) ?? null;
-  const openFieldTraces = async () =>
-    (await import('./wings/federation/field-traces.ts')).openFieldTraces(names, clock.now);
   const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
     config,
@@ -94,7 +92,6 @@ export async function createGateway(parts: GatewayParts) {
     tenantCache,
     learned,
     persisted: await openPersisted(config, observer),
-    fieldTraces: config.federatedTraces ? await openFieldTraces() : null,
     now: clock.now,
     steadyNow,
     onOperation: config.countryDataKey === undefined ? observer.operation : notingOperations(observer),

@@ -85,19 +85,6 @@ export interface RunParts {
   readonly rootValue?: object;
   /** True if everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
-  readonly observer?: RunObserver | undefined;
-}
-
-/** Sees the values that a run resolves, while it does. */
-interface RunObserver {
-  /** Sees objects: their properties can be read now. */
-  objects(objects: ObjectColumn): void;
-  /**
-   * Sees a field that is about to be resolved for all objects of a selection.
-   * @returns a function called with a value for each of these, by slot: itself, or the promise or the list of promises
-   * from the resolver
-   */
-  field(holder: FieldHolder): (values: readonly unknown[]) => void;
 }
 
 /** The part of an operation that one run answers. */
@@ -162,12 +149,8 @@ interface Each {
   readonly args: Record<string, unknown>;
   readonly info: GraphQLResolveInfo & FieldInfo;
   readonly values: unknown[];
-  readonly seen: Seen;
   readonly complete: (values: readonly unknown[]) => void;
 }
-
-/** Takes the values of a field for the observer of the run; undefined if there is none. */
-type Seen = ReturnType<RunObserver['field']> | undefined;
 
 /** One run, of an operation or of a part of it that is delivered apart. */
 export class Run {
@@ -232,7 +215,6 @@ export class Run {
 
   #resolve(objects: ObjectColumn, index: number, field: FieldPlan): void {
     const holder = new FieldHolder(objects, field);
-    const seen = this.#parts.observer?.field(holder);
     const complete = (values: readonly unknown[]) => {
       objects.columns[index] = this.#complete(field, field.shape, holder, values);
     };
@@ -242,17 +224,15 @@ export class Run {
         field.args ?? getArgumentValues(field.definition, field.nodes[0] as FieldNode, this.#parts.variables);
     } catch (error) {
       const values = objects.objects.map((object) => (object === null ? ABSENT : toError(error)));
-      seen?.(values);
       complete(values);
       return;
     }
-    if (field.by === 'batch') this.#resolveTogether(holder, args, seen, complete);
+    if (field.by === 'batch') this.#resolveTogether(holder, args, complete);
     else
       this.#resolveEach(
         {
           holder,
           args,
-          seen,
           complete,
           info: this.#infoOf(field, holder),
           values: new Array(objects.objects.length),
@@ -292,7 +272,6 @@ export class Run {
       }
     }
     if (objects.length > 1) info.slot = -1;
-    each.seen?.(values);
     this.#scheduler.waitForAll(values, each.complete);
   }
 
@@ -304,17 +283,12 @@ export class Run {
   #resolveTogether(
     holder: FieldHolder,
     args: Record<string, unknown>,
-    seen: Seen,
     complete: (values: readonly unknown[]) => void,
   ): void {
     // Some of the objects may be lost before their values are there.
     const asked = holder.objects.objects.slice();
     const there = asked.includes(null) ? asked.filter((object) => object !== null) : (asked as object[]);
-    const spread = (given: readonly unknown[] | Error) => {
-      const values = spreadOver(asked, given, there === asked);
-      seen?.(values);
-      complete(values);
-    };
+    const spread = (given: readonly unknown[] | Error) => complete(spreadOver(asked, given, there === asked));
     if (there.length === 0) {
       spread([]);
       return;
@@ -480,7 +454,6 @@ export class Run {
   #descend(objects: ObjectColumn): void {
     const { plan } = objects;
     if (plan.countedLength > 0) this.#parts.onList?.(itemsIn(plan.countedLength * objects.objects.length));
-    this.#parts.observer?.objects(objects);
     objects.check(this.#errors);
     for (const [index, field] of plan.fields.entries()) {
       if (field.by !== 'typename' && field.by !== 'leaf property')

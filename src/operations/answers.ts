@@ -150,11 +150,11 @@ export class AnswersTable implements Shrinkable {
    * @param admit lets operations on that no kept answer answers
    */
   answering(run: RunOperation, admit: (next: Handle) => Handle): Handle {
-    const { fieldTraces, now } = this.#parts;
+    const { now } = this.#parts;
     const begun = admit((incoming) => this.#share(run, incoming));
     return (incoming) => {
-      const { request, caller, plain } = incoming;
-      if (plain === null || fieldTraces?.areWanted(request)) return begun(incoming);
+      const { caller, plain } = incoming;
+      if (plain === null) return begun(incoming);
       const since = { startedAtMs: now(), lookingMs: performance.now() };
       const answer = (found: KeptAnswer | null) => {
         this.#lookups[found === null ? 'misses' : 'hits'] += 1;
@@ -172,11 +172,11 @@ export class AnswersTable implements Shrinkable {
     run: OperationRun,
   ): void {
     const { tenantCache } = this.#parts;
-    const { bill, context, errors, fieldTrace, freshUntilMs, generation } = run;
+    const { bill, context, errors, freshUntilMs, generation } = run;
     const { tenant } = context.caller;
     if (this.#maxBytes === 0) return;
     if (mayReadSchema && readsSchemaAlone(operation)) {
-      if (errors?.length !== 0 || fieldTrace !== null) return;
+      if (errors?.length !== 0) return;
       const event = { ...eventOf(bill, operation, []), name: null, repeated: true };
       const answer = new StoredAnswer(body, data, event, run.onError);
       this.#ofSchema.set(question, {
@@ -249,9 +249,9 @@ export class AnswersTable implements Shrinkable {
 
   /** Runs equal operations of one key once while they are in flight, until the last that waits has left. */
   #share(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
-    const { config, fieldTraces, steadyNow } = this.#parts;
+    const { config, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
-    if (plain === null || delivery !== null || fieldTraces?.areWanted(request)) return alone(run, incoming);
+    if (plain === null || delivery !== null) return alone(run, incoming);
     const whose = caller.purse?.name ?? caller.tenant.digest;
     const name = `${request.headers.accept ?? ''}\n${whose}\n${plain.question}`;
     const shared = this.#inFlight.get(name);

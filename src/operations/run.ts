@@ -28,7 +28,6 @@ import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
-import type { openFieldTraces } from '../wings/federation/field-traces.ts';
 import type { createPricing } from '../wings/pricing/pricing.ts';
 import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest, Handle } from './messages.ts';
@@ -42,8 +41,6 @@ export interface OperationsParts {
   readonly tenantCache: TenantCache;
   /** Sizes and limits that the service has shown: operations are bounded by them. */
   readonly learned: Learned;
-  /** Traces of fields for routers that ask for them; null if they are off. */
-  readonly fieldTraces: Awaited<ReturnType<typeof openFieldTraces>> | null;
   /** The wall clock, in milliseconds since the epoch. */
   readonly now: () => number;
   /** The same without steps back, to tell how old things are. */
@@ -86,8 +83,6 @@ export interface OperationRun {
   readonly waits: NonNullable<Sending['waits']>;
   /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
-  /** The trace of its fields for a router; null if none asks for it. */
-  readonly fieldTrace: ReturnType<NonNullable<OperationsParts['fieldTraces']>['begin']>;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   readonly accepts: string;
@@ -120,8 +115,8 @@ export interface WrittenAnswer {
 }
 
 /** Returns the `extensions` of the answer to an operation; those that are undefined are not told. */
-export function extensionsOf({ bill, context: { warnings }, fieldTrace }: OperationRun) {
-  return { upstream: shown(bill), warnings: warnings.told(), ftv1: fieldTrace?.written };
+export function extensionsOf({ bill, context: { warnings } }: OperationRun) {
+  return { upstream: shown(bill), warnings: warnings.told() };
 }
 
 /** Returns a bill as it is told: fields that share nothing take no less than the calls for all of them together. */
@@ -282,7 +277,7 @@ export function describeOperation(
 
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(
-  { config, tenantCache, learned, fieldTraces, now }: OperationsParts,
+  { config, tenantCache, learned, now }: OperationsParts,
   service: {
     readonly ask: LoadersParts['ask'];
     readonly tickersLearned: LoadersParts['tickersLearned'];
@@ -323,7 +318,6 @@ export function createOpenRun(
         if (freshUntilMs < run.fetchedUntilMs) run.fetchedUntilMs = freshUntilMs;
       },
     };
-    const fieldTrace = (delivery === null && fieldTraces?.begin(request)) || null;
     const { participant, figures } = observations.join(caller);
     // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
@@ -351,7 +345,6 @@ export function createOpenRun(
       bill,
       waits,
       trace,
-      fieldTrace,
       startedAtMs,
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
@@ -362,8 +355,7 @@ export function createOpenRun(
       freshUntilMs: Number.POSITIVE_INFINITY,
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.tenant),
-      // A trace is of one run. It would be of no other that got the same answer.
-      isLasting: fieldTrace === null,
+      isLasting: true,
     };
     return run;
   };
@@ -461,7 +453,6 @@ export class Execution {
     errors: readonly GraphQLFormattedError[],
   ): void {
     run.errors = errors;
-    run.fieldTrace?.end(errors);
     const event = {
       ...eventOf(run.bill, operation, errors),
       durationMs: this.#parts.now() - run.startedAtMs,
@@ -519,7 +510,7 @@ export class Execution {
 
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
-  { context, participant, payer, fieldTrace, onError }: OperationRun,
+  { context, participant, payer, onError }: OperationRun,
   execute: typeof runPlan,
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
@@ -536,7 +527,6 @@ async function runBounded(
       errorBehavior: onError,
       onHalt: payer.close,
       job: caller,
-      observer: fieldTrace ?? undefined,
     });
   } catch (fault) {
     if (effort.refusal === null || fault !== effort.refusal) throw fault;

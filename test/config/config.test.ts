@@ -78,7 +78,6 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   SUBGRAPH_ISO3: ['true'],
   SUBGRAPH_NODE: ['true'],
   SUBGRAPH_OMIT: ['node health', 'no-de'],
-  FEDERATED_TRACES: ['ftv1', 'ON'],
   SUBGRAPH_PREFIX: ['CG', '_', '1_', 'C-G_', 'C_G_'],
   INTROSPECTION: ['true', 'ON', '1'],
   GRAPHIQL: ['yes', 'Off'],

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { composeServices } from '@apollo/composition';
-import { Trace } from '@apollo/usage-reporting-protobuf';
 import { parse } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openProgram, type Program } from '../support/program.ts';
@@ -14,7 +13,7 @@ let program: Program;
 let advice: Awaited<ReturnType<typeof startAdvice>>;
 let supergraphSdl: string;
 beforeAll(async () => {
-  program = await openProgram({ env: { FEDERATED_TRACES: 'on' } });
+  program = await openProgram();
   advice = await startAdvice();
   const sdl = await (await fetch(new URL('/schema.graphql', program.url))).text();
   const services = [
@@ -109,50 +108,5 @@ describe('a router that keeps answers', () => {
     program.sandbox.faults.clear();
     expect((await router.ask(sources, TEAM)).errors).toBeUndefined();
     expect(JSON.stringify([...held])).not.toContain('demo-team');
-  });
-});
-
-describe('a router that asks for a trace', () => {
-  it('has that of each field in its own, at the same calls', async () => {
-    const query =
-      '{ warnings { code name population: observation(metricKey: "population_total") { value } } }';
-    const startApollo = ROUTERS['Apollo Gateway'] as (typeof ROUTERS)[string];
-    await using router = await startApollo(supergraphSdl, { isTracing: true });
-    const { data, errors, extensions } = await router.ask(query, TEAM);
-    expect([data.warnings.length, errors]).toEqual([54, undefined]);
-    expect(program.requests().map((request) => request.replace(/\?.*/, ''))).toEqual([
-      'GET /v1/countries',
-      'GET /v1/data',
-    ]);
-    const { queryPlan } = Trace.decode(Buffer.from(extensions.ftv1, 'base64'));
-    const fetches = queryPlan?.sequence?.nodes?.flatMap(
-      ({ fetch, flatten }) => fetch ?? flatten?.node?.fetch,
-    );
-    const ours = fetches?.find((fetch) => fetch?.serviceName === 'country-graph');
-    expect(ours?.traceParsingFailed).toBe(false);
-    const [entities] = ours?.trace?.root?.child ?? [];
-    expect(entities).toMatchObject({
-      responseName: '_entities',
-      parentType: 'Query',
-      type: '[_Entity]!',
-    });
-    expect(entities?.child).toHaveLength(54);
-    for (const country of entities?.child ?? []) {
-      const fields = country.child?.map(({ responseName, originalFieldName, parentType, type }) => [
-        responseName,
-        originalFieldName,
-        parentType,
-        type,
-      ]);
-      expect(fields?.toSorted()).toEqual([
-        ['name', '', 'Country', 'String'],
-        ['population', 'observation', 'Country', 'Observation'],
-      ]);
-    }
-    const values = entities?.child?.flatMap(
-      ({ child }) => child?.flatMap((field) => field.child ?? []) ?? [],
-    );
-    expect(values?.every(({ responseName }) => responseName === 'value')).toBe(true);
-    expect(values).toHaveLength(54);
   });
 });

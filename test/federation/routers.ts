@@ -1,6 +1,5 @@
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
-import { ApolloServerPluginInlineTrace } from '@apollo/server/plugin/inlineTrace';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { createGatewayRuntime, type GatewayConfigSupergraph } from '@graphql-hive/gateway-runtime';
 
@@ -30,8 +29,6 @@ export interface RouterOptions {
   readonly accept?: string;
   /** True if it names operations by their hash, and sends their text only if that isn't known. */
   readonly apq?: boolean;
-  /** True if it asks for traces, and has them in its own; Apollo Gateway alone can. */
-  readonly isTracing?: boolean;
 }
 
 interface RouterContext {
@@ -40,7 +37,7 @@ interface RouterContext {
 
 async function startApollo(
   supergraphSdl: string,
-  { accept, apq = false, isTracing = false }: RouterOptions = {},
+  { accept, apq = false }: RouterOptions = {},
 ): Promise<Router> {
   const gateway = new ApolloGateway({
     supergraphSdl,
@@ -56,15 +53,13 @@ async function startApollo(
       }),
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   });
-  const plugins = isTracing ? [ApolloServerPluginInlineTrace()] : [];
-  const server = new ApolloServer<RouterContext>({ gateway, plugins });
+  const server = new ApolloServer<RouterContext>({ gateway });
   const { url } = await startStandaloneServer(server, {
     listen: { port: 0, host: '127.0.0.1' },
     context: async ({ req }) => ({ authorization: req.headers.authorization }),
   });
   return {
-    ask: (query, authorization) =>
-      answerOf(fetch(url, postOf(query, authorization, isTracing ? TRACED : {}))),
+    ask: (query, authorization) => answerOf(fetch(url, postOf(query, authorization))),
     [Symbol.asyncDispose]: () => server.stop(),
   };
 }
@@ -103,18 +98,10 @@ export async function startHive(
   };
 }
 
-/** Header that asks a router for a trace, so that it asks subgraphs for theirs. */
-const TRACED = { 'apollo-federation-include-trace': 'ftv1' };
-
-export function postOf(
-  query: string,
-  authorization: string | undefined,
-  others: Readonly<Record<string, string>> = {},
-) {
+export function postOf(query: string, authorization: string | undefined) {
   const headers = {
     'content-type': 'application/json',
     ...(authorization === undefined ? {} : { authorization }),
-    ...others,
   };
   return { method: 'POST', headers, body: JSON.stringify({ query }) };
 }

@@ -148,7 +148,6 @@ describe('a run that several wait for', () => {
       persisted: createPersisted(),
       tenantCache: NO_TENANT_CACHE,
       learned: createLearned(() => nowMs),
-      fieldTraces: null,
       now: () => nowMs,
       steadyNow: () => nowMs,
       onOperation() {},

@@ -5,7 +5,7 @@ import { openBill } from '../../src/service/call.ts';
 it.each(['e', 'é', '€', '🌍'])(
   'a long body is written whole, however many of its characters are %s',
   (character) => {
-    const extensions = { upstream: openBill(), warnings: undefined, ftv1: undefined };
+    const extensions = { upstream: openBill(), warnings: undefined };
     for (const count of [
       0,
       1,
