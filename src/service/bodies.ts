@@ -9,6 +9,9 @@ import { recordsOfRows } from './records/envelope.ts';
 /** A fault of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
 
+/** The cause of a call that failed since something on the way to the service answered in its place. */
+export class PageInstead extends Error {}
+
 /** Makes the failure of an answer that the specification doesn't have. */
 export function unspecified(call: Call, detail: string, cause?: unknown): Failure {
   return new Failure(

@@ -14,6 +14,7 @@ import {
   NO_TENANT_CACHE,
   type TenantCache,
 } from '../tenants/tenant-cache.ts';
+import { PageInstead } from './bodies.ts';
 import {
   type Answer,
   type Attempt,
@@ -140,6 +141,8 @@ function isPassing(error: unknown): error is Failure {
     error instanceof Failure &&
     error.code === 'UPSTREAM_UNAVAILABLE' &&
     !isUnsent(error) &&
+    // What stands in the way stays there for longer than a retry waits, and may take retries for an attack.
+    !(error.cause instanceof PageInstead) &&
     awaySeconds(error) <= MAX_AWAY_SECONDS
   );
 }

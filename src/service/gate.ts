@@ -282,7 +282,8 @@ export class CallGate {
 
   /** Hears the verdict on the key in the answer to a protected call: it is accepted, or nothing is said. */
   #hear(answer: Answer, call: Call, tenant: Tenant, rounds: Rounds): Answer {
-    // A 404 of a proxy before the service says nothing of the key.
+    // A 404 of a proxy before the service says nothing of the key, nor of the service.
+    if (answer.stray !== undefined && answer.body === undefined) return answer;
     if (answer.stray === undefined) this.#accept(call, tenant, rounds, answer.receivedAt);
     else if (!call.isPublic) tenant.prove();
     this.#answered(call, tenant);

@@ -1,7 +1,7 @@
 import { Failure, type FailureFields } from '../errors.ts';
 import { isDeepJson, numberOf } from '../exact-json.ts';
 import { httpDateIn } from '../periods.ts';
-import { unspecified } from '../service/bodies.ts';
+import { PageInstead, unspecified } from '../service/bodies.ts';
 import type { Answer, Call, Sending } from '../service/call.ts';
 import { isObject, type JsonObject } from '../service/records/envelope.ts';
 
@@ -24,7 +24,11 @@ function withoutKey(text: string, { caller }: Sending): string {
   return key.length < LEAST_KEY_LENGTH ? text : text.replaceAll(key, '[redacted]');
 }
 
-/** Makes the failure of an answer with the status of an error, whose body is a text yet. */
+/**
+ * Makes the failure of an answer with the status of an error, whose body is a text yet. Unless the body has the service's
+ * own shape, something on the way has answered, as a CDN, a proxy or a firewall does: that says nothing of the key, its
+ * plan or the arguments, and is an outage like any other.
+ */
 export function refused(
   answer: {
     readonly status: number;
@@ -36,12 +40,29 @@ export function refused(
   nowMs: number,
 ): Failure {
   const { status, text, retryAfter } = answer;
-  const said = withoutKey(text, sending);
-  // A proxy between the service and us refuses in its own words.
-  if ((status === 400 || status === 422) && said.trimStart().startsWith('<'))
-    return unspecified(call, `a page in place of JSON, with status ${status}`);
-  const failure = failureOf(status, detailIn(jsonIn(said)), call);
-  return status === 503 ? failure.with(awayUntil(retryAfter, nowMs)) : failure;
+  const sent = jsonIn(withoutKey(text, sending));
+  const isPage = status >= 400 && status < 500 && !isOwnError(sent);
+  const failure = isPage ? pageInstead(status, call) : failureOf(status, detailIn(sent), call);
+  return isPage || status === 503 ? failure.with(awayUntil(retryAfter, nowMs)) : failure;
+}
+
+function pageInstead(status: number, { route }: Call): Failure {
+  const words = `Something between the gateway and the service answered in its place, with status ${status}.`;
+  return new Failure(
+    'UPSTREAM_UNAVAILABLE',
+    words,
+    { route, detail: undefined },
+    { cause: new PageInstead(words) },
+  );
+}
+
+/** Members of a problem document (RFC 9457), in which CDNs and proxies tell of errors of their own. */
+const OF_PROBLEMS = ['type', 'title', 'status'];
+
+/** Tells if the body of an error has the shape of the service's own: an object with its words in `detail`. */
+function isOwnError(body: unknown): body is JsonObject {
+  if (!isObject(body) || OF_PROBLEMS.some((name) => Object.hasOwn(body, name))) return false;
+  return typeof body.detail === 'object' ? body.detail !== null : typeof body.detail === 'string';
 }
 
 /**
@@ -52,8 +73,8 @@ export function notFound(text: string, call: Call, sending: Sending): Pick<Answe
   const said = withoutKey(text, sending);
   const sent = jsonIn(said);
   const detail = detailIn(sent) ?? '';
-  const body = typeof sent === 'object' && sent !== null ? { detail } : undefined;
-  if (detail !== '' && namesAsked(call, detail)) return { body };
+  const body = isOwnError(sent) ? { detail } : undefined;
+  if (body !== undefined && namesAsked(call, detail)) return { body };
   const stray = new Failure(
     'UPSTREAM_INVALID_RESPONSE',
     'A 404 came that does not name what was asked for, and says nothing of what the service holds.',

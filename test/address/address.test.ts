@@ -252,6 +252,18 @@ describe('the key of a public document', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
+  it.each([401, 403])('is shown from what is held while a CDN answers with a page of %d', async (status) => {
+    await using program = await openPublishing({ env: { CACHE_TTL_SECONDS: '1', UPSTREAM_RETRIES: '0' } });
+    await program.issue({ name: 'page' });
+    expect((await program.at('/c/lines.svg')).status).toBe(200);
+    program.pass(2);
+    program.sandbox.faults.set({ kind: 'status', status, body: '<!doctype html><title>One moment</title>' });
+    program.requests();
+    const held = await program.at('/c/lines.svg');
+    expect([held.status, held.headers.get('cache-control')]).toEqual([200, 'public, no-cache']);
+    expect(program.requests().length).toBeGreaterThan(0);
+  });
+
   it('bounds each visitor, a form an operation', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page', visitorPerMinute: 3 });

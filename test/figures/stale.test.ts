@@ -7,6 +7,8 @@ const START = Date.parse('2026-03-10T12:00:30Z');
 
 const FIGURE = 'observation(metricKey: "population_total") { value freshness { fetchedAt stale reason } }';
 const QUERY = `{ country(code: "KE") { profile { record } signals { observations { value freshness { stale reason } } } ${FIGURE} } }`;
+const FIGURES =
+  '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';
 const ROUTES = ['/v1/countries/{code}/profile', '/v1/countries/{code}/signals', '/v1/data'];
 
 /** The program with a cache in memory, a short temper and a clock that the test moves. */
@@ -28,6 +30,15 @@ async function open({ env, ...options }: ProgramOptions = {}) {
 
 const limited = (detail: string): FaultKind => ({ kind: 'status', status: 429, body: { detail } });
 
+const PAGE = '<!DOCTYPE html><title>One moment</title><body>Checking your browser</body>';
+const page = (status: number, body: unknown = PAGE): FaultKind => ({ kind: 'status', status, body });
+const PROBLEM = {
+  type: 'about:blank',
+  title: 'Access denied',
+  status: 403,
+  detail: 'Your address is blocked',
+};
+
 const FAULTS: Record<string, { fault: FaultKind; code: string }> = {
   'a minute that is spent': {
     fault: limited("rate limit exceeded for plan 'team': 1000 requests per minute"),
@@ -40,6 +51,20 @@ const FAULTS: Record<string, { fault: FaultKind; code: string }> = {
   'a 500': { fault: { kind: 'status', status: 500 }, code: 'UPSTREAM_UNAVAILABLE' },
   'a reset': { fault: { kind: 'reset' }, code: 'UPSTREAM_UNAVAILABLE' },
   'half a body': { fault: { kind: 'cut' }, code: 'UPSTREAM_UNAVAILABLE' },
+  ...Object.fromEntries(
+    [400, 401, 403, 407, 422, 429, 451].map((status) => [
+      `a page of ${status}`,
+      { fault: page(status), code: 'UPSTREAM_UNAVAILABLE' },
+    ]),
+  ),
+  'a page of 404': { fault: page(404), code: 'UPSTREAM_INVALID_RESPONSE' },
+  'an empty 403': { fault: page(403, ''), code: 'UPSTREAM_UNAVAILABLE' },
+  "a firewall's 403 in JSON": { fault: page(403, { message: 'Forbidden' }), code: 'UPSTREAM_UNAVAILABLE' },
+  "a CDN's problem document": { fault: page(403, PROBLEM), code: 'UPSTREAM_UNAVAILABLE' },
+  "a CDN's 404 in JSON": {
+    fault: page(404, { message: 'No such country' }),
+    code: 'UPSTREAM_INVALID_RESPONSE',
+  },
   'no answer': { fault: { kind: 'hang' }, code: 'UPSTREAM_TIMEOUT' },
   'a body that drips': { fault: { kind: 'drip', ms: 100, bytes: 1 }, code: 'UPSTREAM_TIMEOUT' },
   'latency beyond the timeout': { fault: { kind: 'latency', ms: 1600 }, code: 'UPSTREAM_TIMEOUT' },
@@ -203,10 +228,23 @@ describe('a key that the service refuses', () => {
     expect(unasked.errors.map(({ extensions }) => extensions.code)).toContain('UPSTREAM_UNAVAILABLE');
   });
 
+  it.each([401, 403, 429])('is another thing than a page of %d, which is asked again', async (status) => {
+    await using program = await open({ env: { UPSTREAM_RETRIES: '2' } });
+    program.sandbox.faults.set(page(status));
+    const blocked = await program.ask(FIGURES);
+    expect(blocked.errors.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_UNAVAILABLE']);
+    expect(blocked.errors[0]).toMatchObject({
+      message: `Something between the gateway and the service answered in its place, with status ${status}.`,
+      extensions: { retryable: true, attempts: 1 },
+    });
+    expect(blocked.upstream.calls).toBe(1);
+    program.sandbox.faults.clear();
+    expect(await program.ask(FIGURES)).toMatchObject({ errors: [], upstream: { calls: 1 } });
+  });
+
   it('is found out within AUTH_TTL_SECONDS, though everything is held and fresh', async () => {
     await using program = await open({ env: { CACHE_TTL_SECONDS: '86400', AUTH_TTL_SECONDS: '100' } });
-    const figures =
-      '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';
+    const figures = FIGURES;
     const first = await program.ask(figures);
     program.requests();
     program.pass(100);
