@@ -485,7 +485,7 @@ export type Observation = Node & {
    * percent, and `change` gives the points. Null like `change`; and, with a warning, if the earlier figure is zero or below. It takes the figures of `change`.
    */
   readonly growthPercent: Maybe<Scalars['Float']['output']>;
-  /** Global identifier. */
+  /** Global identifier. A row has the same one in a series, as the latest figure and as an operand: it is made of country, indicator, year, period, point in time, place, source, release, status and unit, not of the value. `node` finds today's figure by the identifier of an earlier release or status too, with the warning `REVISED_SINCE`. */
   readonly id: Scalars['ID']['output'];
   /** The indicator. `key`, `name` and `unit` are free. */
   readonly indicator: Indicator;

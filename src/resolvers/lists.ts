@@ -15,7 +15,7 @@ interface GlobalId {
 const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
   Country: [1, 1],
   Indicator: [1, 1],
-  Observation: [7, 9],
+  Observation: [7, 11],
   Office: [3, 4],
   Source: [1, 1],
   Ticker: [2, 2],

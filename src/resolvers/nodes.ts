@@ -10,7 +10,7 @@ import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { decodeId } from './lists.ts';
 import { observationOf } from './observations.ts';
 import { officeById, tickerBySymbol } from './reference.ts';
-import { checkMetricKey, warnedOfPeriods } from './warned.ts';
+import { checkMetricKey, warnedOfPeriods, warnOfRevised } from './warned.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 type Decoded = ReturnType<typeof decodeId>;
@@ -56,7 +56,6 @@ async function find(
       checkMetricKey(second);
       const { path } = info;
       const found = observationOf(
-        id,
         key,
         await loaders.observations.rows({
           mode: 'series',
@@ -65,8 +64,10 @@ async function find(
           maxAgeMs: Number.POSITIVE_INFINITY,
         }),
       );
-      warnedOfPeriods(context, () => path, [found]);
-      return found;
+      if (found === null) return null;
+      if (found.isRevised) warnOfRevised(context, path, key, found.row);
+      warnedOfPeriods(context, () => path, [found.row]);
+      return found.row;
     }
   }
 }

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { loadedOnce, mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import type { BatchResolver } from '../execution/plan.ts';
+import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
 import type { ObservationScope, Resolvers } from '../graph/generated.ts';
 import {
@@ -22,10 +22,10 @@ import {
 import type { ObservationLoader } from '../loaders/observations.ts';
 import { type Demand, demandFor, type Mode, type YearRange, yearRange } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
+import { areCopies, newestOf, periodKeyOf } from '../plan/newest.ts';
 import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { SourceRecord } from '../service/records/reference.ts';
-import { createObjectMemo } from '../store/lru.ts';
 import type { LiveEvent, LiveSources, ObservationChangesRecord } from '../wings/live/inbox.ts';
 import { plainFields } from './fields.ts';
 import { byCode, byNumber, createListing, encodeId } from './lists.ts';
@@ -39,6 +39,7 @@ import {
   warnedOfPeriods,
   warnedOnceLoaded,
   warnOfCountries,
+  warnOfStates,
 } from './warned.ts';
 
 /*
@@ -186,48 +187,104 @@ function ifKnown(
   if (finding instanceof Promise) batchGate.closeDuring(finding).catch(() => {});
 }
 
-/** Number of rows of the same name that stand before a row in its series, by its record, which its copies share. */
-const ordinals = createObjectMemo<number>('ordinal');
-
-/** The parts that tell a row from all others of its country and metric, but for those that are alike in all of them. */
-function keyOf(row: ObservationRecord, ordinal: number): readonly string[] {
-  const { countryCode, metricKey, year, period, asOfPeriod, locationName, source, datasetVersion } = row;
-  const key = [countryCode, metricKey, String(year), period, asOfPeriod ?? '', locationName ?? '', source];
-  if (ordinal > 0) return [...key, datasetVersion ?? '', String(ordinal)];
-  return datasetVersion === null ? key : [...key, datasetVersion];
-}
-
-/** Parts of a key without the release of the dataset, and the part after it: they hold if the service revises the row. */
+/** Parts of a key that tell a figure: they hold if the service revises the row, under another release or status. */
 const LASTING_PARTS = 7;
 
-/** The identifiers of rows. Rows with the same name are told apart by their order. */
-export function observationIds(rows: readonly ObservationRecord[]): string[] {
-  const owners = new Map<string, object>();
+/**
+ * The parts that tell a row from the others of its country and metric. They are those of the row alone, so that it has
+ * one identifier wherever it stands, and none of them is its value or its time of retrieval, which each run of its
+ * source may change.
+ */
+function keyOf(row: ObservationRecord): readonly string[] {
+  const { countryCode, metricKey, year, period, asOfPeriod, locationName, source } = row;
+  const { datasetVersion, valueStatus, unit } = row;
+  const lasting = [
+    countryCode,
+    metricKey,
+    String(year),
+    period,
+    asOfPeriod ?? '',
+    locationName ?? '',
+    source,
+  ];
+  return [...lasting, datasetVersion ?? '', valueStatus, unit];
+}
+
+export function observationId(row: ObservationRecord): string {
+  return encodeId('Observation', ...keyOf(row));
+}
+
+/**
+ * Names that the rows of a list have each of its own: those that share an identifier, as copies and earlier values of
+ * one figure do, are counted in the order of the list.
+ */
+export function observationNames(rows: readonly ObservationRecord[]): string[] {
+  const counts = new Map<string, number>();
   return rows.map((row) => {
-    let ordinal = ordinals.of(row.record) ?? 0;
-    let id = encodeId('Observation', ...keyOf(row, ordinal));
-    // A row may be there twice, as copies of one another: both have the same record object then.
-    while ((owners.get(id) ?? row.record) !== row.record) {
-      ordinal += 1;
-      id = encodeId('Observation', ...keyOf(row, ordinal));
-      ordinals.put(row.record, ordinal);
-    }
-    owners.set(id, row.record);
-    return id;
+    const id = observationId(row);
+    const before = counts.get(id) ?? 0;
+    counts.set(id, before + 1);
+    return before === 0 ? id : encodeId('Observation', ...keyOf(row), String(before));
   });
 }
 
-/** The row of an identifier in its series; of one without a release, the first row that has the rest. */
+/** The identifiers of rows, with a warning of those that share one though they say different things. */
+function identified(
+  rows: readonly ObservationRecord[],
+  _: unknown,
+  context: GraphContext,
+  info: BatchInfo,
+): readonly string[] {
+  const ids = rows.map(observationId);
+  const owners = new Map<string, ObservationRecord>();
+  for (const [i, row] of rows.entries()) {
+    const id = ids[i] as string;
+    const owner = owners.get(id);
+    if (owner === undefined) owners.set(id, row);
+    // An answer that came later may have revised it.
+    else if (owner.fetchedAtMs === row.fetchedAtMs && !areCopies(owner, row))
+      warnOfStates(context, () => info.pathOf(i), row);
+  }
+  return ids;
+}
+
+/** The row of an identifier, and if it is another one than was named: the service has revised that. */
+interface FoundFigure {
+  readonly row: ObservationRecord;
+  readonly isRevised: boolean;
+}
+
+/**
+ * Finds the row of an identifier in its series. If the service has none of that release, status or unit any more, or
+ * spells the period otherwise, it is the newest row of the same figure. Identifiers of earlier versions of the gateway
+ * have fewer parts.
+ */
 export function observationOf(
-  id: string,
   key: readonly string[],
   rows: readonly ObservationRecord[],
-): ObservationRecord | null {
-  const exact = rows[observationIds(rows).indexOf(id)];
-  if (exact !== undefined) return exact;
-  const isOfKey = (row: ObservationRecord) =>
-    keyOf(row, 0).slice(0, key.length).join('\n') === key.join('\n');
-  return rows.find(isOfKey) ?? null;
+): FoundFigure | null {
+  const lasting = rows.filter((row) => isLike(row, key, LASTING_PARTS));
+  const isWhole = key.length > LASTING_PARTS + 2;
+  const isEarlier = !isWhole && (key[LASTING_PARTS] ?? '') === '';
+  const exact = isEarlier
+    ? newestOf(lasting)
+    : newestOf(lasting.filter((row) => isLike(row, key, isWhole ? LASTING_PARTS + 3 : LASTING_PARTS + 1)));
+  if (exact !== null) return { row: exact, isRevised: false };
+  const [, , year = '', period = '', , place = '', source = ''] = key;
+  const ofPeriod = periodKeyOf({ year: Number(year), period });
+  const isOfFigure = (row: ObservationRecord) =>
+    row.source === source &&
+    (row.locationName ?? '') === place &&
+    String(row.year) === year &&
+    periodKeyOf(row) === ofPeriod;
+  const row = newestOf(lasting) ?? newestOf(rows.filter(isOfFigure));
+  return row === null ? null : { row, isRevised: true };
+}
+
+function isLike(row: ObservationRecord, key: readonly string[], parts: number): boolean {
+  const own = keyOf(row);
+  for (let i = 0; i < parts; i += 1) if (own[i] !== key[i]) return false;
+  return true;
 }
 
 export interface ObservationFilter {
@@ -360,7 +417,7 @@ function inRuns<Source>(
 
 export const batches = {
   Observation: {
-    id: observationIds,
+    id: identified,
     change: derived('change'),
     growthPercent: derived('growthPercent'),
     per: derived('per'),
@@ -405,17 +462,15 @@ const listing = createListing(
     idsOf(rows, list) {
       const groups = new Set(rows.map(groupOf));
       const all = list.filter((row) => groups.has(groupOf(row)));
-      const ids = new Map(observationIds(all).map((id, i) => [all[i], id]));
-      return rows.map((row) => ids.get(row) ?? '');
+      const names = new Map(observationNames(all).map((name, i) => [all[i], name]));
+      return rows.map((row) => names.get(row) ?? '');
     },
     find(list, { type, key }) {
       const [countryCode = '', metricKey = '', year = ''] = key;
       const group = `${countryCode} ${metricKey} ${year}`;
       const rows = list.filter((row) => row.countryCode === countryCode && groupOf(row) === group);
-      return (
-        observationOf(encodeId(type, ...key), key, rows) ??
-        observationOf('', key.slice(0, LASTING_PARTS), rows)
-      );
+      const named = rows[observationNames(rows).indexOf(encodeId(type, ...key))];
+      return named ?? observationOf(key, rows)?.row ?? null;
     },
   },
 );

@@ -237,6 +237,35 @@ function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figure
   });
 }
 
+/** Warns that an identifier names a state of a figure that the service has revised since. */
+export function warnOfRevised(
+  { warnings }: GraphContext,
+  path: Path,
+  [countryCode, metricKey, year, , , , , release = '']: readonly string[],
+  now: ObservationRecord,
+): void {
+  const named =
+    release === '' ? 'no release of a dataset' : `the release ${JSON.stringify(excerpt(release))}`;
+  const own =
+    now.datasetVersion === null ? 'names none' : `is of ${JSON.stringify(excerpt(now.datasetVersion))}`;
+  const message = `The figure of ${countryCode} ${metricKey} for ${year} that this id names, of ${named}, has been revised since: this is today's, which ${own}. Its own id is another one.`;
+  warnings.add({ code: 'REVISED_SINCE', message, path: responsePathAsArray(path), detail: excerpt(release) });
+}
+
+/** Warns of rows of a series that are states of one figure, and so have one identifier. */
+export function warnOfStates(
+  { warnings }: GraphContext,
+  path: () => Path,
+  { countryCode, metricKey, period, source }: ObservationRecord,
+): void {
+  const subject = JSON.stringify(['states', countryCode, metricKey, period, source]);
+  const code = 'SEVERAL_FIGURES';
+  warnings.addOf(code, subject, () => {
+    const message = `${countryCode} ${metricKey} has several figures for ${period}, of ${source}, that only their value or their retrieval tells apart: they share an id, and a cache that keeps objects by id keeps one of them.`;
+    return { code, message, path: responsePathAsArray(path()), sources: [source] };
+  });
+}
+
 /** Warns, once for each, that a figure was taken though others stand for its country, metric and period. */
 export function warnOfSeveral(
   { warnings }: GraphContext,

@@ -107,6 +107,7 @@ it('codes of warnings are those of the program', () => {
     UNREADABLE_PERIOD: true,
     UNREADABLE_TIME: true,
     SEVERAL_FIGURES: true,
+    REVISED_SINCE: true,
     SUBSCRIPTION_PAUSED: true,
   };
   expect(Object.keys(known).toSorted()).toEqual(WARNING_CODES.toSorted());

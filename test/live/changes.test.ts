@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { observationIds } from '../../src/resolvers/observations.ts';
+import { observationId } from '../../src/resolvers/observations.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
 import { changesBetween, digestOf } from '../../src/wings/live/figures.ts';
 
@@ -86,14 +86,14 @@ describe('changes', () => {
     const rows = fc.array(figure, { maxLength: 8 }).map(rowsOf);
     fc.assert(
       fc.property(rows, rows, (before, now) => {
-        const held = new Map(observationIds(before).map((id, i) => [id, before[i]?.value]));
+        const said = (row: ObservationRecord) => `${observationId(row)} ${row.value}`;
+        const held = before.map(said);
         for (const { kind, observation, before: old } of changesBetween(before, now)) {
-          if (old !== null) held.delete(observationIds([old])[0] ?? '');
-          if (kind !== 'REMOVED') held.set(observationIds([observation])[0] ?? '', observation.value);
+          if (old !== null) expect(held.splice(held.indexOf(said(old)), 1)).toEqual([said(old)]);
+          if (kind !== 'REMOVED') held.push(said(observation));
         }
-        const wanted = new Map(observationIds(now).map((id, i) => [id, now[i]?.value]));
-        expect([...held].sort()).toEqual([...wanted].sort());
-        expect(changesBetween([], now)).toHaveLength(wanted.size);
+        expect(held.sort()).toEqual(now.map(said).sort());
+        expect(changesBetween([], now)).toHaveLength(now.length);
         expect(digestOf(before) === digestOf(now)).toBe(changesBetween(before, now).length === 0);
       }),
     );

@@ -37,6 +37,7 @@ export type WarningCode =
   | 'UNREADABLE_PERIOD'
   | 'UNREADABLE_TIME'
   | 'SEVERAL_FIGURES'
+  | 'REVISED_SINCE'
   | 'SUBSCRIPTION_PAUSED';
 
 /** Something right but not whole: an entry of `extensions.warnings`. */

@@ -4,7 +4,7 @@ import type { ObservationEntry, Outcome } from '../../figures/entries.ts';
 import { changedAt, type Demand } from '../../plan/demand.ts';
 import { estimate } from '../../plan/modes.ts';
 import { newestOf } from '../../plan/newest.ts';
-import { observationIds } from '../../resolvers/observations.ts';
+import { observationNames } from '../../resolvers/observations.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../revalidation.ts';
@@ -31,10 +31,10 @@ export function changesBetween(
   now: readonly ObservationRecord[],
 ): ObservationChangeRecord[] {
   if (before === now) return [];
-  const gone = byId(before);
+  const gone = byName(before);
   const changes: ObservationChangeRecord[] = [];
   const added: ObservationRecord[] = [];
-  for (const [id, observation] of byId(now)) {
+  for (const [id, observation] of byName(now)) {
     const old = gone.get(id);
     gone.delete(id);
     if (old === undefined) added.push(observation);
@@ -58,17 +58,13 @@ export function changesBetween(
 
 /** Names the content of rows: rows of one digest have no changes between them. */
 export function digestOf(rows: readonly ObservationRecord[]): string {
-  const said = Array.from(byId(rows), ([id, row]) => `${id} ${textOf(row)}`).sort();
+  const said = Array.from(byName(rows), ([id, row]) => `${id} ${textOf(row)}`).sort();
   return hash('sha256', said.join('\n'), 'base64url');
 }
 
-function byId(rows: readonly ObservationRecord[]): Map<string, ObservationRecord> {
-  const found = new Map<string, ObservationRecord>();
-  for (const [i, id] of observationIds(rows).entries()) {
-    const row = rows[i];
-    if (row !== undefined) found.set(id, row);
-  }
-  return found;
+function byName(rows: readonly ObservationRecord[]): Map<string, ObservationRecord> {
+  const names = observationNames(rows);
+  return new Map(rows.map((row, i) => [names[i] as string, row]));
 }
 
 /** Indexes rows by all that tells them apart but the release; those that it doesn't tell apart are left out. */

@@ -395,6 +395,7 @@ const TOLD_BY: Readonly<Partial<Record<Warning['code'], string>>> = {
   NOT_COMPARABLE: observations.route,
   UNREADABLE_PERIOD: observations.route,
   SEVERAL_FIGURES: observations.route,
+  REVISED_SINCE: observations.route,
 };
 
 /**
