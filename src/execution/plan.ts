@@ -232,12 +232,6 @@ export interface DeferUsage {
   readonly parent: DeferUsage | undefined;
 }
 
-/** An active `@stream` of a list. */
-export interface StreamUsage {
-  readonly label: string | undefined;
-  readonly initialCount: number;
-}
-
 export interface FieldPlan {
   /** Name in the answer. */
   readonly key: string;
@@ -280,7 +274,6 @@ export interface AbstractShape extends Nullable {
 export interface ListShape extends Nullable {
   readonly kind: 'list';
   readonly item: Shape;
-  readonly stream: StreamUsage | undefined;
 }
 
 /** The fields of a selection, by their names in the answer. */
@@ -292,7 +285,6 @@ export interface FieldCollector {
    * @param nodes nodes of the field whose value the object is; null for the operation itself
    */
   select(type: GraphQLObjectType, nodes: readonly FieldNode[] | null): CollectedSelection;
-  streamOf(nodes: readonly FieldNode[]): StreamUsage | undefined;
 }
 
 interface CollectedSelection {
@@ -326,7 +318,6 @@ export function planOperation(
           ? collectFields(schema, fragments, variables as never, type, operation.selectionSet)
           : collectSubfields(schema, fragments, variables as never, type, nodes),
     }),
-    streamOf: () => undefined,
   });
   const root = planner.planSelected(rootType, null, collector ?? planner.wholly);
   return { root, schema, operation, fragments };
@@ -403,7 +394,7 @@ class Planner {
     const meta = isRoot ? META_FIELDS.find((field) => field.name === name) : undefined;
     const definition = meta ?? parentType.getFields()[name];
     if (definition === undefined) return null;
-    const shape = this.#shapeOf(definition.type, nodes, collecting, collecting.streamOf(nodes));
+    const shape = this.#shapeOf(definition.type, nodes, collecting);
     const isProperty = definition.resolve === undefined || definition.resolve === defaultFieldResolver;
     const by =
       definition.extensions.batch !== undefined
@@ -434,16 +425,10 @@ class Planner {
     return args;
   }
 
-  #shapeOf(
-    outer: GraphQLOutputType,
-    nodes: readonly FieldNode[],
-    by: FieldCollector,
-    stream?: StreamUsage,
-  ): Shape {
+  #shapeOf(outer: GraphQLOutputType, nodes: readonly FieldNode[], by: FieldCollector): Shape {
     const isNonNull = isNonNullType(outer);
     const type = getNullableType(outer) as GraphQLOutputType;
-    if (isListType(type))
-      return { kind: 'list', isNonNull, item: this.#shapeOf(type.ofType, nodes, by), stream };
+    if (isListType(type)) return { kind: 'list', isNonNull, item: this.#shapeOf(type.ofType, nodes, by) };
     if (isLeafType(type)) return { kind: 'leaf', isNonNull, type, leaf: leafKind(type) };
     if (isObjectType(type)) return { kind: 'object', isNonNull, plan: this.planSelected(type, nodes, by) };
     if (isInterfaceType(type) || isUnionType(type)) {

@@ -90,10 +90,8 @@ export interface RunParts {
 /** The part of an operation that one run answers. */
 export interface RunScope {
   readonly holder: Holder;
-  /** The object whose selection is resolved; or items of a list. */
-  readonly root:
-    | { readonly plan: ObjectPlan; readonly object: object }
-    | { readonly field: FieldPlan; readonly shape: Shape; readonly items: unknown[] };
+  /** The object whose selection is resolved. */
+  readonly root: { readonly plan: ObjectPlan; readonly object: object };
   /** Makes the taker of parts that are delivered apart from this run. */
   readonly later: (run: Run) => Later | undefined;
   readonly together: ResolveTogether;
@@ -104,18 +102,6 @@ interface Later {
   /** True if parts of so many objects may be delivered apart. */
   mayDefer(deferral: ObjectDeferral, objects: number): boolean;
   defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
-  /**
-   * Takes the items of a list from some place on.
-   * @param lists column whose path, at the slot, is that of the list
-   * @returns false if it doesn't take them: then they belong to the answer
-   */
-  stream(
-    field: FieldPlan,
-    shape: ListShape,
-    lists: ListColumn,
-    slot: number,
-    items: readonly unknown[],
-  ): boolean;
 }
 
 /** The parent of the whole answer: nothing stands above it. */
@@ -160,7 +146,7 @@ export class Run {
   readonly #scheduler: Scheduler;
   readonly #scope: RunScope;
   readonly #later: Later | undefined;
-  #root: Column | undefined;
+  #root: ObjectColumn | undefined;
   #halted: GraphQLError | null = null;
 
   constructor(parts: RunParts, scope: RunScope) {
@@ -178,16 +164,10 @@ export class Run {
   /** Resolves all fields, and makes the answer of them: at once, as far as nothing has to be waited for. */
   async answer(): Promise<Executed> {
     const { root, holder } = this.#scope;
-    if ('plan' in root) {
-      const shape = { kind: 'object', isNonNull: false, plan: root.plan } as const;
-      const objects = new ObjectColumn(shape, holder, root.plan, [root.object]);
-      this.#root = objects;
-      this.#descend(objects);
-    } else {
-      this.#scheduler.waitForAll(root.items, (items) => {
-        this.#root = this.#complete(root.field, root.shape, holder, items);
-      });
-    }
+    const shape = { kind: 'object', isNonNull: false, plan: root.plan } as const;
+    const objects = new ObjectColumn(shape, holder, root.plan, [root.object]);
+    this.#root = objects;
+    this.#descend(objects);
     const working = this.#scheduler.work();
     if (working !== undefined) await working;
     const isNull = this.#parts.isDry || this.#halted !== null;
@@ -210,7 +190,7 @@ export class Run {
   /** True if nothing has come of it: a value is missing that may not be null. */
   get isLost(): boolean {
     if (this.#errors.isAllLost || this.#halted !== null) return true;
-    return 'plan' in this.#scope.root && this.#root?.isNull(0) === true;
+    return this.#root?.isNull(0) === true;
   }
 
   #resolve(objects: ObjectColumn, index: number, field: FieldPlan): void {
@@ -307,11 +287,9 @@ export class Run {
 
   /** Makes the objects of the answer, and their JSON. */
   *#make(): Steps<TextPieces> {
-    const { root } = this.#scope;
-    const column = this.#root as Column;
+    const column = this.#root as ObjectColumn;
     yield* column.build(this.#errors);
-    const isOne = 'plan' in root;
-    return yield* written(isOne ? column.valueAt(0) : root.items.map((_, slot) => column.valueAt(slot)));
+    return yield* written(column.valueAt(0));
   }
 
   #complete(field: FieldPlan, shape: Shape, holder: Holder, values: readonly unknown[]): Column {
@@ -382,10 +360,6 @@ export class Run {
         const before = items.length;
         for (const item of value) items.push(item);
         this.#parts.onList?.(items.length - before);
-        const from = before + (shape.stream?.initialCount ?? Number.POSITIVE_INFINITY);
-        // Items beyond the first may come later.
-        if (items.length > from && this.#later?.stream(field, shape, column, slot, items.slice(from)))
-          items.length = from;
       } else if (value !== null) {
         const named = `${field.parentType.name}.${field.name}`;
         const fault = new Error(`Expected Iterable, but did not find one for field "${named}".`);

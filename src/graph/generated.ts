@@ -1619,14 +1619,6 @@ export type SemanticNonNullDirectiveArgs = {
 
 export type SemanticNonNullDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = SemanticNonNullDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
-export type StreamDirectiveArgs = {
-  if?: Scalars['Boolean']['input'];
-  initialCount?: Scalars['Int']['input'];
-  label?: Maybe<Scalars['String']['input']>;
-};
-
-export type StreamDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = StreamDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
-
 export type UpstreamDirectiveArgs = {
   takes: UpstreamTake;
 };
@@ -2057,6 +2049,5 @@ export type DirectiveResolvers<ContextType = GraphContext> = {
   defer?: DeferDirectiveResolver<any, any, ContextType>;
   lookup?: LookupDirectiveResolver<any, any, ContextType>;
   semanticNonNull?: SemanticNonNullDirectiveResolver<any, any, ContextType>;
-  stream?: StreamDirectiveResolver<any, any, ContextType>;
   upstream?: UpstreamDirectiveResolver<any, any, ContextType>;
 };

@@ -253,7 +253,7 @@ export function createSubgraph(typeDefs: DocumentNode, { resolvers, entities }: 
 }
 
 /** Directives of operations. Routers have their own of these names, and hand none on. */
-const EXECUTABLE: ReadonlySet<string> = new Set(['defer', 'stream']);
+const EXECUTABLE: ReadonlySet<string> = new Set(['defer']);
 
 /** An SDL without the directives of operations, and those. */
 function executableApart(document: DocumentNode): Readonly<Record<'document' | 'executable', DocumentNode>> {

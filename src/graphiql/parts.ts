@@ -8,15 +8,11 @@ import { isObject, type JsonObject } from './chart/document.ts';
 
 type Path = readonly (string | number)[];
 
-/**
- * A part that has come late: fields of an object, or items of a list from the place on that its path ends
- * with.
- */
+/** A part that has come late: fields of an object. */
 interface Piece {
   readonly path: Path;
   /** Null if they are lost. */
   readonly data?: JsonObject | null;
-  readonly items?: readonly unknown[] | null;
   readonly errors?: readonly GraphError[];
 }
 
@@ -66,11 +62,8 @@ export function grownBy(answer: Answer, { incremental = [], data, errors = [], e
 
 function grownAt(value: unknown, [step, ...rest]: Path, piece: Piece): unknown {
   if (step === undefined) return piece.data == null ? value : merged(value, piece.data);
-  if (Array.isArray(value) && typeof step === 'number') {
-    const items = rest.length === 0 ? piece.items : undefined;
-    if (items === undefined) return value.with(step, grownAt(value[step], rest, piece));
-    return items === null ? value : [...value.slice(0, step), ...items, ...value.slice(step + items.length)];
-  }
+  if (Array.isArray(value) && typeof step === 'number')
+    return value.with(step, grownAt(value[step], rest, piece));
   return isObject(value) ? { ...value, [step]: grownAt(value[step], rest, piece) } : value;
 }
 

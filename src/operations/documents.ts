@@ -8,9 +8,7 @@ import {
   type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
-  getNullableType,
   getVariableValues,
-  isListType,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
@@ -375,18 +373,16 @@ export interface ValidOperation extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-const isDeferral = ({ name }: DirectiveNode) => name.value === 'defer' || name.value === 'stream';
-
 /** Checks labels. They tell parts of an answer apart: each is a text of its own, known before anything runs. */
 const deferralLabelRule: ValidationRule = (context) => {
   const known = new Map<string, DirectiveNode>();
   return {
     Directive(node) {
-      if (!isDeferral(node)) return;
+      if (node.name.value !== 'defer') return;
       const label = node.arguments?.find(({ name }) => name.value === 'label')?.value;
       if (label === undefined || label.kind === Kind.NULL) return;
       if (label.kind !== Kind.STRING) {
-        const message = `The label of @${node.name.value} has to be a text in the document, and no variable.`;
+        const message = `The label of @defer has to be a text in the document, and no variable.`;
         context.reportError(new GraphQLError(message, { nodes: node }));
         return;
       }
@@ -398,17 +394,6 @@ const deferralLabelRule: ValidationRule = (context) => {
     },
   };
 };
-
-const streamOfListRule: ValidationRule = (context) => ({
-  Directive(node) {
-    if (node.name.value !== 'stream') return;
-    const field = context.getFieldDef();
-    const parent = context.getParentType();
-    if (field == null || parent == null || isListType(getNullableType(field.type))) return;
-    const message = `@stream is for lists, and ${parent.name}.${field.name} is none. Defer it by @defer on a fragment around it.`;
-    context.reportError(new GraphQLError(message, { nodes: node }));
-  },
-});
 
 /**
  * Validation rules for limits that an operation's text alone can break: such an operation never runs. One more rule has
@@ -443,7 +428,6 @@ export function limitRules({
     knownOperationRule,
     // By the draft of the specification.
     deferralLabelRule,
-    streamOfListRule,
   ];
 }
 

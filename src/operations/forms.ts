@@ -90,10 +90,10 @@ function withLimits(response: GatewayResponse, known: ReturnType<Ledger['limits'
 }
 
 const MULTIPART = /multipart\/mixed/i;
-const DEFERRAL = /@\s*(defer|stream)\b/;
+const DEFERRAL = /@\s*defer\b/;
 
 /**
- * Answers in parts, as `multipart/mixed`, a client that accepts that and defers something (`@defer`, `@stream`). The
+ * Answers in parts, as `multipart/mixed`, a client that accepts that and defers something (`@defer`). The
  * operation runs like any other, and its late parts come later. To all other clients, directives that defer say
  * nothing.
  */

@@ -392,11 +392,9 @@ export class Execution {
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
   async refusalOf(
     planned: PlannedOperation,
-    { context: { caller }, delivery }: OperationRun,
+    { context: { caller } }: OperationRun,
   ): Promise<GraphQLError | null> {
-    const { schema, learned, config } = this.#parts;
-    const fault = delivery?.refusalOf(planned, schema) ?? null;
-    if (fault !== null) return fault;
+    const { learned, config } = this.#parts;
     const { prepared, variables, bound, plan } = planned;
     if (bound(learned.facts().maxRows) <= config.maxUpstreamCalls) return null;
     const { document, operation } = prepared;

@@ -74,17 +74,4 @@ describe.runIf(isInstalled).for(HANDLERS)('Apollo Client, by its %s', (handler) 
     expect(last?.extensions).toEqual(plain.upstream);
     expect(program.requests()).toHaveLength(3);
   });
-
-  it('shows a list before its items, where those are late', async () => {
-    await using program = await openProgram();
-    program.sandbox.faults.set({ kind: 'latency', ms: 300, route: '/v1/countries/{code}/profile' });
-    const list = (directive: string) =>
-      `{ countries(codes: ["KE", "RW", "UG"]) ${directive} { id code profile { indicators { name value } } } }`;
-    const plain = await program.ask(list(''));
-    const query = list('@stream(initialCount: 0)');
-    const states = await statesOf(handler, { url: program.url, key: program.sandbox.keys.team, query });
-    expect(states[0]?.data).toEqual({ countries: [] });
-    expect(canonical(without(states.at(-1)?.data))).toBe(canonical(plain.data));
-    expect(states.at(-1)?.extensions).toEqual(plain.upstream);
-  });
 });

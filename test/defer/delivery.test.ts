@@ -105,12 +105,6 @@ describe('who gets the whole at once', () => {
     ['rules parts out', CARD, 'multipart/mixed;q=0, application/json', {}],
     ['has switched the directive off', CARD, ACCEPTS.v02, { if: false }],
     ['defers nothing', PLAIN, ACCEPTS.v02, {}],
-    [
-      'streams a list that is at its end',
-      '{ countries(codes: ["KE"]) @stream(initialCount: 5) { code } }',
-      ACCEPTS.v02,
-      {},
-    ],
   ] as const;
   it.for(WHOLE)('a client that %s', async ([, query, accept, variables]) => {
     await using program = await openProgram();
@@ -174,8 +168,7 @@ describe('what is refused', () => {
       'query($l: String) { a: __typename ... @defer(label: $l) { b: __typename } }',
       'GRAPHQL_VALIDATION_FAILED',
     ],
-    ['a stream of no list', '{ country(code: "KE") @stream { code } }', 'GRAPHQL_VALIDATION_FAILED'],
-    ['less than no items', '{ countries @stream(initialCount: -1) { code } }', 'BAD_USER_INPUT'],
+    ['a list in parts', '{ countries @stream(initialCount: 1) { code } }', 'GRAPHQL_VALIDATION_FAILED'],
     [
       'what is too dear',
       '{ countries { code ... @defer { profile { name: __typename } signals { __typename } } } }',
@@ -192,25 +185,6 @@ describe('what is refused', () => {
     expect(reply.whole.errors[0]?.extensions.code).toBe(code);
     expect(reply.whole.extensions.upstream.calls).toBe(0);
     expect(program.requests()).toEqual([]);
-  });
-
-  it('only the operation that runs, by its values, and the fragments that it reaches', async () => {
-    await using program = await openProgram();
-    const document = `
-      query Runs { countries(codes: ["KE"]) { code ... @defer { name } } }
-      query Other($first: Int!) { countries @stream(initialCount: -1) { code } sources @stream(initialCount: $first) { key } }
-      query Spreads { ...Outer }
-      fragment Outer on Query { ...Inner }
-      fragment Inner on Query { countries @stream(initialCount: -1) { code } }`;
-    const ran = await askInParts(program, document, { operationName: 'Runs' });
-    expect(ran.parts.length).toBeGreaterThan(1);
-    expect(ran.whole).toMatchObject({ data: { countries: [{ code: 'KE', name: 'Kenya' }] }, errors: [] });
-    expect(program.requests()).toEqual(['GET /v1/countries']);
-    for (const operationName of ['Other', 'Spreads']) {
-      const refused = await askInParts(program, document, { operationName, variables: { first: 1 } });
-      expect(refused.whole.errors[0]?.extensions.code).toBe('BAD_USER_INPUT');
-      expect(program.requests()).toEqual([]);
-    }
   });
 
   it('an operation without a key, before any part', async () => {
@@ -279,18 +253,6 @@ describe('bounds', () => {
     expect(pending.length).toBeLessThanOrEqual(1_000);
   });
 
-  it('stream a long list in blocks', async () => {
-    await using program = await openProgram();
-    const query = (directive: string) => `{ indicators ${directive} { key name } }`;
-    const plain = await program.ask(query(''));
-    for (const spec of SPECS) {
-      const reply = await askInParts(program, query('@stream(initialCount: 3)'), { spec });
-      expect(payloads(reply)[0].data.indicators).toHaveLength(3);
-      expect(canonical(reply.whole.data)).toBe(canonical(plain.data));
-      expect(payloads(reply).flatMap((part) => part.incremental ?? []).length).toBeLessThanOrEqual(100);
-    }
-  });
-
   it('refuse the whole where what is there at once is too long', async () => {
     await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '5000' } });
     const query = '{ indicators { key name record } ... @defer { country(code: "KE") { code } } }';
@@ -314,14 +276,11 @@ describe('the directives', () => {
   it('are told to clients, and not to routers, which have their own', async () => {
     await using program = await openProgram();
     const { data } = await program.ask('{ __schema { directives { name locations } } _service { sdl } }');
-    const told = data.__schema.directives.filter(({ name }: Json) => name === 'defer' || name === 'stream');
-    expect(told).toEqual([
-      { name: 'defer', locations: ['FRAGMENT_SPREAD', 'INLINE_FRAGMENT'] },
-      { name: 'stream', locations: ['FIELD'] },
-    ]);
-    expect(data._service.sdl).not.toMatch(/@(defer|stream)/);
+    const told = data.__schema.directives.filter(({ name }: Json) => name === 'defer');
+    expect(told).toEqual([{ name: 'defer', locations: ['FRAGMENT_SPREAD', 'INLINE_FRAGMENT'] }]);
+    expect(data._service.sdl).not.toMatch(/@defer/);
     const sdl = await fetch(new URL('/schema.graphql', program.url));
-    expect(await sdl.text()).not.toMatch(/@(defer|stream)/);
+    expect(await sdl.text()).not.toMatch(/@defer/);
   });
 
   it('may stand in operations that are asked for by their hash, and by GET', async () => {

@@ -6,8 +6,7 @@ import { IncrementalRun } from '../../src/wings/defer/incremental.ts';
 
 const schema = buildSchema(`
   directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
-  directive @stream(if: Boolean! = true, label: String, initialCount: Int! = 0) on FIELD
-  type Query { box: Box, boxes: [Box], solid: [Box!], words: [String!]!, risky: [Box] }
+  type Query { box: Box }
   type Box { name: String!, sure: String!, late: String, inner: Box, innerSure: Box! }
 `);
 
@@ -28,14 +27,6 @@ interface Box {
 }
 const box = (name: string): Box => ({ name });
 resolve('Query', 'box', () => box('a'));
-resolve('Query', 'boxes', () => ['a', 'b', 'c'].map(box));
-resolve('Query', 'solid', () => ['a', 'b', 'c'].map(box));
-/** Takes its whole turn, so that anything after it waits for another one; by then an item has failed. */
-resolve('Query', 'risky', () => {
-  for (const endsAtMs = performance.now() + 10; performance.now() < endsAtMs; );
-  return [box('a'), Promise.reject(new Error('no b')), box('c')];
-});
-resolve('Query', 'words', () => ['x', 'y', 'z']);
 resolve('Box', 'sure', (source) => gate(`sure ${(source as Box).name}`).promise);
 resolve('Box', 'late', (source) => gate(`late ${(source as Box).name}`).promise);
 resolve('Box', 'inner', (source) => box(`${(source as Box).name}/i`));
@@ -83,30 +74,10 @@ async function begin(query: string) {
 function short(told: ReturnType<IncrementalRun<Told>['take']>[number]): string {
   const at = `${told.of.label ?? told.of.id} at ${told.of.path.join('.')}`;
   if (told.kind === 'pending') return `pending ${at}`;
-  if (told.kind === 'items') return `items ${at} from ${told.first}: ${JSON.stringify(told.part.data)}`;
   if (told.failed !== null) return `failed ${at}: ${told.failed.errors.join('; ')}`;
-  if (told.kind === 'list') return `over ${at}`;
   const parts = told.parts.map(({ path, part }) => `${path.join('.')} ${JSON.stringify(part.data)}`);
   return `complete ${at}: ${parts.join(' and ')}`;
 }
-
-describe('items that fail before they are waited for', () => {
-  it('are errors of theirs, and no fault of the program', async () => {
-    const unhandled: unknown[] = [];
-    const note = (error: unknown) => unhandled.push(error);
-    process.on('unhandledRejection', note);
-    try {
-      const { first, told } = await begin('{ risky @stream { name } }');
-      expect(await first).toEqual({ data: { risky: [] }, errors: [] });
-      const all = [...(await told()), ...(await told())];
-      expect(all).toContain('over 0 at risky');
-      expect(all.join()).toContain('null');
-    } finally {
-      process.off('unhandledRejection', note);
-    }
-    expect(unhandled).toEqual([]);
-  });
-});
 
 describe('parts of an operation', () => {
   it('are there whole, and those within others after them', async () => {
@@ -160,56 +131,5 @@ describe('parts of an operation', () => {
     gate('late a').resolve('l');
     expect(await told()).toEqual([]);
     expect(run.isRunning).toBe(false);
-  });
-
-  it('are items in their order', async () => {
-    const { first, told } = await begin('{ boxes @stream(initialCount: 1, label: "S") { name late } }');
-    gate('late a').resolve(1);
-    expect(await first).toEqual({ data: { boxes: [{ name: 'a', late: '1' }] }, errors: [] });
-    gate('late c').resolve(3);
-    expect(await told()).toEqual(['pending S at boxes']);
-    gate('late b').resolve(2);
-    expect(await told()).toEqual([
-      'items S at boxes from 1: [{"name":"b","late":"2"}]',
-      'items S at boxes from 2: [{"name":"c","late":"3"}]',
-      'over S at boxes',
-    ]);
-  });
-
-  it('end a list that may not lack an item, and not one that may', async () => {
-    const solid = await begin('{ solid @stream(label: "S") { sure } }');
-    await solid.first;
-    gate('sure a').resolve('1');
-    gate('sure b').resolve(null);
-    gate('sure c').resolve('3');
-    expect(await solid.told()).toEqual([
-      'pending S at solid',
-      'items S at solid from 0: [{"sure":"1"}]',
-      'failed S at solid: solid,1,sure: Cannot return null for non-nullable field Box.sure.',
-    ]);
-    const loose = await begin('{ boxes @stream(label: "S") { sure } }');
-    await loose.first;
-    for (const name of ['a', 'b', 'c']) gate(`sure ${name}`).resolve(name === 'b' ? null : name);
-    expect(await loose.told()).toEqual([
-      'pending S at boxes',
-      'items S at boxes from 0: [{"sure":"a"}]',
-      'items S at boxes from 1: [null]',
-      'items S at boxes from 2: [{"sure":"c"}]',
-      'over S at boxes',
-    ]);
-  });
-
-  it('are leaves, too, and lists within deferred fragments', async () => {
-    const { first, told } = await begin(
-      '{ ... @defer(label: "A") { words @stream(initialCount: 2, label: "S") } }',
-    );
-    expect(await first).toEqual({ data: {}, errors: [] });
-    expect(await told()).toEqual([
-      'pending A at ',
-      'complete A at :  {"words":["x","y"]}',
-      'pending S at words',
-      'items S at words from 2: ["z"]',
-      'over S at words',
-    ]);
   });
 });

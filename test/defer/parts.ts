@@ -115,8 +115,7 @@ export function merged(parts: readonly Part[]): Whole {
       else {
         const { path } = pending.get(told.id) ?? { path: [] };
         const at = ['data', ...path, ...(told.subPath ?? [])];
-        if (told.items) (valueAt(root, at) as Json[]).push(...told.items);
-        else assignDeep(valueAt(root, at), told.data);
+        assignDeep(valueAt(root, at), told.data);
       }
     }
     for (const { id, errors: others = [] } of payload.completed ?? []) {
@@ -131,11 +130,7 @@ export function merged(parts: readonly Part[]): Whole {
 }
 
 function addAt(root: Json, path: (string | number)[], told: Json): void {
-  if ('items' in told) {
-    const list = valueAt(root, path.slice(0, -1));
-    if (told.items !== null && list.length !== path.at(-1)) throw new Error('A list has a hole.');
-    list.push(...(told.items ?? []));
-  } else if (told.data !== null) assignDeep(valueAt(root, path), told.data);
+  if (told.data !== null) assignDeep(valueAt(root, path), told.data);
 }
 
 function valueAt(root: Json, path: readonly (string | number)[]): Json {

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('an operation that defers', () => {
     const { page, program } = scene;
     await start(
       page,
-      '{ country(code: "KE") { name ... @defer(label: "p") { profile { indicators { name } } } } countries(codes: ["KE", "RW"]) @stream(initialCount: 1) { code } }',
+      '{ country(code: "KE") { name ... @defer(label: "p") { profile { indicators { name } } } } countries(codes: ["KE", "RW"]) { code } }',
     );
     await expect.poll(() => answered(page)).toContain('"profile"');
     expect(await page.locator('.squiggly-error').count()).toBe(0);

@@ -21,15 +21,8 @@ import {
   typeFromAST,
   visit,
 } from 'graphql';
-import { Failure } from '../../errors.ts';
 import { byteLengthOf } from '../../execution/columns.ts';
-import {
-  type DeferUsage,
-  type FieldCollector,
-  fragmentsIn,
-  planOperation,
-  type StreamUsage,
-} from '../../execution/plan.ts';
+import { type DeferUsage, type FieldCollector, fragmentsIn, planOperation } from '../../execution/plan.ts';
 import type { Executed, runPlan } from '../../execution/run.ts';
 import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
 import { IncrementalRun } from './incremental.ts';
@@ -59,15 +52,14 @@ type UsageSet = ReadonlySet<DeferUsage>;
 const NONE: UsageSet = new Set();
 
 /**
- * True if an operation has a `@defer` or `@stream` that is not switched off. Others of its document have variables of
+ * True if an operation has a `@defer` that is not switched off. Others of its document have variables of
  * their own, and nothing is known of those.
- * @throws GraphQLError if one has an argument that can't be followed
  */
 export function hasActiveDeferrals({ schema, operation, fragments, variables }: DeferralScope): boolean {
   let isActive = false;
   const look = (node: FieldNode | FragmentSpreadNode | InlineFragmentNode) => {
     for (const directive of node.directives ?? []) {
-      if (directive.name.value !== 'defer' && directive.name.value !== 'stream') continue;
+      if (directive.name.value !== 'defer') continue;
       if (valuesOf(schema, directive, node, variables) !== null) isActive = true;
     }
   };
@@ -93,16 +85,11 @@ function valuesOf(
   if (!(definition instanceof GraphQLDirective)) return null;
   const values = getDirectiveValues(definition, node, variables) ?? {};
   if (values.if === false) return null;
-  const initialCount = Number(values.initialCount ?? 0);
-  if (initialCount < 0)
-    throw new GraphQLError(`@stream(initialCount: ${initialCount}) has to be 0 or more.`, {
-      nodes: directive,
-    });
-  return { label: typeof values.label === 'string' ? values.label : undefined, initialCount };
+  return { label: typeof values.label === 'string' ? values.label : undefined };
 }
 
 /**
- * Collects selections by `@defer` and `@stream`, each field once, as the draft of the specification says (Incremental
+ * Collects selections by `@defer`, each field once, as the draft of the specification says (Incremental
  * Delivery, v0.2). A field that is selected outside of a deferred fragment too isn't deferred. One that several
  * fragments defer goes with the first of them to be complete.
  */
@@ -145,21 +132,7 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
     };
   }
 
-  return {
-    select,
-    streamOf(nodes): StreamUsage | undefined {
-      const all: StreamUsage[] = [];
-      for (const node of nodes) {
-        const directive = node.directives?.find(({ name }) => name.value === 'stream');
-        const values = directive && valuesOf(scope.schema, directive, node, scope.variables);
-        // If it is selected without `@stream` as well, the whole list is asked for.
-        if (values == null) return undefined;
-        all.push(values);
-      }
-      const [first] = all;
-      return first && { ...first, initialCount: Math.max(...all.map(({ initialCount }) => initialCount)) };
-    },
-  };
+  return { select };
 }
 
 /** The fields of one selection, and the deferred fragments that begin there. */
@@ -254,7 +227,7 @@ function isSame(one: UsageSet, other: UsageSet): boolean {
   return true;
 }
 
-/** A part of an answer, written: an object's fields, or an array of items. */
+/** A part of an answer, written: an object's fields. */
 interface WrittenPart {
   /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
   readonly isLost: boolean;
@@ -337,14 +310,6 @@ function withoutMultipart(accepts: string): string {
 function entriesOf2022(told: DeliveredPart): string[] {
   const { path, label } = told.of;
   const labelled = label === undefined ? '' : `"label":${JSON.stringify(label)},`;
-  if (told.kind === 'items') {
-    const at = JSON.stringify([...path, told.first]);
-    return [`{${labelled}"path":${at},"items":${told.part.data}${errorsOf(told.part)}}`];
-  }
-  if (told.kind === 'list') {
-    const at = JSON.stringify([...path, told.first]);
-    return told.failed === null ? [] : [`{${labelled}"path":${at},"items":null${errorsOf(told.failed)}}`];
-  }
   if (told.kind === 'pending') return [];
   const at = JSON.stringify(path);
   if (told.failed !== null) return [`{${labelled}"path":${at},"data":null${errorsOf(told.failed)}}`];
@@ -368,9 +333,8 @@ function pendingOf(told: DeliveredPart): string[] {
 }
 
 function entriesOfV02(told: DeliveredPart): string[] {
-  const id = idOf(told.of);
-  if (told.kind === 'items') return [`{${id},"items":${told.part.data}${errorsOf(told.part)}}`];
   if (told.kind !== 'fragment') return [];
+  const id = idOf(told.of);
   const above = told.of.path.length;
   return told.parts.map(({ path, part }) => {
     const below = path.slice(above);
@@ -380,7 +344,7 @@ function entriesOfV02(told: DeliveredPart): string[] {
 }
 
 function completedOf(told: DeliveredPart): string[] {
-  if (told.kind !== 'fragment' && told.kind !== 'list') return [];
+  if (told.kind !== 'fragment') return [];
   return [`{${idOf(told.of)}${told.failed === null ? '' : errorsOf(told.failed)}}`];
 }
 
@@ -430,21 +394,6 @@ export class Delivery {
   /** Settles once everything is executed; null if the answer comes whole. */
   get over(): Promise<void> | null {
     return this.#over;
-  }
-
-  /** Refuses an operation if its directives of delivery can't be followed; null if they can. */
-  refusalOf(planned: PlannedOperation, schema: GraphQLSchema): GraphQLError | null {
-    try {
-      hasActiveDeferrals(scopeOf(planned, schema));
-      return null;
-    } catch (error) {
-      const { message, nodes } = error as GraphQLError;
-      return new GraphQLError(message, {
-        nodes: nodes ?? null,
-        originalError: new Failure('BAD_USER_INPUT', message),
-        extensions: { http: { status: 400 } },
-      });
-    }
   }
 
   /**

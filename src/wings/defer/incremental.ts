@@ -1,15 +1,13 @@
 import { type GraphQLError, type ResponsePath, responsePathAsArray } from 'graphql';
-import { handleRejections } from '../../async/turns.ts';
 import {
   type Column,
   type Holder,
-  type ListColumn,
   type ObjectColumn,
   type Position,
   type ResolveTogether,
   TogetherInfo,
 } from '../../execution/columns.ts';
-import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
+import type { DeferUsage, FieldPlan, ObjectDeferral } from '../../execution/plan.ts';
 import { atOnce, type Executed, Run, type RunParts, type RunScope } from '../../execution/run.ts';
 
 type AnswerPath = readonly (string | number)[];
@@ -108,18 +106,9 @@ type Delivered<Told> =
       readonly of: PendingDelivery;
       readonly parts: readonly { readonly path: AnswerPath; readonly part: Told }[];
       readonly failed: Told | null;
-    }
-  /** Further items of a list: an array of them. */
-  | { readonly kind: 'items'; readonly of: PendingDelivery; readonly first: number; readonly part: Told }
-  /** A list is complete; or an item failed that it may not lack. */
-  | {
-      readonly kind: 'list';
-      readonly of: PendingDelivery;
-      readonly first: number;
-      readonly failed: Told | null;
     };
 
-/** A deferred fragment of one object, or a list of which items are to come. */
+/** A deferred fragment of one object. */
 interface PendingDelivery {
   readonly id: number;
   readonly path: AnswerPath;
@@ -143,22 +132,14 @@ interface Fragment extends PendingDelivery {
   state: 'hidden' | 'pending' | 'told' | 'given up';
 }
 
-interface Stream extends PendingDelivery {
-  readonly blocks: RunPart[];
-  next: number;
-  isPending: boolean;
-}
-
-/** The answer of one run: the first part, the fields of a deferred fragment on one object, or items of a list. */
+/** The answer of one run: the first part, or the fields of a deferred fragment on one object. */
 interface RunPart {
   readonly path: AnswerPath;
   readonly fragments: readonly Fragment[];
-  readonly stream: Stream | null;
-  readonly items: number;
   /** Position of the object that it belongs to; null if nothing holds it. */
   readonly position: Position | null;
-  /** Fragments and lists that begin in it, with their positions. */
-  readonly begun: { readonly what: Fragment | Stream; readonly position: Position }[];
+  /** Fragments that begin in it, with their positions. */
+  readonly begun: { readonly what: Fragment; readonly position: Position }[];
   readonly spawned: RunPart[];
   state: 'running' | 'there' | 'lost' | 'told';
   /** True if its run has begun, or never will. */
@@ -196,7 +177,6 @@ class DeliveryOrder<Told extends ToldPart> {
       if (isLost) this.#fail(fragment, part);
       else if (fragment.left === 0) this.#complete(fragment);
     }
-    if (part.stream?.isPending) this.#advance(part.stream);
   }
 
   /** Gives up a part that nobody is to hear of any more: its parent is lost. */
@@ -215,18 +195,15 @@ class DeliveryOrder<Told extends ToldPart> {
     if (part.state === 'lost') return;
     part.state = 'told';
     const begun = part.begun.filter(({ position }) => !isGone(position)).map(({ what }) => what);
-    for (const what of begun) {
-      if (!('blocks' in what)) what.isFound = true;
-    }
+    for (const what of begun) what.isFound = true;
     const announced = begun.filter((what) => this.#announce(what));
     for (const what of announced) this.#goOn(what);
   }
 
   /** Announces a part to come, once the one around it has been told. */
-  #announce(what: Fragment | Stream): boolean {
-    if ('blocks' in what) what.isPending = true;
-    else if (!isDue(what)) return false;
-    else what.state = 'pending';
+  #announce(what: Fragment): boolean {
+    if (!isDue(what)) return false;
+    what.state = 'pending';
     const { id, path, label } = what;
     this.#pending += 1;
     this.#changes.push({ kind: 'pending', of: { id, path, label } });
@@ -234,11 +211,7 @@ class DeliveryOrder<Told extends ToldPart> {
   }
 
   /** Tells the available parts of a delivery that was announced. */
-  #goOn(what: Fragment | Stream): void {
-    if ('blocks' in what) {
-      this.#advance(what);
-      return;
-    }
+  #goOn(what: Fragment): void {
     const failed = what.parts.find(({ state }) => state === 'lost');
     if (failed !== undefined) this.#fail(what, failed);
     else if (what.left === 0) this.#complete(what);
@@ -267,39 +240,11 @@ class DeliveryOrder<Told extends ToldPart> {
     fragment.state = 'given up';
     this.#changes.push({ kind: 'fragment', of: fragment, parts: [], failed: part.outcome as Told });
   }
-
-  /** Tells of the items of a list that are there, in their order. */
-  #advance(stream: Stream): void {
-    const { blocks } = stream;
-    while (blocks.length > 0) {
-      const [block] = blocks as [RunPart];
-      if (block.state === 'running') return;
-      const part = block.outcome as Told;
-      const first = stream.next;
-      if (block.state === 'lost') {
-        this.#endList(stream, part);
-        return;
-      }
-      blocks.shift();
-      stream.next += block.items;
-      this.#changes.push({ kind: 'items', of: stream, first, part });
-      this.isTold(block);
-    }
-    this.#endList(stream, null);
-  }
-
-  #endList(stream: Stream, failed: Told | null): void {
-    this.#pending -= 1;
-    stream.isPending = false;
-    this.#changes.push({ kind: 'list', of: stream, first: stream.next, failed });
-  }
 }
 
 function openPart(given: Pick<RunPart, 'path' | 'position'> & Partial<RunPart>): RunPart {
   return {
     fragments: [],
-    stream: null,
-    items: 0,
     begun: [],
     spawned: [],
     state: 'running',
@@ -331,9 +276,6 @@ function isGone(position: Position | null): boolean {
 
 /** Parts of one operation that are delivered apart; any beyond stay in place. */
 const MAX_PARTS = 1_000;
-
-/** Groups that the items of one list are delivered in. */
-const MAX_BLOCKS = 100;
 
 /**
  * Executes an operation whose plan has parts that are delivered apart. They begin at once, each in a run of its own
@@ -379,7 +321,7 @@ export class IncrementalRun<Told extends ToldPart> {
   async first(): Promise<Executed> {
     const root = { plan: this.#parts.plan.root, object: {} };
     const holder: Holder = { above: () => null, path: () => undefined };
-    const run = this.#open(this.#first, { holder, root }, () => undefined, true);
+    const run = this.#open(this.#first, { holder, root }, () => undefined);
     try {
       const executed = await run.answer();
       this.#order.isThere(this.#first, run.isLost);
@@ -410,13 +352,10 @@ export class IncrementalRun<Told extends ToldPart> {
     part: RunPart,
     scope: Pick<RunScope, 'holder' | 'root'>,
     outer: (usage: DeferUsage) => Fragment | undefined,
-    mayStream: boolean,
   ): Run {
     const later: RunScope['later'] = (run) => ({
       mayDefer: ({ begins, groups }, objects) => this.#mayAdd((begins.length + groups.length) * objects),
       defer: (deferral, objects) => this.#defer(part, run, deferral, objects, outer),
-      stream: (field, shape, lists, slot, items) =>
-        mayStream && this.#stream(part, run, { field, shape, lists, slot, items }, outer),
     });
     const run = new Run(
       { ...this.#parts, onPause: this.#onPause, onHalt: this.#onHalt },
@@ -466,11 +405,10 @@ export class IncrementalRun<Told extends ToldPart> {
       }
       for (const { usages, plan } of groups) {
         const fragments = usages.flatMap((usage) => known(usage) ?? []);
-        const isNested = fragments.some((fragment) => fragment.path.length < path.length);
         const added = this.#add(part, openPart({ path, fragments, position }));
         const holder: Holder = { above: () => null, path: () => objects.holder.path(slot) };
         run.begin(() => {
-          void this.#start(added, this.#open(added, { holder, root: { plan, object } }, known, !isNested));
+          void this.#start(added, this.#open(added, { holder, root: { plan, object } }, known));
         });
       }
     }
@@ -499,47 +437,6 @@ export class IncrementalRun<Told extends ToldPart> {
     };
     parent?.children.push(fragment);
     return fragment;
-  }
-
-  #stream(
-    part: RunPart,
-    run: Run,
-    list: {
-      readonly field: FieldPlan;
-      readonly shape: ListShape;
-      readonly lists: ListColumn;
-      readonly slot: number;
-      readonly items: readonly unknown[];
-    },
-    outer: (usage: DeferUsage) => Fragment | undefined,
-  ): boolean {
-    const { field, shape, lists, slot, items } = list;
-    const { label, initialCount } = shape.stream as StreamUsage;
-    const blockItems = Math.ceil(items.length / MAX_BLOCKS);
-    if (!this.#mayAdd(Math.ceil(items.length / blockItems))) return false;
-    // The runs of these items begin later, or never.
-    handleRejections(items);
-    const listPath = lists.holder.path(slot);
-    const path = responsePathAsArray(listPath);
-    const stream: Stream = { id: this.#ids++, path, label, blocks: [], next: initialCount, isPending: false };
-    const position = { column: lists, slot };
-    part.begun.push({ what: stream, position });
-    for (let start = 0; start < items.length; start += blockItems) {
-      const block = items.slice(start, start + blockItems);
-      const added = this.#add(part, openPart({ path, stream, items: block.length, position }));
-      stream.blocks.push(added);
-      const holder: Holder = {
-        above: () => null,
-        path: (item) => ({ prev: listPath, key: initialCount + start + item, typename: undefined }),
-      };
-      const root = { field, shape: shape.item, items: block };
-      const known = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
-      // Apollo's clients lose count of a list within such items.
-      run.begin(() => {
-        void this.#start(added, this.#open(added, { holder, root }, known, false));
-      });
-    }
-    return true;
   }
 
   #add(origin: RunPart, part: RunPart): RunPart {
