@@ -10,6 +10,7 @@ import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
 import { openFiles } from '../address/publishing.ts';
 import { runCommand } from '../support/command.ts';
 import { type Installed, installPacked } from '../support/packed.ts';
+import { packingFaults } from '../support/publishable.ts';
 import { startServing } from '../support/serving.ts';
 
 const run = promisify(execFile);
@@ -129,6 +130,10 @@ describe('the package', () => {
       files.filter((file) => !file.startsWith('node_modules') && /(?<!\.d)\.tsx?$|node_modules/.test(file)),
     ).toEqual([]);
     expect(await readdir(join(installed.installed, 'schema'))).toEqual(await readdir('schema'));
+  });
+
+  it('has an entry and types that every bundler and compiler of modules finds', async () => {
+    expect(await packingFaults(installed.tarball)).toEqual([]);
   });
 
   it('has the files that its documents lead to, but for those that only a checkout can show', async () => {
@@ -431,9 +436,5 @@ describe('what npm runs after an installation', () => {
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^Nothing is built: /);
     expect(await readdir(folder.path)).toEqual(['scripts']);
-  });
-
-  it('can not publish the package by accident', () => {
-    expect(ours.private).toBe(true);
   });
 });
