@@ -4,7 +4,7 @@ import { createSandbox } from '../../src/sandbox/sandbox.ts';
 /** Limits beyond any need of this, for every key: those of plans are tested elsewhere. */
 const AMPLE = { requestsPerMinute: 100_000, monthlyRequests: 1_000_000_000 };
 
-export const SOURCE = 'world_bank_wdi';
+const SOURCE = 'world_bank_wdi';
 export const METRIC = 'population_total';
 
 /** The sandbox, with figures of one metric that are revised, and counts of its requests. */

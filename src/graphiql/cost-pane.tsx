@@ -209,7 +209,7 @@ function Target({ text }: { readonly text: string }) {
 }
 
 /** Part of a plan that is spent: the service counts, and refuses, calls beyond it. */
-export function spentOf(calls: number, limit: number | null): string {
+function spentOf(calls: number, limit: number | null): string {
   const written = (count: number) => count.toLocaleString('en');
   if (limit === null) return written(calls);
   if (calls <= limit) return `${written(calls)} of ${written(limit)}`;

@@ -7,13 +7,11 @@ import { GATEWAY } from './addresses.ts';
 const { pathname: PATH } = new URL(GATEWAY);
 const SCOPE = PATH === '/' ? '' : PATH;
 
-export type OriginStorage = ReturnType<typeof createOriginStorage>;
-
 /**
  * Storage of this origin, as far as the browser gives any: people block it, frames and web views may have
  * none, and it may be full. Values that it doesn't take are kept for as long as the page is open.
  */
-export function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
+function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
   const notTaken = new Map<string, string>();
 
   /** Any use of it may throw, its name alone too. */

@@ -6,7 +6,7 @@ export interface PlanLimits {
 }
 
 /** The plans of the service. */
-export const PLANS: Readonly<Record<string, PlanLimits>> = {
+const PLANS: Readonly<Record<string, PlanLimits>> = {
   free: { requestsPerMinute: 5, monthlyRequests: 1_000 },
   analyst: { requestsPerMinute: 60, monthlyRequests: 250_000 },
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },

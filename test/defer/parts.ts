@@ -99,7 +99,7 @@ export interface Whole {
 }
 
 /** Sum of the parts, by the words of the drafts. */
-export function merged(parts: readonly Part[]): Whole {
+function merged(parts: readonly Part[]): Whole {
   const root: { data: Json } = { data: undefined };
   const errors: GraphqlError[] = [];
   let extensions: Json;

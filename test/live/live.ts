@@ -16,7 +16,7 @@ const RETRY_MS = 50;
 const LONG_MS = 1_000;
 
 /** A clock that the test moves; who waits for a long while is called back once it has moved far enough. */
-export function timedClock(startMs = START) {
+function timedClock(startMs = START) {
   let nowMs = startMs;
   const timers = new Set<{ readonly atMs: number; readonly then: () => void }>();
   const isArmed = () => expect.poll(() => timers.size, { timeout: 20_000 }).toBeGreaterThan(0);

@@ -70,7 +70,3 @@ export async function open({ env, ...options }: ProgramOptions = {}) {
     send: (sent: Sent) => exchange(program, sent),
   });
 }
-
-/** One call, then none. */
-export const FIGURE =
-  'query Figure($code: String = "KE") { country(code: $code) { observation(metricKey: "population_total") { value } } }';

@@ -27,7 +27,7 @@ query Ranked(
 
 export const CATALOGUE = '"Indicators that have figures."\nquery Catalogue { indicators { key record } }';
 
-export const DEAR = `"The governments of countries."
+const DEAR = `"The governments of countries."
 query Governments($codes: [CountryCode!]!) { countries(codes: $codes) { offices { id name } } }`;
 
 /** Documents that are no tools: one has no description, the other no name. */

@@ -184,7 +184,7 @@ function labelEnds(
  * Moves places apart until they are `least` from each other, in their order, and within bounds if there is
  * room.
  */
-export function apart(places: readonly number[], least: number, from: number, to: number): number[] {
+function apart(places: readonly number[], least: number, from: number, to: number): number[] {
   const order = places.map((_, i) => i).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
   const placed = [...places];
   let before = from - least;

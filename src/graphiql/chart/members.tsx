@@ -22,7 +22,7 @@ function memberOf(picture: Picture): (figure: Figure) => Member {
 }
 
 /** The members of a picture by their names. */
-export function membersOf(picture: Picture): readonly Member[] {
+function membersOf(picture: Picture): readonly Member[] {
   const of = memberOf(picture);
   const members = new Map(picture.figures.map((figure) => [of(figure).key, of(figure)]));
   return [...members.values()].sort((a, b) => a.name.localeCompare(b.name));

@@ -237,7 +237,7 @@ function Legend({
 }
 
 /** A note, with the names of sources as links to their pages. */
-export function WithLinks({ text }: { readonly text: string }) {
+function WithLinks({ text }: { readonly text: string }) {
   const found = [...pagesOfSources()].find(([name]) => text.includes(name));
   if (found === undefined) return text;
   const [name, url] = found;

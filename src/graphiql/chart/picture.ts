@@ -277,7 +277,7 @@ const STEPS: Readonly<Record<Frequency, number>> = {
   span: 1,
 };
 
-export function stepOf(figure: Pick<Figure, 'year' | 'period'>): number {
+function stepOf(figure: Pick<Figure, 'year' | 'period'>): number {
   return STEPS[periodOf(figure)?.frequency ?? 'year'];
 }
 

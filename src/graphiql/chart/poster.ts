@@ -130,7 +130,7 @@ export function othersName(count: number): string {
 }
 
 /** A text in lines of no more than so many characters. */
-export function wrapped(text: string, most: number): string[] {
+function wrapped(text: string, most: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ').filter((one) => one !== '')) {
     const last = lines.at(-1);

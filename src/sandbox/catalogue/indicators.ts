@@ -71,7 +71,7 @@ export interface Indicator {
   readonly hasData: boolean;
 }
 
-export const CATEGORIES = [
+const CATEGORIES = [
   'demographics',
   'economy',
   'infrastructure',
