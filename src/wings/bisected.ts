@@ -11,7 +11,7 @@ import {
   sum,
   type Task,
 } from '../figures/data-calls.ts';
-import { type Pair, pairsOf, type Rectangle } from '../plan/demand.ts';
+import { demandFor, type Pair, pairsOf, type Rectangle } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
@@ -20,6 +20,9 @@ import { COVERED_COUNTRIES } from '../service/records/countries.ts';
 
 /** Names without trust from which on the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;
+
+/** Names of one kind, among which a figure is looked for that is held: more than all countries. */
+const MANY_NAMES = 60;
 
 interface Search extends RepairMeans {
   readonly sending: Sending;
@@ -46,12 +49,56 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   if (task.unproven !== undefined) return settleRefused(task, refusal, search);
   const unproven: NonNullable<Task['unproven']> = [];
   const fetched = await settleRefused({ ...task, unproven }, refusal, search);
+  if (unproven.length > 0) task.search.isAnswered ||= await answersKnown(task, search);
   for (const { part, stray, ...one } of unproven) {
     const outcome = task.search.isAnswered ? one.refusal : { ...one.refusal, outcome: stray };
     settleAll(part, outcome, search);
   }
   return fetched;
 };
+
+/**
+ * Tells if the route is there, if a 404 names nothing and nothing else was asked for: by a call for a figure that has
+ * come before. In an operation that holds nothing, the others that it asks for tell as much, for as many calls.
+ */
+async function answersKnown({ rectangle }: Task, search: Search): Promise<boolean> {
+  const known = knownPair(rectangle, search);
+  if (known === null) return false;
+  const { countryCode, metricKey } = known;
+  const figure = { countryCodes: [countryCode], metricKeys: [metricKey] };
+  try {
+    const reply = await search.calls.ask({ mode: 'latest', rectangle: figure }, search.sending);
+    return !reply.isRefused || reply.stray === undefined;
+  } catch (error) {
+    search.sending.signal.throwIfAborted();
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/** Finds a pair that figures have come for: one that is held, if there is any, and of the same names. */
+function knownPair({ countryCodes, metricKeys }: Rectangle, search: Search): Pair | null {
+  const { entries, learned, sending } = search;
+  const { figured } = learned;
+  const first = (own: readonly string[], names: Iterable<string> & { has(name: string): boolean }) =>
+    [...new Set([...own.filter((name) => names.has(name)), ...names])].slice(0, MANY_NAMES);
+  const keys = first(metricKeys, figured.metrics);
+  const codes = first(
+    countryCodes.map((code) => code.toUpperCase()),
+    figured.countries,
+  );
+  let known: Pair | null = null;
+  for (const metricKey of keys) {
+    for (const countryCode of codes) {
+      known ??= { countryCode, metricKey };
+      for (const mode of ['latest', 'series'] as const) {
+        const held = entries.atHand(sending.caller.tenant, demandFor(mode, countryCode, metricKey));
+        if (held !== undefined && held.rows.length > 0) return { countryCode, metricKey };
+      }
+    }
+  }
+  return known;
+}
 
 /** True if a refusal says anything of the figures. Learns from it if the service takes years. */
 function mayGoBy(refusal: Refusal, { rectangle, search }: Task, learned: Learned): boolean {

@@ -9,10 +9,17 @@ export interface FixedRoutes {
   /** Rows of `/v1/platform/etl-status`, as they are when it is asked. */
   readonly sources?: () => readonly Sent[];
   readonly signals?: Sent;
+  /** A call for figures that it answers by a 404 without words. */
+  readonly refuses?: (countryCodes: readonly string[], metricKeys: readonly string[]) => boolean;
 }
 
 /** A service that sends the given answers, good or bad; it knows no `limit` and no years. */
-export async function openFixedService({ rows = [], sources = () => [], signals = {} }: FixedRoutes) {
+export async function openFixedService({
+  rows = [],
+  sources = () => [],
+  signals = {},
+  refuses,
+}: FixedRoutes) {
   const requests: string[] = [];
   const held = { rows };
   const server = createServer((request, response) => {
@@ -31,7 +38,12 @@ export async function openFixedService({ rows = [], sources = () => [], signals 
       '/v1/platform/etl-status': { data: sources() },
       '/v1/countries': { data: [{ id: 'ke', name: 'Kenya' }] },
     };
-    const body = url.pathname.endsWith('/signals') ? { data: signals } : bodies[url.pathname];
+    const isRefused = url.pathname === '/v1/data' && refuses?.(codes, keys) === true;
+    const body = isRefused
+      ? undefined
+      : url.pathname.endsWith('/signals')
+        ? { data: signals }
+        : bodies[url.pathname];
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body ?? { detail: 'Not Found' }));
   });
