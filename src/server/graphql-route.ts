@@ -23,6 +23,7 @@ import { ACCEPT_QUERY } from '../operations/apollo.ts';
 import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from '../operations/messages.ts';
 import type { LiveTransport } from '../wings/live/transports.ts';
 import { flat, headFault, hijacked, type Outgoing } from './http.ts';
+import { readPacked } from './packed-requests.ts';
 
 /** The means by which answers are sent. */
 export interface AnswerSending {
@@ -109,6 +110,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
 
 /** Has bodies of JSON read, as long as they nest no deeper than any of ours has to, and no other bodies. */
 export function readShallowJson(app: FastifyInstance): void {
+  readPacked(app);
   app.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {

@@ -27,10 +27,12 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /** Bytes beyond which the body of an error counts as none. */
 const MAX_ERROR_BYTES = 1_000_000;
 
+/** Encodings of bodies that are unpacked: all that Node knows. */
+export const ENCODINGS = 'gzip, deflate, br, zstd';
+
 const OUR_HEADERS = {
   accept: 'application/json',
-  // All that Node unpacks.
-  'accept-encoding': 'gzip, deflate, br, zstd',
+  'accept-encoding': ENCODINGS,
   'user-agent': 'country-graph',
 };
 
@@ -249,7 +251,7 @@ const OPEN: Readonly<Record<string, Open>> = {
 };
 
 /** Finds the steps that undo the encodings of a body; null if it has none; throws Unreadable. */
-function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
+export function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
   if (header === undefined) return null;
   const names = String(header)
     .split(',', MAX_ENCODINGS * 4)
@@ -262,6 +264,13 @@ function encodingsIn(header: string | string[] | undefined): readonly Open[] | n
       throw new Unreadable(`the body has an encoding that is not known: ${name.slice(0, 40)}`);
     return OPEN[name] as Open;
   });
+}
+
+/** More bytes came of a body than may. */
+export class TooLarge extends Unreadable {
+  constructor() {
+    super('the body is too large');
+  }
 }
 
 /** The receiver of a body as it is unpacked. */
@@ -277,7 +286,7 @@ interface Unpacked {
  * Unpacks a body as it comes, within bounds: a body that would be too large is given up before it is.
  * @param maxBytes bytes that may come of each encoding
  */
-function openUnpacking(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
+export function openUnpacking(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
   const streams: Transform[] = [];
 
   /** @returns true if more may be written at once */
@@ -304,7 +313,7 @@ function openUnpacking(encodings: readonly Open[], maxBytes: number, to: Unpacke
     let bytes = 0;
     stream.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) to.onError(new Unreadable('the body is too large'));
+      if (bytes > maxBytes) to.onError(new TooLarge());
       else write(chunk, level + 1);
     });
     stream.on('end', () => end(level + 1));
@@ -465,7 +474,7 @@ class Exchange implements Dispatcher.DispatchHandler, Unpacked {
       return;
     }
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes()) this.onError(new Unreadable('the body is too large'));
+    if (this.#bytes > this.#maxBytes()) this.onError(new TooLarge());
     else this.#chunks.push(chunk);
   }
 

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { numberOf } from '../../exact-json.ts';
+import { readPacked } from '../../server/packed-requests.ts';
 import { csvLine } from '../tables/cells.ts';
 import { type KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 
@@ -15,6 +16,7 @@ export async function adminRoutes(
   { desk, operatorKey }: { readonly desk: KeyDesk; readonly operatorKey: string },
 ): Promise<void> {
   const expected = hashed(`Bearer ${operatorKey}`);
+  readPacked(app);
   const nameIn = ({ params }: FastifyRequest) => String((params as { name?: unknown }).name);
 
   app.addHook('onRequest', async (request, reply) => {
