@@ -30,6 +30,21 @@ async function refusalOf(url: string, headers: Record<string, string> = {}) {
   return [response.statusCode, response.headers['www-authenticate']];
 }
 
+it('no coding is named on a stream of events that has none', async () => {
+  await using program = await openLive();
+  const asked = `${program.url}/stream?${new URLSearchParams({ query: 'subscription { sourceRefreshed { key } }' })}`;
+  const headers = { accept: 'text/event-stream', ...bearer(program.sandbox.keys.team) };
+  const leaving = new AbortController();
+  const response = await fetch(asked, { headers, signal: leaving.signal });
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ]);
+  expect(response.headers.get('content-encoding')).toBe(null);
+  expect(response.headers.get('cache-control')).toBe('no-cache');
+  leaving.abort();
+});
+
 describe.each(TRANSPORTS)('a client over %s', (transport) => {
   it('that leaves is no longer looked for', async () => {
     await using program = await openLive();

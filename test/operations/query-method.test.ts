@@ -49,6 +49,29 @@ describe('a QUERY', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
+  it('in lower case is told so', async () => {
+    await using program = await open();
+    const { status, headers, body } = await send(program, { method: 'query' });
+    expect([status, headers.allow]).toEqual([405, 'GET, POST, QUERY']);
+    expect(body.errors).toMatchObject([
+      {
+        message: 'Methods are in upper case: send QUERY in place of query.',
+        extensions: { code: 'BAD_REQUEST', retryable: false },
+      },
+    ]);
+    expect((await send(program, { method: 'querx' })).status).toBe(400);
+    expect([program.problems, program.requests()]).toEqual([[], []]);
+  });
+
+  it('is not what a HEAD brings', async () => {
+    await using program = await open();
+    for (const search of ['', '?query=%7Bhealth%7Bstatus%7D%7D']) {
+      const response = await fetch(program.url + search, { method: 'HEAD' });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, QUERY']);
+    }
+    expect(program.requests()).toEqual([]);
+  });
+
   it('is for queries alone', async () => {
     await using program = await open();
     for (const query of ['mutation { a }', 'subscription { sourceRefreshed { key } }']) {

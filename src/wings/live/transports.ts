@@ -237,7 +237,9 @@ export function liveStream(app: FastifyInstance, live: Live, problem: Problem) {
     const own = new Outflow(() => {});
     reply.raw.once('close', () => own.close());
     const context: StreamContext = { outflow: own, token: null };
-    const [body, { status, headers = {} }] = await handler(streamRequest(request, context));
+    const [body, { status, headers: told = {} }] = await handler(streamRequest(request, context));
+    // The library names a coding `none`, which HTTP has not: clients that unpack by that header give up.
+    const { 'content-encoding': _, ...headers } = told;
     if (body === null || typeof body === 'string') {
       own.idleness.stop();
       if (status === 401) reply.header('www-authenticate', 'Bearer');

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Config } from '../../config.ts';
-import { excerpt } from '../../errors.ts';
+import { errorBody, excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { printSdl } from '../../graph/schema.ts';
 import { waitingBounds } from '../../memory-budget.ts';
@@ -81,6 +82,7 @@ export function createServer(parts: ServerParts) {
     ...(config.trustedProxies.length === 0 ? {} : { trustProxy: [...config.trustedProxies] }),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
+  app.server.prependListener('clientError', tellOfCase);
   metrics.watch(gateway);
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
   const open = watchOpenRequests(app);
@@ -195,6 +197,26 @@ function waysOf({ mcp, publicDocuments }: Config): readonly string[] {
  */
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** A method that brings operations, in letters of another case. */
+const METHOD_IN_OTHER_CASE = new RegExp(`^(?:${[...METHODS.keys()].join('|')}) `, 'i');
+
+/**
+ * Tells a client that writes `query` for `QUERY` why its request can't be read: `fetch` puts none but the oldest methods
+ * into upper case. Fastify closes the connection then.
+ */
+function tellOfCase(
+  { code, rawPacket }: Error & { code?: string; rawPacket?: Buffer },
+  socket: Duplex,
+): void {
+  const [method = ''] = METHOD_IN_OTHER_CASE.exec(rawPacket?.toString('latin1', 0, 8) ?? '') ?? [];
+  if (code !== 'HPE_INVALID_METHOD' || method === '' || !socket.writable) return;
+  const message = `Methods are in upper case: send ${method.toUpperCase()}in place of ${method.trim()}.`;
+  const body = errorBody('BAD_REQUEST', message, {});
+  socket.end(
+    `HTTP/1.1 405 Method Not Allowed\r\nAllow: ${[...METHODS.keys()].join(', ')}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 }
 
 /** Has whole answers written together with others that are ready. If that fails, the connection is cut. */
