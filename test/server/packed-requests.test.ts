@@ -40,7 +40,7 @@ async function post(
       'content-encoding': encoding,
       ...headers,
     },
-    body,
+    body: new Uint8Array(Buffer.from(body)),
   });
   const takes = response.headers.get('accept-encoding');
   return { status: response.status, takes, body: JSON.parse(await response.text()) };
