@@ -20,10 +20,9 @@ import { readableTableOf } from './chart/csv.ts';
 import {
   commonYears,
   drawScatter,
-  inYear,
-  isPositive,
   mappedIn,
   pairsOf,
+  scaledPairs,
   subtitleOf,
   titleOf,
   wordsOf,
@@ -71,7 +70,6 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
   const shown = shownAs(left, look, canMap(left));
   const picture = drawnOf(left, shown, look);
   if (picture.kind === 'values') return null;
-  const isLog = look.isLog && look.measure !== 'difference' && look.measure !== 'percent';
   return {
     figures: figuresOf(picture, shown),
     said: {
@@ -80,7 +78,7 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       words: inWords(picture, shown),
       notes: notesOf(picture, shown, isSynthetic),
     },
-    draw: (at) => posterOf(picture, shown, highlight, isSynthetic, { isLog }, at),
+    draw: (at) => posterOf(picture, shown, highlight, isSynthetic, {}, at),
   };
 }
 
@@ -88,12 +86,12 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
   const [x, y] = mappedIn(pictures);
   if (x === undefined || y === undefined || pairsOf(x, y).length < MAP_COUNTRIES) return null;
   const year = look.year !== undefined && commonYears(x, y).includes(look.year) ? look.year : null;
-  const pairs = year === null ? pairsOf(x, y) : pairsOf(inYear(x, year), inYear(y, year));
+  const { pairs, isLog, remarks } = scaledPairs(x, y, year, look.isLog === true);
+  if (pairs.length === 0) return null;
   const figures = pairs.flatMap((pair) => [pair.x, pair.y]);
-  const isLog = look.isLog === true && isPositive(x) && isPositive(y);
   const title = titleOf(x, y);
   const subtitle = subtitleOf(pairs, year);
-  const notes = originOf(sourcesOf(figures), isSynthetic);
+  const notes = [...originOf(sourcesOf(figures), isSynthetic), ...remarks];
   return {
     figures,
     said: { title, subtitle, notes, words: wordsOf(pairs, x, y) },

@@ -38,8 +38,21 @@ describe('numbers', () => {
     [999_999, '1 m'],
     [0.0244, '0.0244'],
     [0, '0'],
+    [1e300, '1e+300'],
+    [-5e-324, '−5e−324'],
   ] as const)('are short on an axis: %d as %s', ([value, text]) => {
     expect(shortNumber(value).replaceAll('\u00a0', ' ')).toBe(text);
+  });
+
+  it.for([
+    [[1510.2, 1510.25], '1,510.2 | 1,510.25'],
+    [[999_800, 1_000_000, 1_000_200], '999.8 k | 1 m | 1.0002 m'],
+    [[0.1, 1, 1e6], '0.1 | 1 | 1 m'],
+    [[0, -0.2, 0.1 + 0.2], '0 | −0.2 | 0.3'],
+    [[-1e308, 1e308, 0], '−1e+308 | 1e+308 | 0'],
+  ] as const)('have the digits that tell them apart beside others: %j', ([values, text]) => {
+    const texts = values.map((value) => shortNumber(value, values).replaceAll('\u00a0', ' '));
+    expect(texts.join(' | ')).toBe(text);
   });
 
   it('are whole elsewhere', () => {

@@ -2,11 +2,30 @@ import * as Plot from '@observablehq/plot';
 import { nameOfSource } from '../source-names.ts';
 import { shortNumber } from './numbers.ts';
 import { type BarsPicture, MAX_BARS } from './picture.ts';
-import { CHARACTER, captionOf, type Look, labelOf, type Plotted, plotted, shortened } from './plot.ts';
+import {
+  CHARACTER,
+  captionOf,
+  type Look,
+  labelOf,
+  type Plotted,
+  plotted,
+  shortened,
+  tickLabel,
+} from './plot.ts';
 
 const BAR_HEIGHT = 20;
-/** Room for a number beside a bar, in pixels. */
+/** Least room for a number beside a bar, in pixels. */
 const NUMBER_WIDTH = 58;
+
+/** Returns the reach of the scale: bars of one year are as long as they would be in another, and those of zeros have no length. */
+function reachOf(
+  values: readonly number[],
+  scaleOf = values,
+): { readonly domain: readonly [number, number] } {
+  const least = scaleOf.reduce((a, b) => Math.min(a, b), 0);
+  const most = scaleOf.reduce((a, b) => Math.max(a, b), 0);
+  return { domain: [least, least === most ? 1 : most] };
+}
 
 /** Draws bars from the highest down, each with its number; those below zero have a colour of their own. */
 export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plotted {
@@ -25,11 +44,14 @@ export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plot
   const marginLeft = Math.max(0, ...names.map((name) => name.length)) * CHARACTER + 14;
   const ticks = Math.max(2, (width - marginLeft) / 90);
   const value = ({ figure }: Row) => figure.value;
+  const values = shown.map(value);
+  const longest = Math.max(0, ...values.map((one) => shortNumber(one, values).length));
+  const numberWidth = Math.max(NUMBER_WIDTH, longest * CHARACTER + 6);
   const numbers = (rows: readonly Row[], isAbove: boolean) =>
     Plot.text(rows, {
       x: value,
       y: 'row',
-      text: ({ figure }: Row) => shortNumber(figure.value),
+      text: ({ figure }: Row) => shortNumber(figure.value, values),
       textAnchor: isAbove ? 'start' : 'end',
       dx: isAbove ? 4 : -4,
       fill: colours.text,
@@ -44,14 +66,11 @@ export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plot
         axis: 'top',
         label: unit,
         nice: true,
-        // Bars of one year are as long as they would be in another.
-        ...(scaleOf !== undefined && {
-          domain: [scaleOf.reduce((a, b) => Math.min(a, b), 0), scaleOf.reduce((a, b) => Math.max(a, b), 0)],
-        }),
+        ...reachOf(values, scaleOf),
         ticks,
-        tickFormat: shortNumber,
-        insetLeft: hasNegative ? NUMBER_WIDTH : 0,
-        insetRight: hasPositive ? NUMBER_WIDTH : 0,
+        tickFormat: tickLabel,
+        insetLeft: hasNegative ? numberWidth : 0,
+        insetRight: hasPositive ? numberWidth : 0,
       },
       y: {
         label: null,

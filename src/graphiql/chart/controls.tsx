@@ -78,7 +78,7 @@ export function Controls({ picture, whole, look, shown, canBeMap, change }: Cont
               choose={(base) => change({ base: Number(base) })}
             />
           )}
-          {isPositive && (look.measure === 'value' || look.measure === 'index') && (
+          {(isPositive || look.isLog) && (look.measure === 'value' || look.measure === 'index') && (
             <Choice
               label="Scale"
               value={look.isLog ? 'log' : 'linear'}

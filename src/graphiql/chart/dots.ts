@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import type { Figure } from './figures.ts';
 import { placedLabels } from './labels.ts';
 import { rankingOf, yearsIn } from './measured.ts';
-import { fullNumber, shortNumber } from './numbers.ts';
+import { fullNumber } from './numbers.ts';
 import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
 import {
   CHARACTER,
@@ -13,7 +13,10 @@ import {
   plotted,
   shortened,
   svgElement,
+  tickLabel,
+  tickRoom,
 } from './plot.ts';
+import { scalingOf } from './scaled.ts';
 
 /** Countries with a figure of each of two indicators. */
 export interface Pair {
@@ -63,6 +66,14 @@ export function pairsOf(x: Mapped, y: Mapped): readonly Pair[] {
   return pairs.toSorted((a, b) => a.x.value - b.x.value || (a.x.country < b.x.country ? -1 : 1));
 }
 
+/** Returns the dots of a year, or of the latest figures, that scales can show, the kind of scales, and words on those left out. */
+export function scaledPairs(x: Mapped, y: Mapped, year: number | null, wantsLog: boolean) {
+  const all = year === null ? pairsOf(x, y) : pairsOf(inYear(x, year), inYear(y, year));
+  const values = (pair: Pair) => [pair.x.value, pair.y.value];
+  const { isLog, keeps, remarks } = scalingOf(all.map(values), wantsLog);
+  return { pairs: all.filter((pair) => values(pair).every(keeps)), isLog, remarks };
+}
+
 /** Tells if the values of a scale can be drawn by logarithm. */
 export function isPositive({ scaleOf, map }: Mapped): boolean {
   return (scaleOf ?? map.map(({ value }) => value)).every((value) => value > 0);
@@ -79,16 +90,30 @@ export function wordsOf(pairs: readonly Pair[], x: Mapped, y: Mapped): string {
 }
 
 /** Scales stay as they are from year to year. */
-const reachOf = ({ scaleOf }: Mapped) =>
-  scaleOf === undefined
-    ? {}
-    : { domain: [scaleOf.reduce((a, b) => Math.min(a, b)), scaleOf.reduce((a, b) => Math.max(a, b))] };
+function reachOf({ scaleOf = [] }: Mapped, wantsLog: boolean) {
+  const { keeps } = scalingOf(
+    scaleOf.map((value) => [value]),
+    wantsLog,
+  );
+  const values = scaleOf.filter(keeps);
+  if (values.length === 0) return {};
+  return { domain: [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))] };
+}
 
 /** Pixels between the dots and the edges of a drawing. */
 const EDGES = { left: 62, right: 20, top: 28, bottom: 40 };
 
+/** As of other drawings; logarithmic if both values of each dot are above zero. */
+type ScatterLook = Look & { readonly isLog?: boolean };
+
 /** Draws a dot a country. */
-export function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: Look): Plotted {
+export function drawScatter(
+  pairs: readonly Pair[],
+  x: Mapped,
+  y: Mapped,
+  look: ScatterLook,
+  left = EDGES.left,
+): Plotted {
   const { width, colours, isLog = false } = look;
   const type = isLog ? ('log' as const) : ('linear' as const);
   const height = Math.round(Math.min(520, Math.max(280, width * 0.66)));
@@ -98,12 +123,26 @@ export function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: 
   const svg = plotted(
     {
       height,
-      marginLeft: EDGES.left,
+      marginLeft: left,
       marginTop: EDGES.top,
       marginBottom: EDGES.bottom,
       marginRight: EDGES.right,
-      x: { type, label: label(x), ...reachOf(x), nice: true, ticks: width / 110, tickFormat: shortNumber },
-      y: { type, label: label(y), ...reachOf(y), nice: true, ticks: height / 60, tickFormat: shortNumber },
+      x: {
+        type,
+        label: label(x),
+        ...reachOf(x, isLog),
+        nice: true,
+        ticks: width / 110,
+        tickFormat: tickLabel,
+      },
+      y: {
+        type,
+        label: label(y),
+        ...reachOf(y, isLog),
+        nice: true,
+        ticks: height / 60,
+        tickFormat: tickLabel,
+      },
       marks: [
         Plot.gridX({ stroke: colours.grid, strokeOpacity: 1, ticks: width / 110 }),
         Plot.gridY({ stroke: colours.grid, strokeOpacity: 1, ticks: height / 60 }),
@@ -122,7 +161,9 @@ export function drawScatter(pairs: readonly Pair[], x: Mapped, y: Mapped, look: 
     },
     look,
   );
-  const within = { left: EDGES.left, right: width, top: 0, bottom: height - EDGES.bottom };
+  const room = tickRoom(svg, 'y');
+  if (room > left) return drawScatter(pairs, x, y, look, room);
+  const within = { left, right: width, top: 0, bottom: height - EDGES.bottom };
   labelDots(svg, pairs, within, colours.muted);
   return svg;
 }

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import type { Colours } from './colours.ts';
-import { shortNumber, timeLabel, timeTicks } from './numbers.ts';
+import { timeLabel, timeTicks } from './numbers.ts';
 import { coloured, type Line, type LinesPicture, type Point } from './picture.ts';
 import {
   CHARACTER,
@@ -11,11 +11,15 @@ import {
   plotted,
   shortened,
   svgElement,
+  tickLabel,
+  tickRoom,
 } from './plot.ts';
 
 /** Below this width labels beside lines are the codes of their countries, in pixels. */
 const NARROW = 560;
 const LABEL_HEIGHT = 14;
+/** Pixels beside the values of the axis, unless its labels need more. */
+const LEFT = 62;
 /** Points that are each drawn, at the most; beyond, only those that a line doesn't show. */
 const MAX_DOTS = 1000;
 /** Pixels between the points of a line, below which they would hide it. */
@@ -35,8 +39,13 @@ export function lineColours(
 /**
  * Draws lines: gaps for missing rows, modelled points hollow, bounds as a band, names at the ends of lines.
  */
-export function drawLines(picture: LinesPicture, chosen: readonly string[], look: Look): Plotted {
-  const { width, colours, isLog = false } = look;
+export function drawLines(
+  picture: LinesPicture,
+  chosen: readonly string[],
+  look: Look,
+  marginLeft = LEFT,
+): Plotted {
+  const { width, colours } = look;
   const { top, others, colourOf } = lineColours(picture, chosen, colours);
   const points = top.flatMap((line) => line.points);
   const bounded = top.filter((line) => line.points.some(({ low }) => low !== null));
@@ -48,22 +57,22 @@ export function drawLines(picture: LinesPicture, chosen: readonly string[], look
   const marginRight = top.length > 1 ? Math.max(...labels.map((label) => label.length)) * CHARACTER + 18 : 16;
   const there = points.filter(({ value }) => value !== null);
   const mostPoints = Math.max(...top.map((line) => line.points.length));
-  const isRoomy = there.length <= MAX_DOTS && mostPoints * DOT_ROOM <= width - 62 - marginRight;
+  const isRoomy = there.length <= MAX_DOTS && mostPoints * DOT_ROOM <= width - marginLeft - marginRight;
   const withDots = isRoomy ? there : top.flatMap(alone);
   const svg = plotted(
     {
       height,
-      marginLeft: 62,
+      marginLeft,
       marginTop: 28,
       marginRight,
-      x: { ...timeAxis(all, (width - 62 - marginRight) / 62), label: null, inset: 6 },
+      x: { ...timeAxis(all, (width - marginLeft - marginRight) / 62), label: null, inset: 6 },
       y: {
         label: picture.unit,
         labelAnchor: 'top',
         nice: true,
         ticks: height / 56,
-        tickFormat: shortNumber,
-        type: isLog ? 'log' : 'linear',
+        tickFormat: tickLabel,
+        type: picture.isLog ? 'log' : 'linear',
       },
       marks: [
         Plot.gridY({ stroke: colours.grid, strokeOpacity: 1, ticks: height / 56 }),
@@ -73,7 +82,7 @@ export function drawLines(picture: LinesPicture, chosen: readonly string[], look
           { x: 'at', y: 'value', z: 'line', stroke: colours.other, strokeWidth: 1, ...inGroup('others') },
         ),
         Plot.areaY(
-          bounded.flatMap((line) => line.points.filter(({ low }) => !isLog || (low ?? 1) > 0)),
+          bounded.flatMap((line) => line.points),
           {
             x: 'at',
             y1: 'low',
@@ -115,6 +124,8 @@ export function drawLines(picture: LinesPicture, chosen: readonly string[], look
     },
     look,
   );
+  const room = tickRoom(svg, 'y');
+  if (room > marginLeft) return drawLines(picture, chosen, look, room);
   if (top.length > 1) labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height });
   emphasise(svg, others, colours);
   return svg;

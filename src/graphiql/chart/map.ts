@@ -113,13 +113,14 @@ function legendOf(
   const stops = Array.from({ length: 21 }, (_, i) =>
     svgElement('stop', { offset: i / 20, 'stop-color': scale.colourOf(scale.valueAt(i / 20)) }),
   );
+  const ticks = legendTicks(scale, 46 / length);
   const tick = (value: number) => {
     const at = scale.placeOf(value) * length;
     // Keeps words at an end from going beyond it.
     const anchor = at < 12 ? 'start' : at > length - 12 ? 'end' : 'middle';
     return [
       svgElement('line', { x1: at, x2: at, y1: 18, y2: 23, stroke: colours.text }),
-      svgElement('text', { x: at, y: 34, 'text-anchor': anchor }, shortNumber(value)),
+      svgElement('text', { x: at, y: 34, 'text-anchor': anchor }, shortNumber(value, ticks)),
     ];
   };
   return svgElement(
@@ -134,7 +135,7 @@ function legendOf(
     svgElement('defs', {}, svgElement('linearGradient', { id: ramp }, ...stops)),
     svgElement('text', { x: 0, y: 0 }, unit),
     svgElement('rect', { x: 0, y: 8, width: length, height: 11, fill: `url(#${ramp})` }),
-    ...legendTicks(scale, 46 / length).flatMap(tick),
+    ...ticks.flatMap(tick),
     svgElement('rect', {
       class: 'swatch-none',
       x: 0,

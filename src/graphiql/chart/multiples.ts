@@ -1,17 +1,29 @@
 import * as Plot from '@observablehq/plot';
-import { shortNumber } from './numbers.ts';
+import { shortNumber, timeLabel } from './numbers.ts';
 import { type Line, type LinesPicture, type Point, ranked } from './picture.ts';
-import { captionOf, inGroup, type Look, type Plotted, plotted, shortened, svgElement } from './plot.ts';
+import {
+  captionOf,
+  inGroup,
+  type Look,
+  type Plotted,
+  plotted,
+  shortened,
+  svgElement,
+  tickLabel,
+  tickRoom,
+} from './plot.ts';
 
 /** Size of one picture in pixels; they fill the width. */
 const LEAST_WIDTH = 130;
 const HEIGHT = 84;
+/** Pixels beside the values of one scale for all, unless its labels need more. */
+const SHARED = 46;
 
-const yearBelow = (at: number, textAnchor: 'start' | 'end') =>
+const timeBelow = (at: number, textAnchor: 'start' | 'end', isInOneYear: boolean) =>
   Plot.axisX({
     anchor: 'bottom',
     ticks: [at],
-    tickFormat: (moment: number) => String(Math.floor(moment)),
+    tickFormat: (moment: number) => (isInOneYear ? timeLabel(moment, 1 / 12) : String(Math.floor(moment))),
     label: null,
     textAnchor,
   });
@@ -23,9 +35,10 @@ function reachOf({ points }: Line): readonly [number, number] {
 }
 
 /** Draws each line in a frame of its own, the highest first: on a scale of its own, or all on one. */
-export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
-  const { width, colours, isLog = false, isShared = false } = look;
-  const margin = isShared ? 46 : 10;
+export function drawMultiples(picture: LinesPicture, look: Look, shared = SHARED): Plotted {
+  const { width, colours, isShared = false } = look;
+  const { isLog = false } = picture;
+  const margin = isShared ? shared : 10;
   const title = isShared ? 16 : 30;
   const lines = ranked(picture.lines);
   const reaches = new Map(lines.map((line) => [line.name, reachOf(line)]));
@@ -47,6 +60,7 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
   const most = Math.floor((width - margin) / columns / 7);
   const moments = points.map(({ at }) => at);
   const [from, to] = [moments.reduce((a, b) => Math.min(a, b)), moments.reduce((a, b) => Math.max(a, b))];
+  const isInOneYear = Math.floor(from) === Math.floor(to);
   const svg = plotted(
     {
       height: Math.ceil(lines.length / columns) * (HEIGHT + title) + 48 + title,
@@ -57,15 +71,15 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
       fx: { axis: null, padding: 0.08 },
       fy: { axis: null, padding: (title + 8) / (HEIGHT + title + 8) },
       y: isShared
-        ? { ticks: 2, tickFormat: shortNumber, label: null, type: isLog ? 'log' : 'linear', nice: true }
+        ? { ticks: 2, tickFormat: tickLabel, label: null, type: isLog ? 'log' : 'linear', nice: true }
         : { axis: null, domain: [-0.06, 1.06] },
       marks: [
         ...(isShared
-          ? [Plot.axisY({ anchor: 'left', ticks: 2, tickFormat: shortNumber, label: null, tickSize: 3 })]
+          ? [Plot.axisY({ anchor: 'left', ticks: 2, tickFormat: tickLabel, label: null, tickSize: 3 })]
           : []),
         // The last year of one picture stands beside the first of the next.
-        yearBelow(from, 'start'),
-        ...(from < to ? [yearBelow(to, 'end')] : []),
+        timeBelow(from, 'start', isInOneYear),
+        ...(from < to ? [timeBelow(to, 'end', isInOneYear)] : []),
         Plot.frame({ stroke: colours.grid }),
         Plot.lineY(points, {
           x: 'at',
@@ -92,7 +106,9 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
                 fx,
                 fy,
                 text: ({ line }: { readonly line: string }) => {
-                  const [low, high] = (reaches.get(line) ?? [0, 0]).map(shortNumber);
+                  const [low, high] = (reaches.get(line) ?? [0, 0]).map((end, _, both) =>
+                    shortNumber(end, both),
+                  );
                   return low === high ? low : `${low} to ${high}`;
                 },
                 frameAnchor: 'top-left',
@@ -118,9 +134,11 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
     },
     look,
   );
+  const room = isShared ? tickRoom(svg, 'y') : 0;
+  if (room > margin) return drawMultiples(picture, look, room);
   const words = isShared
     ? 'One scale for all.'
-    : 'Each has a scale of its own, from its lowest value to its highest, as below its name.';
+    : 'Each has a scale of its own, from its lowest value to its highest.';
   svg.append(
     svgElement(
       'text',
@@ -129,6 +147,7 @@ export function drawMultiples(picture: LinesPicture, look: Look): Plotted {
         x: margin,
         y: Number(svg.getAttribute('height')) - 6,
         'font-size': 12,
+        'text-anchor': 'start',
         fill: colours.muted,
       },
       shortened(words, Math.floor((width - margin) / 5.6)),

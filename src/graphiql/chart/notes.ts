@@ -74,6 +74,7 @@ export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): s
         ? `The map shows national figures; ${places} of places within countries are in the bars and the table.`
         : `The map shows the newest figure of each country; ${leftOut} others are in the table.`
       : '',
+    ...(picture.remarks ?? []),
     figures.some(({ isStale }) => isStale) ? 'Some figures are past their time.' : '',
   ].filter((note) => note !== '');
 }

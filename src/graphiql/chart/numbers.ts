@@ -1,3 +1,5 @@
+import { precisionRound } from 'd3-format';
+
 const STEPS = [
   [1e12, 'tn'],
   [1e9, 'bn'],
@@ -5,16 +7,51 @@ const STEPS = [
   [1e3, 'k'],
 ] as const;
 
-/** A number for an axis: `120 bn`, `3.5 m`, `0.25`. Four digits at the most. */
-export function shortNumber(value: number): string {
-  const [step, name] = STEPS.find(([least]) => Math.abs(value) >= least * 0.99995) ?? [1, ''];
-  const digits = (value / step).toLocaleString('en', { maximumSignificantDigits: 4 }).replace(/^-/, '−');
-  return name === '' ? digits : `${digits}\u00a0${name}`;
+/** Digits of a short number that stands alone, and those that a number of JSON has at the most. */
+const DIGITS = { usual: 4, most: 15 };
+
+/** Sizes beyond which a number is written with its power of ten: it would be a row of zeros. */
+const PLAIN = { least: 1e-9, most: 1e18 };
+
+/**
+ * A number for an axis: `120 bn`, `3.5 m`, `0.25`. It has four digits at the most, or as many as tell it from its neighbours.
+ * @param beside numbers that stand beside it, itself among them
+ */
+export function shortNumber(value: number, beside: readonly number[] = []): string {
+  const digits = digitsAmong(value, beside);
+  const rounded = Number(value.toPrecision(digits));
+  // A number of thousands to the last digit is as short without its step.
+  const steps = digits > DIGITS.usual ? STEPS.slice(0, -1) : STEPS;
+  const [step, name] = steps.find(([least]) => Math.abs(rounded) >= least) ?? [1, ''];
+  if (name === '' || !isPlain(rounded)) return written(rounded, digits);
+  return `${written(rounded / step, digits)}\u00a0${name}`;
+}
+
+function digitsAmong(value: number, beside: readonly number[]): number {
+  const apart = beside.reduce((least, other) => {
+    const distance = Math.abs(other - value);
+    return distance > 0 ? Math.min(least, distance) : least;
+  }, Number.POSITIVE_INFINITY);
+  // D3 takes the largest number to be a step larger than those that are written; of zero it knows no digits.
+  const needed = precisionRound(apart, Math.abs(value) + apart);
+  return needed > DIGITS.usual ? Math.min(DIGITS.most, needed) : DIGITS.usual;
 }
 
 /** A number as it is, with its thousands told apart. */
 export function fullNumber(value: number): string {
-  return value.toLocaleString('en', { maximumSignificantDigits: 15 }).replace(/^-/, '−');
+  return written(value, DIGITS.most);
+}
+
+function written(value: number, digits: number): string {
+  const text = isPlain(value)
+    ? value.toLocaleString('en', { maximumSignificantDigits: digits })
+    : String(Number(value.toPrecision(digits)));
+  return text.replaceAll('-', '−');
+}
+
+function isPlain(value: number): boolean {
+  const size = Math.abs(value);
+  return size === 0 || (size >= PLAIN.least && size < PLAIN.most);
 }
 
 /** A year, or the quarter or month in it: `2024`, `2024 Q3`, `2024-07`. */

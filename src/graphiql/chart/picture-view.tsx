@@ -41,14 +41,13 @@ export function PictureView({
   const left = useMemo(() => ofScope(members, scope), [members, scope]);
   const canBeMap = useMemo(() => canMap(left), [left]);
   const shown = shownAs(left, look, canBeMap);
-  const { measure, base, year } = look;
+  const { isLog, measure, base, year } = look;
   const picture = useMemo(
-    () => drawnOf(left, shown, { ...PLAIN, measure, base, year }),
-    [left, shown, measure, base, year],
+    () => drawnOf(left, shown, { ...PLAIN, isLog, measure, base, year }),
+    [left, shown, isLog, measure, base, year],
   );
-  const isLog = look.isLog && measure !== 'difference' && measure !== 'percent';
   const { isShared } = look;
-  const scales = useMemo(() => ({ isLog, isShared }), [isLog, isShared]);
+  const scales = useMemo(() => ({ isShared }), [isShared]);
   const chosen = look.highlight;
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
@@ -116,7 +115,7 @@ export function PictureView({
   );
 }
 
-type Scales = Pick<Look, 'isLog' | 'isShared'>;
+type Scales = Pick<Look, 'isShared'>;
 
 /** Draws at the width that it is given, once it comes into view. */
 function Frame({

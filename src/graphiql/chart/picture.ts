@@ -30,6 +30,10 @@ interface Drawable {
   readonly title: string;
   readonly unit: string;
   readonly figures: readonly Figure[];
+  /** Words on figures that its scale can't show, if there are any. */
+  readonly remarks?: readonly string[];
+  /** True if its scale is logarithmic. */
+  readonly isLog?: boolean;
 }
 
 export interface LinesPicture extends Drawable {

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { nameOfSource } from '../source-names.ts';
 import type { Colours } from './colours.ts';
 import type { Figure } from './figures.ts';
-import { fullNumber } from './numbers.ts';
+import { fullNumber, shortNumber } from './numbers.ts';
 import { timeOf } from './picture.ts';
 
 /** Size, colours and scale of a drawing: width in pixels. */
@@ -14,8 +14,6 @@ export interface Look {
    */
   readonly room?: number;
   readonly colours: Colours;
-  /** True if equal lengths are equal ratios, of values that are all above zero. */
-  readonly isLog?: boolean;
   /** True if small pictures have one scale for all; else each has its own. */
   readonly isShared?: boolean;
   /** True if no other picture stands beside it: the same picture is the same text then. */
@@ -27,6 +25,16 @@ export type Plotted = SVGSVGElement & Plot.Plot;
 
 /** Width of a character in pixels, at the most, at 12 pixels of size. */
 export const CHARACTER = 6.6;
+
+/** Labels of an axis, each of which tells its tick from the others. */
+export const tickLabel = (value: number, _: number, ticks: readonly number[] = []) =>
+  shortNumber(value, ticks);
+
+/** Measures the room, in pixels, that the labels of an axis take beside their ticks. */
+export function tickRoom(svg: Plotted, axis: 'x' | 'y'): number {
+  const labels = [...svg.querySelectorAll(`[aria-label="${axis}-axis tick label"] text`)];
+  return Math.max(0, ...labels.map(({ textContent }) => textContent?.length ?? 0)) * CHARACTER + 12;
+}
 
 export function plotted(options: Plot.PlotOptions, { width, colours }: Look): Plotted {
   const svg = Plot.plot({
@@ -88,5 +96,7 @@ export function captionOf(figure: Figure): string {
 
 /** The longest end of a text that fits, with an ellipsis for the missing rest. */
 export function shortened(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, Math.max(1, characters - 1)).trimEnd()}…`;
+  if (text.length <= characters) return text;
+  const letters = [...text].slice(0, Math.max(1, characters - 1));
+  return `${letters.join('').trimEnd()}…`;
 }

@@ -27,7 +27,7 @@ export function posterOf(
   shown: Shown,
   chosen: readonly string[],
   isSynthetic: boolean,
-  scales: Pick<Look, 'isLog' | 'isShared'> = {},
+  scales: Pick<Look, 'isShared'> = {},
   look = FILE,
 ): SVGSVGElement | null {
   const { colours } = look;

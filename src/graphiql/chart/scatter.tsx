@@ -6,13 +6,13 @@ import {
   captionOfPair,
   commonYears,
   drawScatter,
-  inYear,
   isPositive,
   type Mapped,
   mappedIn,
   type Pair,
   pairsOf,
   placesOf,
+  scaledPairs,
   subtitleOf,
   titleOf,
   wordsOf,
@@ -39,14 +39,17 @@ export function Scatter({
   const y = all.find(({ key }) => key === yKey) ?? all.find((one) => one !== x);
   const years = useMemo(() => (x === undefined || y === undefined ? [] : commonYears(x, y)), [x, y]);
   const year = look.year !== null && years.includes(look.year) ? look.year : null;
-  const pairs = useMemo(() => {
-    if (x === undefined || y === undefined) return [];
-    return year === null ? pairsOf(x, y) : pairsOf(inYear(x, year), inYear(y, year));
-  }, [x, y, year]);
-  if (x === undefined || y === undefined || pairsOf(x, y).length < MAP_COUNTRIES) return null;
+  const { isLog: wantsLog } = look;
+  const scaled = useMemo(
+    () => (x === undefined || y === undefined ? null : scaledPairs(x, y, year, wantsLog)),
+    [x, y, year, wantsLog],
+  );
+  if (x === undefined || y === undefined || scaled === null || pairsOf(x, y).length < MAP_COUNTRIES)
+    return null;
+  const { pairs, isLog, remarks } = scaled;
   const options = all.map(({ key, title }) => [key, title] as const);
   const sources = sourcesOf(pairs.flatMap((pair) => [pair.x, pair.y]));
-  const canBeLog = isPositive(x) && isPositive(y);
+  const canBeLog = wantsLog || (isPositive(x) && isPositive(y));
   return (
     <figure className="picture">
       <figcaption>
@@ -81,9 +84,9 @@ export function Scatter({
           <Years years={years} year={year} choose={(chosen) => change({ year: chosen })} />
         )}
       </div>
-      <Dots pairs={pairs} x={x} y={y} isLog={look.isLog && canBeLog} colours={isDark ? DARK : LIGHT} />
+      <Dots pairs={pairs} x={x} y={y} isLog={isLog} colours={isDark ? DARK : LIGHT} />
       <div className="under">
-        {originOf(sources, isSynthetic).map((note) => (
+        {[...originOf(sources, isSynthetic), ...remarks].map((note) => (
           <p key={note}>{note}</p>
         ))}
       </div>

@@ -3,6 +3,7 @@ import { measured, rankingOf } from './measured.ts';
 import { figuresOf, type Shown } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
+import { scaled } from './scaled.ts';
 
 /** Tells if a picture has the figures of enough countries for a map. */
 export function canMap(picture: Picture): boolean {
@@ -17,10 +18,14 @@ export function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Sh
   return picture.kind === 'bars' && canBeMap && kind !== 'bars' ? 'map' : picture.kind;
 }
 
-/** Returns a picture as it is shown: its measure, or the year of a ranking. */
+/** Returns a picture as it is shown: its measure, or the year of a ranking, and what its scale has a place for. */
 export function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
-  if (picture.kind !== 'lines') return picture;
-  return shown === 'bars' || shown === 'map' ? rankingOf(picture, look.year) : measured(picture, look);
+  if (picture.kind === 'values') return picture;
+  if (picture.kind === 'bars') return scaled(picture, false);
+  if (shown === 'bars' || shown === 'map') return scaled(rankingOf(picture, look.year), false);
+  // Differences are below zero as often as above.
+  const wantsLog = look.isLog && look.measure !== 'difference' && look.measure !== 'percent';
+  return scaled(measured(picture, look), wantsLog);
 }
 
 /** Words a picture for people who don't see it. */

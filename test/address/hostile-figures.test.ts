@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Drawer, type DrawingOrder } from '../../src/wings/address/drawer.ts';
+import { packageFile } from '../../src/wings/own-version.ts';
+import { draws } from '../support/draws.ts';
+import { FIGURE, openPublishing } from './publishing.ts';
+
+const CODES = ['KE', 'NG', 'ZA', 'GH', 'UG', 'TZ', 'ET', 'ML', 'SN', 'TD', 'EG', 'MA'];
+const YEARS = [2015, 2016, 2017, 2018, 2019];
+
+/** Texts of a drawing, with plain spaces. */
+const textsOf = (svg: string) =>
+  [...svg.matchAll(/<text[^>]*>([^<]*)/g)].map(([, text = '']) => text.replace(/&#160;|\u00a0/g, ' '));
+
+const NUMBER = /^−?\d[\d.,]*( (k|m|bn|tn))?$/;
+const UNITS: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, bn: 1e9, tn: 1e12 };
+
+function readLabel(label: string): number {
+  const [digits = '', unit = ''] = label.replace('−', '-').replaceAll(',', '').split(' ');
+  return Number(digits) * (UNITS[unit] ?? 1);
+}
+
+interface Row {
+  readonly country_code: string;
+  readonly year: number;
+}
+
+/** The picture of five years of two countries, whose rows the service sends as `patched`. */
+async function pictured(picture: object, patched: (row: Row) => object, path = '/c/p.svg') {
+  const documents = {
+    p: `query P { observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], fromYear: 2015, toYear: 2019) { ${FIGURE} } }`,
+  };
+  const published = { p: { document: 'P', key: 'page', picture } };
+  await using program = await openPublishing({ documents, published });
+  await program.issue({ name: 'page' });
+  program.sandbox.faults.set({
+    kind: 'shape',
+    route: '/v1/data',
+    patch: (body) => ({ ...body, data: body.data.map(patched) }),
+  });
+  const reply = await program.at(path);
+  expect(reply.status).toBe(200);
+  expect(program.requests()).toHaveLength(1);
+  return reply;
+}
+
+/** Its texts, with a value for each figure: those of Kenya from 0 to 4, and then those of Nigeria. */
+async function textsFor(picture: object, value: (i: number) => number) {
+  const patched = (row: Row) => ({
+    ...row,
+    value: value(row.year - 2015 + (/^ke$/i.test(row.country_code) ? 0 : 5)),
+  });
+  return textsOf(await (await pictured(picture, patched)).text());
+}
+
+describe('labels of numbers', () => {
+  it.for([
+    ['an exchange rate', [1510.2, 1510.4, 1510.6, 1510.9]],
+    ['an index', [100.01, 100.02, 100.03, 100.04]],
+    ['a small country', [1_234_567, 1_234_570, 1_234_575, 1_234_580]],
+    ['billions', [100.1e9, 100.2e9, 100.3e9, 100.35e9]],
+    ['across a million', [999_000, 999_500, 1_000_100, 1_000_900]],
+    ['below zero', [-0.000_101, -0.000_102, -0.000_103, -0.000_104]],
+    ['far apart', [3, 40_000, 5e9, 6e12]],
+  ] as const)('of %s differ, and stand at even steps, as on the axis', async ([, values]) => {
+    const texts = await textsFor({ kind: 'lines' }, (i) => values[i % values.length] ?? 0);
+    const labels = texts.filter((text) => NUMBER.test(text) && !/^20\d\d$/.test(text));
+    expect(labels.length).toBeGreaterThan(2);
+    expect(new Set(labels).size).toBe(labels.length);
+    const steps = labels.map(readLabel).map((value, i, all) => value - (all[i - 1] ?? Number.NaN));
+    for (const step of steps.slice(1)) expect(step / (steps[1] ?? 0)).toBeCloseTo(1, 3);
+  });
+
+  it('tell the ends of small pictures apart', async () => {
+    const texts = await textsFor({ kind: 'multiples' }, (i) => 1_234_567 + (i % 5) * 3);
+    expect(texts.filter((text) => text === '1.23457 m to 1.23458 m')).toHaveLength(2);
+  });
+
+  it('tell bars apart', async () => {
+    const texts = await textsFor({ kind: 'bars' }, (i) => 1_234_567 + Math.floor(i / 5));
+    expect(texts).toEqual(expect.arrayContaining(['1.234567 m', '1.234568 m']));
+  });
+});
+
+describe('a logarithmic scale', () => {
+  const NOTE = '5 figures are zero or less, which a logarithmic scale has no place for.';
+  it('leaves out what is zero or less, and says so', async () => {
+    for (const kind of ['lines', 'multiples']) {
+      const texts = await textsFor({ kind, isLog: true }, (i) => (i < 5 ? 10 ** i : -i));
+      expect(texts).toContain(NOTE);
+      expect(texts.join(' ')).not.toMatch(/−|NaN/);
+    }
+  });
+
+  it('is linear if nothing is above zero', async () => {
+    for (const value of [0, -1]) {
+      const texts = await textsFor({ kind: 'lines', isLog: true }, (i) => value * i || 0);
+      expect(texts).toContain('The scale is linear, since no figure is above zero.');
+      expect(texts).toContain('0');
+    }
+  });
+});
+
+it('bars of zeros have no length', async () => {
+  const svg = await (await pictured({ kind: 'bars' }, (row) => ({ ...row, value: 0 }))).text();
+  const bars = /<g aria-label="bar"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1] ?? '';
+  const widths = [...bars.matchAll(/ width="([^"]+)"/g)].map(([, width]) => Number(width));
+  expect(widths).toEqual([0, 0]);
+});
+
+const drawer = new Drawer(packageFile('dist/graphiql/pictures/picture-worker.js'), {
+  isSynthetic: false,
+  sourceNames: {},
+});
+afterAll(() => drawer.close());
+
+const VALUES = [
+  0,
+  1,
+  -1,
+  3,
+  2.5,
+  5e-324,
+  -5e-324,
+  1e-310,
+  1e-300,
+  1e308,
+  -1e308,
+  Number.MAX_VALUE,
+  1e21,
+  1e100,
+  -1e100,
+  1e-100,
+  1e15,
+  1e15 + 0.125,
+  1 + Number.EPSILON,
+];
+
+describe('values that no scale can hold', () => {
+  it('leave no mark that is no number, in any picture', async () => {
+    const values = fc.uniqueArray(fc.constantFrom(...VALUES), { minLength: 1, maxLength: 4 });
+    const orders = fc.record({
+      kind: fc.constantFrom('lines', 'multiples', 'bars', 'map', 'scatter'),
+      isLog: fc.boolean(),
+      measure: fc.constantFrom('value', 'index', 'difference', 'percent'),
+      first: values,
+      second: values,
+      countries: fc.constantFrom(2, 12),
+      years: fc.constantFrom(1, 3),
+      isBounded: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(orders, async ({ first, second, countries, years, isBounded, ...look }) => {
+        const pick = (of: readonly number[], i: number) => of[i % of.length] ?? 0;
+        const observations = CODES.slice(0, countries).flatMap((code, i) =>
+          YEARS.slice(0, years).flatMap((year, j) =>
+            [first, second].map((of, k) => ({
+              value: pick(of, i + j),
+              unit: `unit ${k}`,
+              year,
+              isModelled: false,
+              estimateLow: isBounded ? pick(second, i) : null,
+              estimateHigh: isBounded ? pick(first, j) : null,
+              locationName: null,
+              country: { code, name: code },
+              indicator: { key: `m${k}`, name: `Measure ${k}`, unit: null },
+            })),
+          ),
+        );
+        const { bytes } = await drawer.draw({
+          form: 'svg',
+          query: `{ observations(metricKeys: ["m0", "m1"]) { ${FIGURE} } }`,
+          operationName: undefined,
+          variables: {},
+          body: JSON.stringify({ data: { observations } }),
+          look: look as DrawingOrder['look'],
+          theme: 'light',
+          width: 640,
+          isBare: false,
+        });
+        expect(bytes ?? '').not.toMatch(/NaN|Infinity|undefined/);
+      }),
+      { numRuns: draws(2_000, 150) },
+    );
+  });
+});
