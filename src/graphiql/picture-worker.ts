@@ -32,7 +32,7 @@ import { figuresIn } from './chart/figures.ts';
 import { figuresOf, notesOf, originOf, sourcesOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
 import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
-import { framed, posterOf } from './chart/poster.ts';
+import { asXml, framed, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
 import type { Look } from './looks.ts';
 import { pagesOfSources, setSourceNames } from './source-names.ts';
@@ -150,7 +150,7 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
   const [wide, high] = [Number(svg.getAttribute('width')), Number(svg.getAttribute('height'))];
   const size = { width: wide, height: high, warnings };
   if (form === 'facts') return { ...size, bytes: null, facts: factsOf(subject) };
-  const text = svg.outerHTML;
+  const text = asXml(svg.outerHTML);
   if (form === 'svg') return { ...size, bytes: text, facts: null };
   const scale = Math.min(PNG_SCALE, Math.sqrt(MAX_PIXELS / (wide * high)));
   return { ...(await rendered(text, scale)), facts: null, warnings };

@@ -108,6 +108,30 @@ it('bars of zeros have no length', async () => {
   expect(widths).toEqual([0, 0]);
 });
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what XML forbids
+const NOT_OF_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/u;
+
+describe('words of the service that XML has no place for', () => {
+  it.for(['country_name', 'unit', 'metric_name', 'source', 'location_name'])(
+    'are left out in %s',
+    async (field) => {
+      const word = 'a\u0000b\u0008c\u001bd\ufffee\uffff\ud800f';
+      const svg = await (await pictured({}, (row) => ({ ...row, [field]: word }))).text();
+      expect(NOT_OF_XML.exec(svg)).toBeNull();
+      const png = await pictured({}, (row) => ({ ...row, [field]: 'wo\u0001rd' }), '/c/p.png');
+      expect(png.headers.get('content-type')).toBe('image/png');
+    },
+  );
+
+  it('leave a letter of two halves whole where a name is cut', async () => {
+    const svg = await (
+      await pictured({}, (row) => ({ ...row, country_name: '𞤆𞤵𞤤𞤢𞥄𞤪'.repeat(4) }), '/c/p.svg?width=320')
+    ).text();
+    expect(svg).not.toMatch(/\ufffd/);
+    expect(NOT_OF_XML.exec(svg)).toBeNull();
+  });
+});
+
 const drawer = new Drawer(packageFile('dist/graphiql/pictures/picture-worker.js'), {
   isSynthetic: false,
   sourceNames: {},

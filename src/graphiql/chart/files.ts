@@ -1,4 +1,5 @@
 import { csvOf, type Table } from './csv.ts';
+import { asXml } from './poster.ts';
 
 const PNG_SCALE = 2;
 
@@ -12,7 +13,7 @@ function save(name: string, blob: Blob): void {
 }
 
 function blobOf(svg: SVGSVGElement): Blob {
-  return new Blob([new XMLSerializer().serializeToString(svg)], { type: 'image/svg+xml' });
+  return new Blob([asXml(new XMLSerializer().serializeToString(svg))], { type: 'image/svg+xml' });
 }
 
 export function saveSvg(name: string, svg: SVGSVGElement): void {

@@ -97,6 +97,14 @@ export function framed(
   return poster;
 }
 
+/** Characters that XML has no place for, though texts of the service may hold them: readers refuse all of a file with one. */
+const NOT_OF_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+
+/** Returns the text of a drawing as XML, without the characters that are not of it. */
+export function asXml(markup: string): string {
+  return markup.replace(NOT_OF_XML, '');
+}
+
 function lineLegend(
   picture: Extract<Picture, { kind: 'lines' }>,
   chosen: readonly string[],
