@@ -44,7 +44,7 @@ export function mappedIn(pictures: readonly Picture[]): Mapped[] {
 }
 
 /** The figures of a year. */
-export function inYear(mapped: Mapped, year: number): Mapped {
+function inYear(mapped: Mapped, year: number): Mapped {
   const there = mapped.series === null ? mapped : rankingOf(mapped.series, year);
   return { ...mapped, ...there, map: there.map ?? [] };
 }
