@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.ts';
 import { timeIn } from '../periods.ts';
-import { TAGS } from '../wings/issued/key.ts';
+import { TAGS } from '../service/call.ts';
 import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from '../wings/issued/key-desk.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
 import { CommandError, formatted } from './formats.ts';

@@ -1,7 +1,7 @@
 import { eachInTurns, type Job, type PromiseOrValue } from '../async/turns.ts';
 import { type Demand, demandFor, takenUntilMs, wholeOf } from '../plan/demand.ts';
 import { estimate, fitsWithin, type Planning, rangesOf } from '../plan/modes.ts';
-import { billStale, type Sending } from '../service/call.ts';
+import { billStale, checkRight, type Sending } from '../service/call.ts';
 import { isBetterOld } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
@@ -129,6 +129,7 @@ function serve(
 export function heldAtOnce(parts: Holding): Figures['held'] {
   const { entries, tenantCache, prefetch, freshness, now } = parts;
   return (sending) => {
+    checkRight(sending.caller, observations.tag);
     const { tenant } = sending.caller;
     if (!tenantCache.isAtHand || !tenantCache.isAccepted(tenant)) return null;
     const nowMs = now();
@@ -158,6 +159,7 @@ export function heldAtOnce(parts: Holding): Figures['held'] {
  */
 export function held(next: Fetch, parts: Holding): Fetch {
   return async (demands, sending, settle) => {
+    checkRight(sending.caller, observations.tag);
     if (parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge)) {
       if (demands.every(({ years }) => years === null)) return next(demands, sending, settle);
       const { sent, settleAsked } = await inPlaceOfYears(demands, sending, settle, parts);

@@ -7,10 +7,12 @@ import {
   type DefinitionNode,
   type DocumentNode,
   defaultFieldResolver,
+  defaultTypeResolver,
   type FieldDefinitionNode,
   GraphQLError,
   type GraphQLField,
   type GraphQLFieldResolver,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   GraphQLScalarType,
@@ -36,6 +38,7 @@ import { isPromise } from 'graphql/jsutils/isPromise.js';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { timeIn } from '../periods.ts';
+import { checkRight, TAGS, type Tag } from '../service/call.ts';
 import type { Subgraph } from '../wings/federation/subgraph.ts';
 import type { GraphContext } from './context.ts';
 import type { Resolvers } from './generated.ts';
@@ -232,6 +235,7 @@ export function createSchema({
   requireResolvers(schema);
   writeCosts(schema, said);
   countWork?.(schema);
+  judgeObjects(schema);
   gateWhileLoading(schema);
   requireKey(schema);
   const told = subgraph === null ? typeDefs : subgraph.told(typeDefs, schema);
@@ -441,6 +445,41 @@ function requireKey(schema: GraphQLSchema): void {
         return next(source, args, context, info);
       };
     }
+  }
+}
+
+/** Types that contracts of routers leave in the base, but that are of figures to a key. */
+const OF_FIGURES: ReadonlySet<string> = new Set([
+  'CountryProfile',
+  'Signals',
+  'ObservationChanges',
+  'ObservationChange',
+]);
+
+/** Returns the part of the graph that a type is of, as a key may read it. */
+export function partOf({ name, astNode }: GraphQLNamedType): Tag | 'base' {
+  if (OF_FIGURES.has(name)) return 'figures';
+  const tag = astNode == null ? null : tagOf(astNode as TypeDefinitionNode);
+  return TAGS.find((one) => one === tag) ?? 'base';
+}
+
+/** Has each object that is reached by an interface or a union judged by its own type, before any of it is read. */
+function judgeObjects(schema: GraphQLSchema): void {
+  const parts = new Map(objectTypesOf(schema).map((type) => [type.name, partOf(type)]));
+  const judge = (name: string | undefined, { caller }: GraphContext) => {
+    checkRight(caller, parts.get(name ?? '') ?? 'base');
+    return name;
+  };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isAbstractType(type)) continue;
+    const resolveType = type.resolveType ?? defaultTypeResolver;
+    type.resolveType = (value, context: GraphContext, info, abstract) => {
+      const name = resolveType(value, context, info, abstract);
+      if (context.caller.rights === undefined) return name;
+      return name instanceof Promise
+        ? name.then((known) => judge(known, context))
+        : judge(name as string | undefined, context);
+    };
   }
 }
 

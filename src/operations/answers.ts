@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type ErrorBehavior, type TextPieces } from '../execution/columns.ts';
-import type { Bill } from '../service/call.ts';
+import type { Bill, Caller } from '../service/call.ts';
 import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { readsSchemaAlone } from './documents.ts';
@@ -160,7 +160,7 @@ export class AnswersTable implements Shrinkable {
         this.#lookups[found === null ? 'misses' : 'hits'] += 1;
         return found === null ? begun(incoming) : this.#repeat(found, incoming, plain, since);
       };
-      const found = this.#find(plain, caller.tenant);
+      const found = this.#find(plain, caller);
       return found instanceof Promise ? found.then(answer) : answer(found);
     };
   }
@@ -192,7 +192,7 @@ export class AnswersTable implements Shrinkable {
     if (!isLasting(run) || !tenantCache.isAccepted(tenant)) return;
     const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
     const isWhole = extensions.warnings === undefined;
-    this.#kept.set(`${tenant.digest}\n${question}`, {
+    this.#kept.set(nameOf(question, context.caller), {
       answer: new StoredAnswer(body, data, event, run.onError),
       untilMs: freshUntilMs,
       freshUntilMs: isWhole ? freshUntilMs : 0,
@@ -205,11 +205,12 @@ export class AnswersTable implements Shrinkable {
   }
 
   /** Finds a kept answer; at once, if nobody else can know more of the key. */
-  #find({ question, mayReadSchema }: PlainRequest, tenant: Tenant): PromiseOrValue<KeptAnswer | null> {
+  #find({ question, mayReadSchema }: PlainRequest, caller: Caller): PromiseOrValue<KeptAnswer | null> {
     const { tenantCache } = this.#parts;
     const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
     if (schemaAnswer !== undefined) return schemaAnswer;
-    const name = `${tenant.digest}\n${question}`;
+    const { tenant } = caller;
+    const name = nameOf(question, caller);
     const found = this.#holding(name, tenant);
     if (found === null || tenantCache.isAtHand) return found;
     return tenantCache.lookUp(tenant).then(() => this.#holding(name, tenant));
@@ -252,8 +253,7 @@ export class AnswersTable implements Shrinkable {
     const { config, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
     if (plain === null || delivery !== null) return alone(run, incoming);
-    const whose = caller.purse?.name ?? caller.tenant.digest;
-    const name = `${request.headers.accept ?? ''}\n${whose}\n${plain.question}`;
+    const name = `${request.headers.accept ?? ''}\n${caller.purse?.name ?? ''}\n${nameOf(plain.question, caller)}`;
     const shared = this.#inFlight.get(name);
     if (shared !== undefined && steadyNow() - shared.sinceMs < config.operationTimeoutMs * JOINED_SHARE)
       return this.#join(shared, plain, run, incoming);
@@ -310,6 +310,11 @@ export class AnswersTable implements Shrinkable {
     const response = { status, headers, body, ...(stored && { encoded: stored.encoded }) };
     return tagged(request, params.isPersisted, response, errors, stored?.tag ?? (() => ''));
   }
+}
+
+/** Names the answer to a question: one that has been told to a key is none to a key of other rights. */
+function nameOf(question: string, { tenant, rights }: Caller): string {
+  return `${tenant.digest} ${rights?.name ?? ''}\n${question}`;
 }
 
 /** Tells if an answer was made of fresh held answers alone. */

@@ -30,6 +30,7 @@ export interface Exchanged {
   readonly purse: Purse;
   readonly note?: Caller['note'];
   readonly refusalOf?: Caller['refusalOf'];
+  readonly rights?: Caller['rights'];
 }
 
 /** Tells who asks, and by which key of the service. */
@@ -49,10 +50,10 @@ export function createCallers(tenants: Tenants, isIssued = (_: string) => false)
     const own = given !== null && isIssued(given) ? null : given;
     const authorization = exchanged?.authorization ?? own;
     const tenant = tenants.of(authorization);
-    const { purse, note, refusalOf } = exchanged ?? {};
+    const { purse, note, refusalOf, rights } = exchanged ?? {};
     const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, purse, note, refusalOf, flow, since, slices: 0 };
+    return { authorization, tenant, purse, note, refusalOf, rights, flow, since, slices: 0 };
   };
 }
 

@@ -7,12 +7,18 @@ import { Failure, type FailureCode } from '../errors.ts';
 import type { QuotaRecord, RateLimit } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 
+/** Parts of the graph that an issued key can be kept out of, as the SDL tags their types. All the rest is `base`. */
+export const TAGS = ['figures', 'markets', 'government', 'trade', 'policy'] as const;
+export type Tag = (typeof TAGS)[number];
+
 /** One route of the service. `Params` are the parameters that it takes, `Result` its answer in our own words. */
 export interface Endpoint<Params = never, Result = unknown> {
   /** The route's template, such as `/v1/countries/{code}/profile`: its name in bills, errors and metrics. */
   readonly route: string;
   /** True if the route is asked without the caller's key. */
   readonly isPublic: boolean;
+  /** The part of the graph that its answers are of: whoever may not read that gets none, fetched or held. */
+  readonly tag: Tag | 'base';
   /** Makes the path and query parameters of a call; a parameter that is undefined is not sent. */
   readonly params: (params: Params) => CallParams;
   /** Decodes a body; only records with `isDated` tell when it was sent; throws Failure UPSTREAM_INVALID_RESPONSE. */
@@ -94,6 +100,33 @@ export interface Caller extends Job {
   readonly note?: ((operation: NotedOperation) => void) | undefined;
   /** Returns the failure of a document that its key may not read; left out if it may read any. */
   readonly refusalOf?: ((text: string) => Failure | null) | undefined;
+  /** The parts of the graph that its key may read; left out if it may read all. */
+  readonly rights?: Rights | undefined;
+}
+
+/** The parts of the graph that a key may read beside the base. */
+export interface Rights {
+  /** The same for keys of the same rights: what one of them has been told, the others may be told. */
+  readonly name: string;
+  readonly tags: ReadonlySet<string>;
+}
+
+/**
+ * Judges if a caller may have what it is about to reach: an answer of the service, fetched or held, or an object. Every
+ * door leads there, so that none has to judge by itself.
+ * @throws Failure DOCUMENT_NOT_ALLOWED if the key may not read it
+ */
+export function checkRight({ rights }: Pick<Caller, 'rights'>, tag: Tag | 'base'): void {
+  if (rights === undefined || tag === 'base' || rights.tags.has(tag)) return;
+  throw notReadable(rights, tag);
+}
+
+/** Makes the failure of a key that may not read a part of the graph. */
+export function notReadable({ tags }: Rights, tag: string): Failure {
+  return new Failure(
+    'DOCUMENT_NOT_ALLOWED',
+    `This key may not read ${tag}; it may read ${[...tags].join(', ')}.`,
+  );
 }
 
 /** A budget of calls under the key of another. */

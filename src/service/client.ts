@@ -20,6 +20,7 @@ import {
   type Attempt,
   billStale,
   type Call,
+  checkRight,
   type Endpoint,
   makeCall,
   type Send,
@@ -278,6 +279,7 @@ export function cached(
   onHeld?: (call: Call) => void,
 ): Ask {
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
+    checkRight(sending.caller, endpoint.tag);
     const call = makeCall(endpoint, params);
     const tenant = call.isPublic ? PUBLIC : sending.caller.tenant;
     const mayBeHeld = endpoint.caching !== 'none';

@@ -70,6 +70,7 @@ export interface TickersParams {
 export const health: Endpoint<NoParams, HealthRecord> = {
   route: '/health',
   isPublic: true,
+  tag: 'base',
   caching: 'none',
   params: () => ({}),
   decode: (body) => decodeHealth(body, health.route),
@@ -79,6 +80,7 @@ export const health: Endpoint<NoParams, HealthRecord> = {
 export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
   route: '/v1/platform/version',
   isPublic: true,
+  tag: 'base',
   caching: 'ttl',
   params: () => ({}),
   decode: (body) => decodeVersion(body, platformVersion.route),
@@ -91,6 +93,7 @@ export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
 export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
   route: '/v1/platform/etl-status',
   isPublic: false,
+  tag: 'base',
   caching: 'ttl',
   params: () => ({}),
   decode: (body) => decodeSources(body, etlStatus.route),
@@ -101,6 +104,7 @@ export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
 export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
   route: '/v1/countries',
   isPublic: false,
+  tag: 'base',
   caching: 'http',
   params: () => ({}),
   decode: (body) => decodeCountries(body, countries.route),
@@ -111,6 +115,7 @@ export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
 export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
   route: '/v1/countries/{code}/profile',
   isPublic: false,
+  tag: 'figures',
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   decode: (body, { code }) => decodeProfile(body, countryProfile.route, code),
@@ -121,6 +126,7 @@ export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
 export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
   route: '/v1/countries/{code}/signals',
   isPublic: false,
+  tag: 'figures',
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   isDated: true,
@@ -141,6 +147,7 @@ export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
 export const observations: Endpoint<ObservationsParams, ObservationList> = {
   route: '/v1/data',
   isPublic: false,
+  tag: 'figures',
   caching: 'none',
   params: ({ countryCodes, metricKeys, latest, limit, startYear, endYear }) => ({
     query: {
@@ -161,6 +168,7 @@ export const observations: Endpoint<ObservationsParams, ObservationList> = {
 export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> = {
   route: '/v1/indicators',
   isPublic: false,
+  tag: 'base',
   caching: 'ttl',
   params: ({ category, hasData }) => ({ query: { category, has_data: hasData?.toString() } }),
   decode: (body, asked) => decodeIndicators(body, indicators.route, asked),
@@ -174,6 +182,7 @@ export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> 
 export const tickers: Endpoint<TickersParams, TickerList> = {
   route: '/v1/markets/tickers',
   isPublic: false,
+  tag: 'markets',
   caching: 'ttl',
   params: ({ limit, exchangeCode, countryCode, instrumentType }) => ({
     query: {
@@ -191,6 +200,7 @@ export const tickers: Endpoint<TickersParams, TickerList> = {
 export const governmentStructure: Endpoint<CountryParams, readonly OfficeRecord[]> = {
   route: '/v1/government/structure/{code}',
   isPublic: false,
+  tag: 'government',
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   decode: (body, { code }) => decodeOffices(body, governmentStructure.route, code),

@@ -51,6 +51,7 @@ const MAX_POLICIES = 500;
 const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
   route: '/v1/policies/country/{code}',
   isPublic: false,
+  tag: 'policy',
   isOptional: true,
   caching: 'ttl',
   params: ({ code, top }) => ({
@@ -65,6 +66,7 @@ const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
 const policies: Endpoint<PoliciesParams, RowList<PolicyRecord>> = {
   route: '/v1/policies',
   isPublic: false,
+  tag: 'policy',
   isOptional: true,
   caching: 'ttl',
   params: ({ countryCode, documentType, status, search, startYear, endYear }) => ({

@@ -51,6 +51,7 @@ const MAX_FLOWS = 1_000;
 const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
   route: '/v1/trade/overview/{code}',
   isPublic: false,
+  tag: 'trade',
   isOptional: true,
   caching: 'ttl',
   params: ({ code, top, startYear, endYear }) => ({
@@ -72,6 +73,7 @@ const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
 const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
   route: '/v1/trade/flows',
   isPublic: false,
+  tag: 'trade',
   isOptional: true,
   caching: 'ttl',
   params: ({ reporterCode, partnerCode, productCode, flowType, startYear, endYear }) => ({
@@ -108,6 +110,7 @@ function reportedList<Row>(route: string, read: (row: JsonObject) => Row) {
   const endpoint: Endpoint<CountryParams, RowList<Row>> = {
     route,
     isPublic: false,
+    tag: 'trade',
     isOptional: true,
     caching: 'ttl',
     params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),

@@ -1,18 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import {
-  type GraphQLNamedType,
-  type GraphQLSchema,
-  getNamedType,
-  Kind,
-  parse,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
-} from 'graphql';
+import { type GraphQLSchema, getNamedType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../../async/turns.ts';
 import type { Config } from '../../config.ts';
 import { errorBody, Failure, type FailureCode } from '../../errors.ts';
+import { partOf } from '../../graph/schema.ts';
 import type { PersistedTexts } from '../../operations/documents.ts';
 import {
   ChangedRequest,
@@ -23,9 +15,9 @@ import {
   isModern,
   textIn,
 } from '../../operations/messages.ts';
-import { joinedPurse, openBill } from '../../service/call.ts';
+import { joinedPurse, notReadable, openBill, type Rights } from '../../service/call.ts';
 import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../store/lru.ts';
-import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole, TAGS } from './key.ts';
+import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
 import { type KeyStore, openKeyStore } from './key-store.ts';
@@ -202,7 +194,8 @@ export class Issued {
     const purse =
       other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
     const authorization = `Bearer ${this.#parts.config.countryDataKey}`;
-    return { authorization, purse, note, refusalOf: (text) => this.#refusalOf(key, text) };
+    const rights = rightsOf(key);
+    return { authorization, purse, note, refusalOf: (text) => this.#refusalOf(key, text), rights };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -356,17 +349,23 @@ export class Issued {
     }
   }
 
-  /** Returns the failure of a document that the key may not read; null if it may. */
-  #refusalOf({ documents, tags }: IssuedKey, text: string): Failure | null {
-    const refused = (message: string) => new Failure('DOCUMENT_NOT_ALLOWED', message);
-    if (documents === 'trusted' && !this.#parts.persisted.lists(text))
-      return refused('By this key only documents may run that are listed here.');
-    if (tags.length === 0) return null;
-    const other = this.#tags.of(text).find((tag) => !(tags as readonly string[]).includes(tag));
-    return other === undefined
-      ? null
-      : refused(`This key may not read ${other}; it may read ${tags.join(', ')}.`);
+  /**
+   * Returns the failure of a document that the key may not read, as far as its text shows; null if it may. Nothing of
+   * it runs then. What a text doesn't show is judged where it is reached.
+   */
+  #refusalOf(key: IssuedKey, text: string): Failure | null {
+    if (key.documents === 'trusted' && !this.#parts.persisted.lists(text))
+      return new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
+    const rights = rightsOf(key);
+    if (rights === undefined) return null;
+    const other = this.#tags.of(text).find((tag) => !rights.tags.has(tag));
+    return other === undefined ? null : notReadable(rights, other);
   }
+}
+
+/** Returns the parts of the graph that a key may read; undefined for all. */
+function rightsOf({ tags }: IssuedKey): Rights | undefined {
+  return tags.length === 0 ? undefined : { name: tags.toSorted().join(), tags: new Set(tags) };
 }
 
 function unknownKey(): Failure {
@@ -408,9 +407,6 @@ class Visitors {
   }
 }
 
-/** Types that are of the base for routers, but hold figures. */
-const OF_FIGURES: ReadonlySet<string> = new Set(['CountryProfile', 'Signals']);
-
 /** Tags of the types that a document reads, whichever of its operations runs. */
 class DocumentTags {
   readonly #schema: GraphQLSchema;
@@ -438,8 +434,8 @@ class DocumentTags {
     const types = new TypeInfo(this.#schema);
     const note = () => {
       for (const type of [types.getParentType(), getNamedType(types.getType())]) {
-        const tag = type == null ? null : tagOf(type);
-        if (tag !== null) tags.add(tag);
+        const part = type == null ? 'base' : partOf(type);
+        if (part !== 'base') tags.add(part);
       }
     };
     try {
@@ -453,15 +449,6 @@ class DocumentTags {
     }
     return [...tags];
   }
-}
-
-/** Returns the part of the graph that a type is of; null if it is open to all. */
-function tagOf({ name, astNode }: GraphQLNamedType): string | null {
-  if (OF_FIGURES.has(name)) return 'figures';
-  const tag = astNode?.directives?.find((directive) => directive.name.value === 'tag');
-  const value = tag?.arguments?.find((argument) => argument.name.value === 'name')?.value;
-  const named = value?.kind === Kind.STRING ? value.value : '';
-  return TAGS.find((one) => one === named) ?? null;
 }
 
 function refused({ code, message, fields, retryable }: Failure, request: GatewayRequest): GatewayResponse {

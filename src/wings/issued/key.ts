@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { timeIn } from '../../periods.ts';
+import { TAGS } from '../../service/call.ts';
 
 /** By which scanners for secrets know a key of this gateway's own. */
 const PREFIX = 'cgk_';
@@ -53,9 +54,6 @@ const budget = { perMinute: calls, perDay: calls, perMonth: calls };
 const origin = z
   .url({ protocol: /^https?$/, error: 'must be an origin such as https://app.example' })
   .transform((url) => new URL(url).origin);
-
-/** Types of the schema by the tag that each has in the SDL. */
-export const TAGS = ['figures', 'markets', 'government', 'trade', 'policy'] as const;
 
 /** The terms of a key, as the operator gives them. */
 export const Terms = z.strictObject({

@@ -2,9 +2,17 @@ import { Mutex } from 'async-mutex';
 import { Failure } from '../../errors.ts';
 import { timeIn } from '../../periods.ts';
 import { estimate } from '../../plan/modes.ts';
-import { type Caller, Deadline, makeCall, openBill, payerOf, type Sending } from '../../service/call.ts';
+import {
+  type Caller,
+  checkRight,
+  Deadline,
+  makeCall,
+  openBill,
+  payerOf,
+  type Sending,
+} from '../../service/call.ts';
 import { heldRecords } from '../../service/client.ts';
-import { etlStatus, indicators } from '../../service/endpoints.ts';
+import { etlStatus, indicators, observations } from '../../service/endpoints.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { QuotaRecord, RateLimit } from '../../tenants/ledger.ts';
@@ -476,8 +484,9 @@ export function createFeeds(parts: LiveParts, onFault: OnFault) {
   const feeds = new Map<Tenant | string, Feed>();
 
   function feedOf(caller: Caller): Feed {
-    const { tenant, purse } = caller;
-    const whose = purse?.name ?? tenant;
+    const { tenant, purse, rights } = caller;
+    // A feed asks on behalf of any of its subscribers, so that all of them have the same rights.
+    const whose = purse === undefined ? tenant : `${purse.name} ${rights?.name ?? ''}`;
     let feed = feeds.get(whose);
     if (feed === undefined) {
       const opened: Feed = new Feed(caller, parts, onFault, () => {
@@ -493,7 +502,10 @@ export function createFeeds(parts: LiveParts, onFault: OnFault) {
   return {
     /** Returns the source of events for a caller's subscriptions. */
     of: (caller: Caller): LiveSources => ({
-      figures: (...asked) => feedOf(caller).figures(caller, ...asked),
+      async figures(...asked) {
+        checkRight(caller, observations.tag);
+        return feedOf(caller).figures(caller, ...asked);
+      },
       sources: (...asked) => feedOf(caller).sources(caller, ...asked),
     }),
     stop() {
