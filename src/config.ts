@@ -107,6 +107,17 @@ const workers = z
   .transform((text) => (text === 'auto' ? autoWorkers() : Number(text)))
   .refine((n) => n >= 1 && n <= MAX_WORKERS, `must be from 1 to ${MAX_WORKERS}, or auto`);
 
+/** The address of a proxy; one without a scheme is spoken to by http, as other programs do. */
+const proxyAddress = z
+  .string()
+  .transform((text) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`))
+  .refine(
+    (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'must be the http:// or https:// address of a proxy',
+  );
+
+const PROXY_SETTINGS = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
+
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
 const itemsOf = (list: string) =>
@@ -188,6 +199,10 @@ const Environment = z.object({
     .transform(itemsOf)
     .refine((list) => list.every(isAddressRange), 'must be addresses or ranges such as 10.0.0.0/8')
     .default([]),
+  /** Proxies through which the service is asked, by the scheme of its address, and hosts that are asked without. */
+  HTTP_PROXY: proxyAddress.optional(),
+  HTTPS_PROXY: proxyAddress.optional(),
+  NO_PROXY: z.string().optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
   /** Port of health and metrics; undefined means beside everything else. */
@@ -340,6 +355,8 @@ export function readConfig(env: Env, machine?: Parameters<typeof budgetOf>[1]): 
   const { given, faults } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
   );
+  // Both spellings are usual, and in other programs the lower one wins as well.
+  for (const name of PROXY_SETTINGS) given[name] = given[name.toLowerCase()] ?? given[name];
   if (env.COUNTRY_DATA_URL === '')
     faults.push('COUNTRY_DATA_URL: is empty; name the service, or leave it out for the embedded sandbox');
   const parsed = Environment.safeParse(given);
@@ -371,6 +388,15 @@ export function readConfig(env: Env, machine?: Parameters<typeof budgetOf>[1]): 
   const checked: Readonly<Record<string, unknown>> = parsed.data;
   const settings = Object.keys(Environment.shape).map((name) => [camelCase(name), checked[name]]);
   return Object.freeze({ ...Object.fromEntries(settings), ...budget.settings, sourceNames });
+}
+
+/** The proxies through which the service is asked, as undici takes them; null for none. */
+export type OutgoingProxy = ReturnType<typeof outgoingProxyIn>;
+
+/** Returns them; null for the embedded sandbox, too. Values that are empty keep undici from the environment. */
+export function outgoingProxyIn({ countryDataUrl, httpProxy = '', httpsProxy = '', noProxy = '' }: Config) {
+  const isNone = countryDataUrl === undefined || (httpProxy === '' && httpsProxy === '');
+  return isNone ? null : { httpProxy, httpsProxy, noProxy };
 }
 
 function camelCase(name: string): string {
@@ -439,5 +465,5 @@ function codeOf(error: unknown): string {
 /** Words a setting in a fault. Addresses may hold a password, so they are not repeated, and neither are secrets. */
 function shown(name: string, value: string | undefined): string {
   if (name === 'KEY_PEPPER' || name.endsWith('_KEY')) return 'a secret';
-  return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
+  return name.endsWith('_URL') || name.endsWith('_PROXY') ? 'an address' : JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
-import type { Config } from './config.ts';
+import { type Config, outgoingProxyIn } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
 import type { FiguresParts } from './figures/entries.ts';
 import { createObservationEntries, createRefusedNames } from './figures/entries.ts';
@@ -296,6 +296,7 @@ function openService(
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
+    proxy: outgoingProxyIn(config),
     retries: config.upstreamRetries,
     clock,
     steadyNow,

@@ -2,8 +2,9 @@ import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Response } from 'undici';
 import { z } from 'zod';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { type Config, ConfigError, type OutgoingProxy, outgoingProxyIn, readConfig } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import { httpDateIn } from '../periods.ts';
 import { reasonOf } from './formats.ts';
@@ -163,11 +164,17 @@ async function serviceFindings(
     const keyFindings = key === undefined ? [] : [{ isWell: null, name: 'key', text: unused }];
     return [{ isWell: null, name: 'service', text }, ...keyFindings];
   }
-  const asked = await get(`${base}/health`, config.upstreamTimeoutMs);
-  if (typeof asked === 'string') return [{ isWell: false, name: 'service', text: `not reached: ${asked}` }];
+  const proxy = outgoingProxyIn(config);
+  const get = getting(config.upstreamTimeoutMs, proxy);
+  const asked = await get(`${base}/health`);
+  const way = 'calls leave by HTTP_PROXY and HTTPS_PROXY, but for hosts of NO_PROXY';
+  const proxied = proxy === null ? [] : [{ isWell: null, name: 'proxy', text: way }];
+  if (typeof asked === 'string')
+    return [...proxied, { isWell: false, name: 'service', text: `not reached: ${asked}` }];
   const { status } = asked;
   const isWell = status === 200;
   const findings = [
+    ...proxied,
     { isWell, name: 'service', text: `/health answers ${status}` },
     clockFinding(asked.headers.get('date'), now()),
   ];
@@ -176,7 +183,7 @@ async function serviceFindings(
       key === undefined ? 'none given, so none was tried' : 'not tried, as the service is not well';
     return [...findings, { isWell: null, name: 'key', text }];
   }
-  return [...findings, await keyFinding(base, key, config.upstreamTimeoutMs)];
+  return [...findings, await keyFinding(base, key, get)];
 }
 
 function clockFinding(date: string | null, nowMs: number): Finding {
@@ -191,42 +198,49 @@ function clockFinding(date: string | null, nowMs: number): Finding {
 }
 
 /** Makes the one call that is metered: the list of countries. */
-async function keyFinding(base: string, key: string, timeoutMs: number): Promise<Finding> {
+async function keyFinding(base: string, key: string, get: Get): Promise<Finding> {
   const name = 'key';
-  const asked = await get(`${base}/v1/countries`, timeoutMs, { authorization: `Bearer ${key}` });
+  const asked = await get(`${base}/v1/countries`, { authorization: `Bearer ${key}` });
   if (typeof asked === 'string') return { isWell: false, name, text: `not tried: ${asked}` };
   const { status } = asked;
   if (status === 200) return { isWell: true, name, text: 'accepted, for one call of its quota' };
+  const body: unknown = await asked.json().catch(() => null);
+  const { isOwnError } = await import('../wings/failed-answers.ts');
+  if (!isOwnError(body)) {
+    const text = `/v1/countries answers ${status} with a page that is not the service's, which says nothing of the key`;
+    return { isWell: false, name, text };
+  }
   const meaning: Readonly<Record<number, string>> = {
     401: 'refused: the service does not know it',
     403: 'refused: it may not read /v1/countries',
-    429: `known, but has nothing left: ${await detailOf(asked, key)}`,
+    429: `known, but has nothing left: ${detailOf(body, key)}`,
   };
   return { isWell: false, name, text: meaning[status] ?? `/v1/countries answers ${status}` };
 }
 
 /** Returns the service's own words, without the key, should they hold it. */
-async function detailOf(response: Response, key: string): Promise<string> {
-  const body: unknown = await response.json().catch(() => null);
-  if (typeof body !== 'object' || body === null || !('detail' in body)) return 'it does not say more';
+function detailOf(body: { readonly [name: string]: unknown }, key: string): string {
   return excerpt(String(body.detail).replaceAll(key, '[redacted]'));
 }
 
-async function get(
-  url: string,
-  timeoutMs: number,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Response | string> {
-  try {
-    const signal = AbortSignal.timeout(timeoutMs);
-    return await fetch(url, {
-      headers: { accept: 'application/json', ...headers },
-      redirect: 'manual',
-      signal,
-    });
-  } catch (error) {
-    return reasonOf(error);
-  }
+type Get = ReturnType<typeof getting>;
+
+/** Makes the sender of requests, which go the way that the gateway's calls would. */
+function getting(timeoutMs: number, proxy: OutgoingProxy) {
+  return async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response | string> => {
+    const { EnvHttpProxyAgent, fetch } = await import('undici');
+    const dispatcher = proxy === null ? {} : { dispatcher: new EnvHttpProxyAgent(proxy) };
+    try {
+      return await fetch(url, {
+        headers: { accept: 'application/json', ...headers },
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+        ...dispatcher,
+      });
+    } catch (error) {
+      return reasonOf(error);
+    }
+  };
 }
 
 async function storeFinding(config: Config): Promise<Finding> {

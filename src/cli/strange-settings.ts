@@ -7,6 +7,9 @@ const OURS =
 /** Variables by which Kubernetes tells each pod of the services beside it. */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
 
+/** Variables of other programs that are near to ours by a letter, such as `FTP_PROXY`, and ours in lower case. */
+const OF_PROXIES = /_proxy$/i;
+
 /** Characters below which names are near to those of other programs. */
 const LEAST_LENGTH = 8;
 const MAX_EDITS = 2;
@@ -30,7 +33,8 @@ export function strangeSettings(env: Readonly<Record<string, string | undefined>
 }
 
 function looksLikeOurs(name: string): boolean {
-  const isKnown = settingNames.includes(name) || name.length > MAX_LENGTH || SERVICE_LINK.test(name);
+  const isOthers = SERVICE_LINK.test(name) || OF_PROXIES.test(name);
+  const isKnown = settingNames.includes(name) || name.length > MAX_LENGTH || isOthers;
   return !isKnown && /^[A-Za-z]+(_[A-Za-z0-9]+)+$/.test(name);
 }
 

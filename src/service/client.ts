@@ -1,6 +1,7 @@
 import CachePolicy from 'http-cache-semantics';
 import type { Clock } from '../async/clock.ts';
 import { type PromiseOrValue, untilAborted } from '../async/turns.ts';
+import type { OutgoingProxy } from '../config.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import { createObjectMemo, type Lookups, TransientMap } from '../store/lru.ts';
@@ -517,6 +518,7 @@ interface UpstreamParts {
   readonly baseUrl: string;
   /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
+  readonly proxy?: OutgoingProxy;
   /** Further attempts after the first. */
   readonly retries: number;
   readonly clock: Clock;
@@ -552,7 +554,8 @@ interface UpstreamParts {
 export function createUpstream(parts: UpstreamParts) {
   const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
-  const http = createHttp(parts.baseUrl, parts.timeoutMs, clock.now, steadyNow);
+  const { baseUrl, timeoutMs, proxy = null } = parts;
+  const http = createHttp({ baseUrl, timeoutMs, now: clock.now, steadyNow, proxy });
   const outage = createOutage(elapsed);
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);

@@ -10,7 +10,8 @@ import {
   createZstdDecompress,
 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } from 'undici';
+import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, errors, Pool } from 'undici';
+import type { OutgoingProxy } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { type Read, ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
@@ -36,16 +37,27 @@ const OUR_HEADERS = {
   'user-agent': 'country-graph',
 };
 
+interface HttpOptions {
+  /** Base address of the service, without a trailing slash. */
+  readonly baseUrl: string;
+  /** One attempt, headers and body, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+  /** The clock that tells when an answer came; see `steadied`. */
+  readonly steadyNow?: () => number;
+  /** Proxies on the way to the service; an address of https is only ever reached through a tunnel. */
+  readonly proxy?: OutgoingProxy;
+}
+
 /**
  * Opens the innermost ring: it sends one request over kept-alive connections and reads the status before the body.
  * Answers with 200, 304 and 404 are answers. Others become a Failure: UNAUTHENTICATED (401), FORBIDDEN (403),
  * RATE_LIMITED (429, as yet without plan and time), BAD_USER_INPUT (400, 422), UPSTREAM_UNAVAILABLE (5xx, broken
  * connection, a 4xx that is not in the service's own words), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else;
  * redirects are not followed, since the caller's key goes to no other address).
- * @param steadyNow the clock that tells when an answer came; see `steadied`
  */
-export function createHttp(baseUrl: string, timeoutMs: number, now: () => number, steadyNow = now) {
-  const connections = openConnections();
+export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = null }: HttpOptions) {
+  const connections = openConnections(proxy);
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
   /**
@@ -168,7 +180,7 @@ interface ServiceConnection {
 }
 
 /** Opens the ways to the service: over connections that are kept alive, and anew for each request. */
-function openConnections() {
+function openConnections(proxy: OutgoingProxy) {
   const all = new Set<ServiceConnection>();
 
   class Tracked extends Client {
@@ -197,18 +209,18 @@ function openConnections() {
   }
 
   const limits = { connections: MAX_CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES };
-  const kept = new Agent({
-    ...limits,
-    keepAliveTimeout: 30_000,
-    pipelining: 1,
-    factory: (origin, options) =>
-      new Pool(origin, {
-        ...options,
-        factory: (target, further) =>
-          new Tracked(target, further as ConstructorParameters<typeof Tracked>[1]),
-      }),
-  });
-  const anew = new Agent({ ...limits, pipelining: 0, allowH2: false });
+  const tracked = (origin: string | URL, options: object) =>
+    new Tracked(origin, options as ConstructorParameters<typeof Tracked>[1]);
+  const open = (own: Pool.Options) => {
+    const options = { ...limits, ...own };
+    // A proxy that passes requests on is given its own connections, which would forget the options.
+    const factory = (origin: string | URL, further: object) => new Pool(origin, { ...options, ...further });
+    return proxy === null
+      ? new Agent({ ...options, factory })
+      : new EnvHttpProxyAgent({ ...options, ...proxy, factory });
+  };
+  const kept = open({ keepAliveTimeout: 30_000, pipelining: 1, factory: tracked });
+  const anew = open({ pipelining: 0, allowH2: false });
 
   return {
     kept,

@@ -60,7 +60,7 @@ function pageInstead(status: number, { route }: Call): Failure {
 const OF_PROBLEMS = ['type', 'title', 'status'];
 
 /** Tells if the body of an error has the shape of the service's own: an object with its words in `detail`. */
-function isOwnError(body: unknown): body is JsonObject {
+export function isOwnError(body: unknown): body is JsonObject {
   if (!isObject(body) || OF_PROBLEMS.some((name) => Object.hasOwn(body, name))) return false;
   return typeof body.detail === 'object' ? body.detail !== null : typeof body.detail === 'string';
 }

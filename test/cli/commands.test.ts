@@ -317,6 +317,25 @@ describe('doctor', () => {
     }
   });
 
+  it("takes no page for the service's word on a key, and goes by a proxy", async () => {
+    await using proxy = await answering(({ url = '' }, response) => {
+      const isHealth = url === 'http://data.service.example/health';
+      response.writeHead(isHealth ? 200 : 403, { 'content-type': 'text/html' }).end('<h1>Checking</h1>');
+    });
+    const { stdout, code } = await doctor(
+      { COUNTRY_DATA_URL: 'http://data.service.example', HTTP_PROXY: proxy.url },
+      ['--key', KEY],
+    );
+    expect(stdout).toContain(
+      '--  proxy: calls leave by HTTP_PROXY and HTTPS_PROXY, but for hosts of NO_PROXY\n',
+    );
+    expect(stdout).toContain('ok  service: /health answers 200\n');
+    expect(stdout).toContain(
+      "NO  key: /v1/countries answers 403 with a page that is not the service's, which says nothing of the key\n",
+    );
+    expect(code).toBe(1);
+  });
+
   it('says that a key is not tried while there is no service to send it to', async () => {
     const { stdout, code } = await doctor({}, ['--key', KEY]);
     expect(stdout).toContain('--  key: not tried: it would be sent to COUNTRY_DATA_URL, which is not set\n');

@@ -92,6 +92,9 @@ const OF_OPENTELEMETRY = [
 /** A variable of the system's allocator. */
 const OF_THE_ALLOCATOR = ['MALLOC_ARENA_MAX'];
 
+/** Variables, and a word, of Node about proxies and TLS. */
+const OF_NODE = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY', 'SELF_SIGNED_CERT_IN_CHAIN'];
+
 describe('docs/operating.md', () => {
   const operating = read('docs/operating.md');
 
@@ -102,7 +105,7 @@ describe('docs/operating.md', () => {
       'INTERNAL_SERVER_ERROR',
       'ROWS_LEFT_OUT',
     ];
-    const others = [...codes, ...OF_OPENTELEMETRY, ...OF_THE_ALLOCATOR];
+    const others = [...codes, ...OF_OPENTELEMETRY, ...OF_THE_ALLOCATOR, ...OF_NODE];
     const named = [...operating.matchAll(/(?<![\w/.])([A-Z][A-Z]+(?:_[A-Z]+)+)(?![\w*.])/g)].map(
       ([, name]) => name,
     );

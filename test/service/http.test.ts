@@ -19,7 +19,11 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
   server.on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  const http = createHttp(`http://127.0.0.1:${port}${prefix}`, timeoutMs, () => NOW_MS);
+  const http = createHttp({
+    baseUrl: `http://127.0.0.1:${port}${prefix}`,
+    timeoutMs,
+    now: () => NOW_MS,
+  });
   return {
     requests,
     connections: () => sockets.size,
@@ -298,7 +302,11 @@ describe('what is a failure', () => {
   });
 
   it('nobody there', async () => {
-    const http = createHttp(`http://127.0.0.1:${await freePort()}`, 5_000, () => NOW_MS);
+    const http = createHttp({
+      baseUrl: `http://127.0.0.1:${await freePort()}`,
+      timeoutMs: 5_000,
+      now: () => NOW_MS,
+    });
     const sending = {
       caller: callerOf('one', null),
       bill: openBill(),
