@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { chmod, cp, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +9,33 @@ import { parse } from 'yaml';
 import { sectionOf } from '../../scripts/changelog.ts';
 import { releasedChangelog } from '../../scripts/release.ts';
 
-const { jobs } = parse(readFileSync('.github/workflows/ci.yml', 'utf8'));
+const { on, jobs } = parse(readFileSync('.github/workflows/ci.yml', 'utf8'));
 const ours = JSON.parse(readFileSync('package.json', 'utf8'));
 
+interface Job {
+  readonly steps: readonly { readonly run?: string }[];
+}
+
 describe('the workflow of a public forge', () => {
-  it('runs what CI runs here, on the oldest Node and on the newest', () => {
-    expect(jobs.check.strategy.matrix.node).toEqual([22, 24]);
+  const { release, ...checks } = jobs;
+
+  it('runs each job of `.ci/run` as a job of its own', () => {
+    const [, all = ''] = /^\[ \$# -gt 0 \] \|\| set -- (.*)$/m.exec(readFileSync('.ci/run', 'utf8')) ?? [];
+    expect(Object.keys(checks)).toEqual(all.split(' '));
+    for (const [name, { steps }] of Object.entries<Job>(checks))
+      expect(steps.map(({ run }) => run)).toContain(`.ci/run ${name}`);
+  });
+
+  it('tries the package on the oldest Node and on the newest', () => {
+    expect(jobs.programs.strategy.matrix.node).toEqual([22, 24]);
     expect(ours.engines.node).toMatch(/^>=22\./);
-    expect(jobs.check.steps.map(({ run }: { run?: string }) => run)).toContain('.ci/run');
-    expect(existsSync('.ci/run')).toBe(true);
+  });
+
+  it('leaves campaigns to the night, and to releases', () => {
+    expect(Object.keys(checks).filter((name) => checks[name].if !== undefined)).toEqual(['campaigns']);
+    expect(checks.campaigns.if).toContain("github.event_name == 'schedule'");
+    expect(checks.campaigns.if).toContain("startsWith(github.ref, 'refs/tags/v')");
+    expect(on.schedule).toHaveLength(1);
   });
 
   it('runs scripts that there are, and releases only what was checked', () => {
@@ -25,10 +43,10 @@ describe('the workflow of a public forge', () => {
     const scripts = [...text.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name]) => name);
     expect(scripts).toEqual(['changelog', 'clients:pack', 'sbom']);
     for (const name of scripts) expect(ours.scripts).toHaveProperty([name ?? '']);
-    expect(jobs.release.needs).toBe('check');
+    expect(release.needs).toEqual(Object.keys(checks));
     expect(text).toContain('--build-arg COMMIT=');
     expect(text).toContain('actions/attest-build-provenance');
-    expect(jobs.release.permissions).toEqual({
+    expect(release.permissions).toEqual({
       contents: 'write',
       'id-token': 'write',
       attestations: 'write',

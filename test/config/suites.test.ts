@@ -17,11 +17,21 @@ describe('suites that npm test leaves to npm run test:programs', () => {
     expect(globSync(pattern).length).toBeGreaterThan(0);
   });
 
-  it('are run by what CI runs, with all others', () => {
+  it('are run by what CI runs, with all others and what else is checked', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const projectsOf = (script: string) => [...script.matchAll(/--project (\w+)/g)].map(([, name]) => name);
+    const all = [...readFileSync('vitest.config.ts', 'utf8').matchAll(/\bname: '(\w+)'/g)].map(
+      ([, name]) => name,
+    );
+    expect([...projectsOf(scripts['test:programs']), ...projectsOf(scripts.test)].toSorted()).toEqual(
+      all.toSorted(),
+    );
     expect(scripts['test:all']).toBe('vitest run');
-    expect(scripts.check.endsWith(' && npm run test:all --')).toBe(true);
     const ci = readFileSync('.ci/run', 'utf8');
-    for (const part of scripts.check.split(' && ')) expect(ci).toContain(part);
+    const commands = scripts.check
+      .replace('npm run test:all', 'npm test -- && npm run test:programs')
+      .split(' && ');
+    expect(commands).toHaveLength(4);
+    for (const command of commands) expect(ci).toContain(command);
   });
 });
