@@ -9,8 +9,7 @@ interface Step {
   readonly block: Block;
 }
 
-const [, recipe = ''] =
-  /^## How to add a route, start to end\n([\s\S]*?)^## /m.exec(readFileSync('CONTRIBUTING.md', 'utf8')) ?? [];
+const recipe = readFileSync('docs/adding-a-route.md', 'utf8');
 
 /** Each step names its file in its first line, and has its code below. */
 const steps: readonly Step[] = recipe
@@ -45,7 +44,7 @@ const ASKING = `
   console.log(JSON.stringify([errors.map(({ extensions }) => extensions.code), program.requests().length]));
 `;
 
-describe('a route that is added by the steps of CONTRIBUTING.md', () => {
+describe('a route that is added by the steps of docs/adding-a-route.md', () => {
   let copy: ProjectCopy;
   beforeAll(async () => {
     copy = await copyProject();

@@ -8,11 +8,8 @@ export interface Block {
   readonly after: string;
 }
 
-/**
- * The section that adds a route, by the example of one that isn't there: `recipe.test.ts` follows it to the
- * letter.
- */
-const RECIPE = /^## How to add a route[\s\S]*?(?=^## )/m;
+/** Adds a route, by the example of one that isn't there: `recipe.test.ts` follows it to the letter. */
+const RECIPE = /^# How to add a route[\s\S]*/;
 
 /** Pages from an empty folder: `getting-started.test.ts` follows them to the letter. */
 const PAGES = /^## Plain fetch[\s\S]*?(?=^## When something fails)/m;
