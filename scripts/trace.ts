@@ -58,12 +58,14 @@ const { createSandbox } = await import('../src/sandbox/sandbox.ts');
 const { keys } = await import('../src/sandbox/access.ts');
 const { readConfig } = await import('../src/config.ts');
 const { createGateway } = await import('../src/gateway.ts');
+const { plugins } = await import('../src/plugins.ts');
 
 const sandbox = createSandbox();
 const service = await sandbox.listen();
 const ignore = () => {};
 const gateway = await createGateway({
-  config: readConfig({}),
+  config: readConfig({}, plugins),
+  plugins,
   upstreamUrl: service.url,
   observer: {
     operation: ignore,

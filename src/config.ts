@@ -55,6 +55,18 @@ export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** What has settings of its own beside those of the kernel: a plugin. */
+export interface SettingsOwner {
+  /** In kebab-case; no two have the same. */
+  readonly name: string;
+  /** Checks by the names that the settings have in the environment. */
+  readonly settings: z.ZodRawShape;
+  /** Those that are secret, or hold a password: each may be given by the name of a file instead. */
+  readonly secrets?: readonly string[];
+  /** Names faults of several settings together, a line each, by what is given for any of them. */
+  faults?(given: Env): readonly string[];
+}
+
 /** Variables of OpenTelemetry that switch traces on and give their destination; its own packages read the others. */
 const TracingEnvironment = z.object({
   OTEL_TRACES_EXPORTER: z.enum(['otlp', ''], 'must be otlp or none').optional(),
@@ -94,7 +106,8 @@ export function tracingIn(env: Env = process.env): OtlpProtocol | null {
   return asked === 'http/json' ? asked : 'http/protobuf';
 }
 
-const wholeNumber = (least: number, most: number) =>
+/** A setting that is a whole number within bounds. */
+export const wholeNumber = (least: number, most: number) =>
   z
     .string()
     .regex(/^\d+$/, 'must be a whole number')
@@ -118,7 +131,8 @@ const proxyAddress = z
 
 const PROXY_SETTINGS = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
-const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
+/** A setting that is `on` or `off`. */
+export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
 const itemsOf = (list: string) =>
   list
@@ -259,8 +273,6 @@ const Environment = z.object({
   MAX_TOKENS: wholeNumber(1, 10_000_000).default(6_000),
   /** Items of one list that an operation gives: countries, metrics, identifiers, representations. */
   MAX_LIST_ITEMS: wholeNumber(1, 1_000_000).default(1000),
-  /** Operations that one request may bring in an array; 0 for none. */
-  MAX_BATCHED_OPERATIONS: wholeNumber(0, 1000).default(10),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
   /** Bytes of the longest answer that is sent, before compression. */
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).optional(),
@@ -297,7 +309,6 @@ const Environment = z.object({
   /** Calls that tools may send under a key in an hour, or in a session on standard input; undefined for any number. */
   MCP_BUDGET: wholeNumber(0, 1_000_000_000).optional(),
   INTROSPECTION: onOff.default(true),
-  GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
     .string()
     .transform(itemsOf)
@@ -318,13 +329,17 @@ const Environment = z.object({
 /** Settings that are secret, or hold a password. Each may be given by the name of a file instead, as `KEY_PEPPER_FILE`. */
 const SECRETS = ['KEY_PEPPER', 'CACHE_URL', 'COUNTRY_DATA_KEY', 'OPERATOR_KEY'] as const;
 
+/** A setting of the kernel. */
 export type SettingName = keyof typeof Environment.shape | `${(typeof SECRETS)[number]}_FILE`;
 
-/** Names of all settings that `readConfig` reads. */
-export const settingNames: readonly string[] = [
-  ...Object.keys(Environment.shape),
-  ...SECRETS.map((name) => `${name}_FILE`),
-];
+/** Returns the names of all settings: the kernel's, and those of the plugins that are there. */
+export function settingNamesOf(owners: readonly SettingsOwner[]): readonly string[] {
+  const ofOwners = owners.flatMap(({ settings, secrets = [] }) => [
+    ...Object.keys(settings),
+    ...secrets.map((name) => `${name}_FILE`),
+  ]);
+  return [...Object.keys(Environment.shape), ...SECRETS.map((name) => `${name}_FILE`), ...ofOwners];
+}
 
 type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
@@ -338,6 +353,8 @@ export type Config = {
 } & ReturnType<typeof budgetOf>['settings'] & {
     /** Names of sources, from the operator's file; undefined if there is none. */
     readonly sourceNames: SourceNames | undefined;
+    /** Settings of each plugin by its name, by the names that they have in the environment. */
+    readonly plugins: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };
 
 /** The environment does not make a configuration; `message` names every fault, a line each. */
@@ -348,19 +365,26 @@ export class ConfigError extends Error {
 /**
  * Reads the settings, and secret ones from their files too. An empty variable counts as unset, but for the service's
  * address: without that, the answers are synthetic figures.
+ * @param owners plugins, whose settings are read as well
  * @param machine the memory that some defaults are derived from
  * @throws ConfigError naming every setting that is wrong
  */
-export function readConfig(env: Env, machine?: Parameters<typeof budgetOf>[1]): Config {
+export function readConfig(
+  env: Env,
+  owners: readonly SettingsOwner[] = [],
+  machine?: Parameters<typeof budgetOf>[1],
+): Config {
   const { given, faults } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
+    [...SECRETS, ...owners.flatMap(({ secrets = [] }) => secrets)],
   );
   // Both spellings are usual, and in other programs the lower one wins as well.
   for (const name of PROXY_SETTINGS) given[name] = given[name.toLowerCase()] ?? given[name];
   if (env.COUNTRY_DATA_URL === '')
     faults.push('COUNTRY_DATA_URL: is empty; name the service, or leave it out for the embedded sandbox');
   const parsed = Environment.safeParse(given);
-  for (const issue of parsed.error?.issues ?? []) {
+  const ofPlugins = owners.map(({ name, settings }) => ({ name, ...z.object(settings).safeParse(given) }));
+  for (const issue of [parsed, ...ofPlugins].flatMap(({ error }) => error?.issues ?? [])) {
     const name = String(issue.path[0]);
     faults.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
   }
@@ -378,6 +402,7 @@ export function readConfig(env: Env, machine?: Parameters<typeof budgetOf>[1]): 
   const { sourceNames, faults: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
   faults.push(...ofNames.map((fault) => `SOURCE_NAMES: ${fault}`));
   faults.push(...issuedFaults(given), ...tracingFaults(env));
+  faults.push(...owners.flatMap((owner) => owner.faults?.(given) ?? []));
   const budget = parsed.data && budgetOf(parsed.data, machine);
   faults.push(...(budget?.faults ?? []));
   if (!parsed.success || budget === undefined || faults.length > 0) {
@@ -387,7 +412,8 @@ export function readConfig(env: Env, machine?: Parameters<typeof budgetOf>[1]): 
   }
   const checked: Readonly<Record<string, unknown>> = parsed.data;
   const settings = Object.keys(Environment.shape).map((name) => [camelCase(name), checked[name]]);
-  return Object.freeze({ ...Object.fromEntries(settings), ...budget.settings, sourceNames });
+  const plugins = Object.fromEntries(ofPlugins.map(({ name, data }) => [name, data]));
+  return Object.freeze({ ...Object.fromEntries(settings), ...budget.settings, sourceNames, plugins });
 }
 
 /** The proxies through which the service is asked, as undici takes them; null for none. */
@@ -431,10 +457,10 @@ function sourceNamesIn(file: string | undefined): {
 }
 
 /** Reads the secrets that stand in files. Returns the settings with them, and the faults of these files. */
-function withSecrets(env: Env) {
+function withSecrets(env: Env, secrets: readonly string[]) {
   const given: Record<string, string | undefined> = { ...env };
   const faults: string[] = [];
-  for (const name of SECRETS) {
+  for (const name of secrets) {
     const file = env[`${name}_FILE`];
     if (file === undefined) continue;
     if (given[name] !== undefined) {

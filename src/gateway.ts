@@ -28,6 +28,7 @@ import {
   traced,
 } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
+import { openPlugins, type PluginDefinition } from './plugin.ts';
 import { openGivenLists } from './price/bound.ts';
 import { batches, extras, resolvers } from './resolvers/generated.ts';
 import { entities } from './resolvers/nodes.ts';
@@ -62,6 +63,8 @@ export interface Observer {
 
 interface GatewayParts {
   readonly config: Config;
+  /** Those whose settings `config` was read with; left out for none. */
+  readonly plugins?: readonly PluginDefinition[];
   readonly upstreamUrl: string;
   readonly observer: Observer;
   readonly clock?: Clock;
@@ -132,6 +135,10 @@ export async function createGateway(parts: GatewayParts) {
     ledger: service.upstream.ledger,
   });
 
+  const plugins = await openPlugins(parts.plugins ?? [], config);
+  const kernel = { config, schema, persisted, callerOf };
+  const handleAll = plugins.reduceRight((next, plugin) => plugin.request?.(next, kernel) ?? next, handleOwn);
+
   return {
     /** The subgraph SDL. */
     get sdl() {
@@ -149,7 +156,8 @@ export async function createGateway(parts: GatewayParts) {
       return persisted.listed;
     },
     /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
-    handle: issued === null ? handleOwn : (request: GatewayRequest) => issued.handle(request, handleOwn),
+    handle: issued === null ? handleAll : (request: GatewayRequest) => issued.handle(request, handleAll),
+    plugins,
     /** The keys that this gateway has issued; null if it issues none. */
     issued,
     /**

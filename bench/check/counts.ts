@@ -6,6 +6,7 @@
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { GatewayRequest, GatewayResponse } from '../../src/operations/messages.ts';
+import { plugins } from '../../src/plugins.ts';
 import { median } from '../race/load.ts';
 import { ROWS, type Row } from '../race/rows.ts';
 import { SERVERS } from '../race/servers.ts';
@@ -42,7 +43,12 @@ async function openGateway(row: Row, env: Readonly<Record<string, string>>) {
       throw error;
     },
   };
-  const gateway = await createGateway({ config: readConfig(env), upstreamUrl: url, observer });
+  const gateway = await createGateway({
+    config: readConfig(env, plugins),
+    plugins,
+    upstreamUrl: url,
+    observer,
+  });
   const { errors } = JSON.parse(String(await ask(gateway, requestOf(row))));
   if (errors !== undefined) throw new Error(`Row ${row.letter}, ${mode}: ${JSON.stringify(errors)}`);
   for (let i = 1; i < WARM_UP; i += 1) await ask(gateway, requestOf(row));

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { GatewayRequest } from '../../src/operations/messages.ts';
+import { plugins } from '../../src/plugins.ts';
 import { ATTACKS, requestOf, requestsOf } from './attacks.ts';
 
 /** Outcome of an attack. Times are those of the processor in milliseconds, memory is in bytes. */
@@ -26,7 +27,8 @@ const attack = ATTACKS.find((one) => one.name === name);
 if (attack === undefined) throw new Error(`There is no attack ${name}.`);
 
 const gateway = await createGateway({
-  config: readConfig({}),
+  config: readConfig({}, plugins),
+  plugins,
   upstreamUrl,
   observer: { operation() {}, attempt() {}, problem() {} },
 });

@@ -1,6 +1,6 @@
 /**
  * Measures the source: a pure function of its files. "Core" is `src` without `graphiql`, `sandbox` and
- * generated files; the kernel is the core without wings and commands.
+ * generated files; the kernel is the core without plugins, their list, wings and commands.
  */
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
@@ -52,7 +52,10 @@ interface Node {
 
 const ISLANDS = /^src\/(graphiql|sandbox)\//;
 const GENERATED = /(^|\/)generated\.ts$/;
-const OUTSIDE_KERNEL = /^src\/(wings|cli)\//;
+const PLUGINS = /^src\/plugins(\.ts$|\/)/;
+const OUTSIDE_KERNEL = /^src\/(wings|cli|plugins)\/|^src\/plugins\.ts$/;
+const LIST = 'src/plugins.ts';
+const TAKES_LIST = /^src\/(cli\/|server\/library\.ts$)/;
 const FUNCTIONS = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 
 /** @param given files of `src`; others are left out */
@@ -72,6 +75,26 @@ export function measure(given: readonly SourceFile[]): Structure {
         places: functions.slice(0, 1).map(({ name }) => name),
       },
       'wings that the kernel loads at start': listed(importsOf(kernel, /^src\/wings\//)),
+      /** Of any kind: lazy ones and types too. The command line and the library take the list, and no more. */
+      'imports of plugins by others': listed(
+        core
+          .filter(({ name }) => !PLUGINS.test(name))
+          .flatMap(({ name, imports }) =>
+            imports
+              .filter(({ target }) => PLUGINS.test(target) && !(TAKES_LIST.test(name) && target === LIST))
+              .map(({ target }) => `${target} by ${name}`),
+          ),
+      ),
+      'imports of one plugin by another': listed(
+        core.flatMap(({ name, imports }) =>
+          imports
+            .filter(
+              ({ target }) =>
+                folderOf(name) !== '' && folderOf(target) !== '' && folderOf(name) !== folderOf(target),
+            )
+            .map(({ target }) => `${target} by ${name}`),
+        ),
+      ),
       /** Sets of files each of which leads to each other one by what loads at once. */
       'circles of imports': listed(loaded),
       /** The same with lazy imports and types: files, since one set can grow to hold nearly all. */
@@ -128,6 +151,11 @@ function importsOf(files: readonly ParsedFile[], targets: RegExp): string[] {
       .filter(({ target, isTypeOnly, isLazy }) => targets.test(target) && !isTypeOnly && !isLazy)
       .map(({ target }) => `${target} by ${name}`),
   );
+}
+
+/** The folder of a plugin's file; empty for any other. */
+function folderOf(name: string): string {
+  return /^src\/plugins\/[^/]+\//.exec(name)?.[0] ?? '';
 }
 
 /** Sets of files each of which leads to each other one by the imports that are followed. */

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { type Config, ConfigError, type OutgoingProxy, outgoingProxyIn, readConfig } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import { httpDateIn } from '../periods.ts';
+import { plugins } from '../plugins.ts';
 import { reasonOf } from './formats.ts';
 import { strangeSettings } from './strange-settings.ts';
 
@@ -103,7 +104,7 @@ async function findingsOf(
 ): Promise<readonly Finding[]> {
   let config: Config;
   try {
-    config = readConfig(env);
+    config = readConfig(env, plugins);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return [{ isWell: false, name: 'settings', text: error.message }];

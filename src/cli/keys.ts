@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config.ts';
 import { timeIn } from '../periods.ts';
+import { plugins } from '../plugins.ts';
 import { TAGS } from '../service/call.ts';
 import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from '../wings/issued/key-desk.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
@@ -131,7 +132,7 @@ function addUsage(usage: Command, env: NodeJS.ProcessEnv): void {
 }
 
 async function workAtDesk(env: NodeJS.ProcessEnv, work: (desk: KeyDesk) => Promise<unknown>): Promise<void> {
-  const { cacheUrl, cacheTimeoutMs } = readConfig(env);
+  const { cacheUrl, cacheTimeoutMs } = readConfig(env, plugins);
   if (cacheUrl === 'memory:' || cacheUrl === 'none')
     throw new CommandError(
       'CACHE_URL: issued keys are kept in sqlite:PATH or redis://… Those of memory: are within the gateway: ask it at ADMIN_PORT.',

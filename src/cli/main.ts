@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import { remarkOnBudget } from '../memory-budget.ts';
+import { plugins } from '../plugins.ts';
 import { ownBuild } from '../wings/own-version.ts';
 import type { Log } from '../wings/program/log.ts';
 import { WorkerEnded } from '../wings/workers/supervisor.ts';
@@ -213,7 +214,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
-  const config = readConfig(env);
+  const config = readConfig(env, plugins);
   const { createLog, standardError } = await import('../wings/program/log.ts');
   const outlet = standardError();
   const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;

@@ -9,6 +9,7 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ConfigError, readConfig } from '../config.ts';
 import { createGateway } from '../gateway.ts';
+import { plugins } from '../plugins.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
 import { ownBuild } from '../wings/own-version.ts';
 import { createLog } from '../wings/program/log.ts';
@@ -27,7 +28,7 @@ const WITHOUT_DOCUMENTS =
  * @throws ConfigError, or CommandError if there is no key
  */
 export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undefined): Promise<void> {
-  const config = readConfig(env);
+  const config = readConfig(env, plugins);
   if (config.trustedDocuments === undefined) throw new ConfigError(WITHOUT_DOCUMENTS);
   const given = await keyFrom(env.COUNTRY_GRAPH_KEY, keyFile);
   const log = createLog(config.logLevel);
@@ -40,7 +41,12 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
     if (sandbox !== undefined) log.note('The embedded sandbox answers: all figures are synthetic.');
     const upstreamUrl = config.countryDataUrl ?? sandbox?.url ?? '';
     // The gateway's own tools run here whether or not there is a server of them.
-    const gateway = await createGateway({ config: { ...config, mcp: true }, upstreamUrl, observer: log });
+    const gateway = await createGateway({
+      config: { ...config, mcp: true },
+      plugins,
+      upstreamUrl,
+      observer: log,
+    });
     try {
       const { version } = ownBuild();
       const counts = await openKeyStore('memory:', config.cacheTimeoutMs);

@@ -2,16 +2,17 @@ import { GraphQLError, parse } from 'graphql';
 import { readConfig } from '../config.ts';
 import { parseExactly } from '../exact-json.ts';
 import { wholeBody } from '../operations/messages.ts';
-import { TooManyFields, tablesInAnswer } from '../wings/tables/answer-tables.ts';
-import { BYTE_ORDER_MARK } from '../wings/tables/cells.ts';
+import { plugins } from '../plugins.ts';
+import { TooManyFields, tablesInAnswer } from '../tables/answer-tables.ts';
+import { BYTE_ORDER_MARK } from '../tables/cells.ts';
 import { CommandError, formatted, type questionFrom, reasonOf } from './formats.ts';
 
 /** Opens a gateway that holds nothing and logs nothing. */
 async function openQuietly(upstreamUrl: string, settings: Parameters<typeof readConfig>[0] = {}) {
   const { createGateway } = await import('../gateway.ts');
-  const config = readConfig({ CACHE_URL: 'none', ...settings });
+  const config = readConfig({ CACHE_URL: 'none', ...settings }, plugins);
   const observer = { operation() {}, attempt() {}, problem() {} };
-  return createGateway({ config, upstreamUrl, observer });
+  return createGateway({ config, plugins, upstreamUrl, observer });
 }
 
 /** An address of nobody: nothing is sent. */

@@ -1,6 +1,7 @@
 import { type Config, type OtlpProtocol, tracingIn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import { MB, processBudgetMb } from '../memory-budget.ts';
+import { plugins } from '../plugins.ts';
 import type { HubLink } from '../store/store.ts';
 import { ownBuild } from '../wings/own-version.ts';
 import { boundMemory } from '../wings/program/heap-growth.ts';
@@ -49,6 +50,7 @@ export async function startProgram(
     const tracer = protocol === null ? undefined : await openTracer(protocol, observer);
     const gateway = await createGateway({
       config,
+      plugins,
       upstreamUrl,
       observer,
       tracer,

@@ -1,4 +1,7 @@
-import { settingNames } from '../config.ts';
+import { settingNamesOf } from '../config.ts';
+import { plugins } from '../plugins.ts';
+
+const settingNames = settingNamesOf(plugins);
 
 /** First words that nobody but us gives a meaning: a name that begins with one is meant for us. */
 const OURS =

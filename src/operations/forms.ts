@@ -1,25 +1,21 @@
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { PrefixedNames } from '../wings/federation/subgraph.ts';
+import { acceptingInstead } from './accept.ts';
 import {
-  acceptingInstead,
   type CallerOf,
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
   type Handle,
   type HandleRequest,
-  METHODS,
   type PlainRequests,
   textIn,
   VARIES,
 } from './messages.ts';
 import type { OperationsParts } from './run.ts';
 
-/** Matches an `Accept` header that has the name of a format of tables. */
-const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
-
-/** Opens the stage that tells the number of operations in a request, and the form of its answer. */
+/** Opens the stage that reads the operation of a request, and answers it whole or in parts. */
 export async function received(
   handle: Handle,
   stage: OperationsParts,
@@ -50,12 +46,8 @@ export async function received(
       ? answerOne
       : (await import('../wings/federation/prefixed.ts')).prefixed(answerOne, names, config.maxTokens);
 
-  /** Answers with JSON: each of several operations, one in parts, or one that is whole. */
-  function answer(request: GatewayRequest): ReturnType<HandleRequest> {
-    const { method, body, headers } = request;
-    const { accept } = headers;
-    if (Array.isArray(body))
-      return METHODS.get(method)?.hasBody ? answerBatch(request, body) : answerNamed(request);
+  return (request) => {
+    const { accept } = request.headers;
     if (
       accept !== undefined &&
       MULTIPART.test(accept) &&
@@ -63,19 +55,6 @@ export async function received(
     )
       return answerInParts(request, accept, answerNamed);
     return answerNamed(request);
-  }
-
-  const answerBatch = async (request: GatewayRequest, operations: readonly unknown[]) =>
-    (await import('../wings/batches.ts')).answerAll(request, operations, answerNamed, config);
-
-  const answerWithTable = async (request: GatewayRequest) => {
-    const { tabled } = await import('../wings/tables/tabled.ts');
-    return tabled(request, answer, stage, callerOf(request.headers, request.exchanged));
-  };
-
-  return (request) => {
-    const { accept } = request.headers;
-    return accept !== undefined && TABLE.test(accept) ? answerWithTable(request) : answer(request);
   };
 }
 

@@ -115,15 +115,6 @@ export class ChangedRequest implements GatewayRequest {
   }
 }
 
-/** Returns headers that ask for other types, without `If-None-Match`, whose tag would name another answer. */
-export function acceptingInstead(
-  headers: GatewayRequest['headers'],
-  accept: string,
-): GatewayRequest['headers'] {
-  const { 'if-none-match': _, ...others } = headers;
-  return { ...others, accept };
-}
-
 /**
  * The methods that bring operations: in a body, one or an array of several, or else in the address. By a safe one a client
  * only looks: what it brings back may be held, and looked at again.
@@ -590,6 +581,32 @@ function asksForEntities({ selectionSet }: OperationDefinitionNode): boolean {
   return selectionSet.selections.some(
     (selection) => selection.kind === Kind.FIELD && selection.name.value === '_entities',
   );
+}
+
+/** Statuses by code, for tables. An answer of JSON would be sent with 200 though nothing came. */
+const STATUSES: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  RATE_LIMITED: 429,
+  MONTHLY_QUOTA_EXCEEDED: 429,
+  KEY_BUDGET_SPENT: 429,
+  KEY_EXPIRED: 401,
+  OVERLOADED: 503,
+  BAD_USER_INPUT: 400,
+  OPERATION_TOO_EXPENSIVE: 400,
+  DOCUMENT_NOT_ALLOWED: 403,
+  PERSISTED_QUERY_NOT_FOUND: 404,
+  UPSTREAM_UNAVAILABLE: 503,
+  UPSTREAM_INVALID_RESPONSE: 502,
+  UPSTREAM_INCOMPLETE: 502,
+  UPSTREAM_ROUTE_ABSENT: 502,
+  UPSTREAM_TIMEOUT: 504,
+  OPERATION_TIMEOUT: 504,
+};
+
+export function statusOfFault(fault: unknown): number {
+  const extensions = isObject(fault) ? fault.extensions : undefined;
+  return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 
 /** Tells if an answer, at any depth, holds nothing but nulls. */

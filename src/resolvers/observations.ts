@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { loadedOnce, mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
+import { numberOf } from '../exact-json.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../graph/context.ts';
 import type { ObservationScope, Resolvers } from '../graph/generated.ts';
@@ -271,7 +272,7 @@ export function observationOf(
     : newestOf(lasting.filter((row) => isLike(row, key, isWhole ? LASTING_PARTS + 3 : LASTING_PARTS + 1)));
   if (exact !== null) return { row: exact, isRevised: false };
   const [, , year = '', period = '', , place = '', source = ''] = key;
-  const ofPeriod = periodKeyOf({ year: Number(year), period });
+  const ofPeriod = periodKeyOf({ year: numberOf(year) ?? Number.NaN, period });
   const isOfFigure = (row: ObservationRecord) =>
     row.source === source &&
     (row.locationName ?? '') === place &&

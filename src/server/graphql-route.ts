@@ -21,23 +21,15 @@ import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
 import type { Gateway } from '../gateway.ts';
 import { ACCEPT_QUERY } from '../operations/apollo.ts';
 import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from '../operations/messages.ts';
+import type { PluginHttp } from '../plugin.ts';
 import type { LiveTransport } from '../wings/live/transports.ts';
-import { flat, headFault, hijacked, type Outgoing } from './http.ts';
+import { type AnswerSending, flat, headFault, hijacked } from './http.ts';
 import { readPacked } from './packed-requests.ts';
-
-/** The means by which answers are sent. */
-export interface AnswerSending {
-  readonly outgoing: Outgoing;
-  /** True once clients are asked to close their connections, and once no new operations are taken. */
-  readonly course: { readonly isClosing: boolean; readonly isDraining: boolean };
-  /** Called with an error that only a fault of ours can explain. */
-  readonly problem: (error: unknown, requestId: string) => void;
-}
 
 interface GraphqlRouteOptions extends AnswerSending {
   readonly gateway: Gateway;
-  /** True if there is a page for browsers that are pointed here by hand. */
-  readonly hasGraphiql: boolean;
+  /** Look at each request before the gateway does; see `PluginHttp.graphql`. */
+  readonly lookers?: readonly NonNullable<PluginHttp['graphql']>[];
   /** True if faults are told with status 200, as routers need it. */
   readonly isSubgraph: boolean;
   readonly onTransport: (transport: LiveTransport) => void;
@@ -51,7 +43,7 @@ const LONG_BODY = 16_384;
  * that never become an operation are answered here, in the shape of a GraphQL error.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions) {
-  const { gateway, hasGraphiql, course, isSubgraph, problem, onTransport } = options;
+  const { gateway, lookers = [], course, isSubgraph, problem, onTransport } = options;
   const send = (request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse) =>
     sendAnswer(request, reply, answer, options);
   readShallowJson(app);
@@ -93,11 +85,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   }
 
   app.all('/graphql', (request, reply) => {
-    if (hasGraphiql && wantsPage(request)) {
-      // Relative, as all that browsers are told: a proxy may serve the gateway below a path.
-      reply.redirect('graphiql', 302);
-      return;
-    }
+    if (lookers.some((look) => look(request, reply))) return;
     // Routers subscribe at the address of all their other requests.
     const isStreamed = stream?.isFor(request) ?? false;
     if (isStreamed === false) answerWhole(request, reply);
@@ -241,11 +229,6 @@ export function sendAnswer(
       .compress(body, encoded)
       .then((bytes) => reply.header('content-encoding', compression.encoding).send(bytes))
       .catch((error: unknown) => reply.send(error));
-}
-
-/** Tells if a browser was pointed here by hand: it wants a page, and sends no operation. */
-function wantsPage({ method, url, headers }: FastifyRequest): boolean {
-  return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }
 
 /** Returns a signal that aborts when the client leaves early. Fastify's own aborts once the body is read. */

@@ -4,6 +4,15 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isHeld } from '../operations/messages.ts';
 
+/** The means by which answers are sent. */
+export interface AnswerSending {
+  readonly outgoing: Outgoing;
+  /** True once clients are asked to close their connections, and once no new operations are taken. */
+  readonly course: { readonly isClosing: boolean; readonly isDraining: boolean };
+  /** Called with an error that only a fault of ours can explain. */
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
 const AUTHORIZATION = 'authorization';
 /** Characters that no key reaches. */
 const MAX_KEY_LENGTH = 4_096;

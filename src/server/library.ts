@@ -1,15 +1,19 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { ConfigError, readConfig, type SettingName, settingNames } from '../config.ts';
+import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../config.ts';
 import { createGateway as openGateway } from '../gateway.ts';
 import { waitingBounds } from '../memory-budget.ts';
 import type { GatewayRequest, GatewayResponse } from '../operations/messages.ts';
+import type { PluginDefinition } from '../plugin.ts';
+import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute } from './graphql-route.ts';
-import { createOutgoing, requestIdOf } from './http.ts';
+import { type AnswerSending, createOutgoing, requestIdOf } from './http.ts';
 
 export type { OperationEvent } from '../operations/run.ts';
+export type { HttpHost, Kernel, Plugin, PluginDefinition, PluginHttp } from '../plugin.ts';
+export { definePlugin } from '../plugin.ts';
 export type { Attempt } from '../service/call.ts';
 export type { GatewayRequest, GatewayResponse, SettingName };
-export { ConfigError };
+export { ConfigError, libraryPlugins };
 
 export interface GatewayOptions {
   /**
@@ -17,7 +21,9 @@ export interface GatewayOptions {
    * them. The settings of the program around it (its address, its processes, its log, GraphiQL, and its end) do nothing
    * here.
    */
-  readonly settings: Readonly<Partial<Record<SettingName, string>>>;
+  readonly settings: Readonly<Partial<Record<SettingName | (string & {}), string>>>;
+  /** Plugins, the outermost first; left out for {@link libraryPlugins}. `docs/plugins.md` says how to write one. */
+  readonly plugins?: readonly PluginDefinition[];
   /** Called with each operation once it has been answered. */
   readonly onOperation?: Parameters<typeof openGateway>[0]['observer']['operation'];
   /** Called with each request to the service. */
@@ -48,22 +54,31 @@ export interface CountryGraph {
  */
 export async function createGateway({
   settings,
+  plugins = libraryPlugins,
   onOperation = () => {},
   onAttempt = () => {},
   onProblem,
 }: GatewayOptions): Promise<CountryGraph> {
-  const known = new Set<string>(settingNames);
+  const known = new Set(settingNamesOf([...shipped, ...plugins]));
   const unknown = Object.keys(settings).filter((name) => !known.has(name));
   if (unknown.length > 0) throw new ConfigError(`There is no setting ${unknown.join(', ')}.`);
-  const config = readConfig(settings);
+  const config = readConfig(settings, plugins);
   const { countryDataUrl: upstreamUrl } = config;
   if (upstreamUrl === undefined)
     throw new ConfigError('COUNTRY_DATA_URL: must be given, since the library has no sandbox of its own.');
   const gateway = await openGateway({
     config,
+    plugins,
     upstreamUrl,
     observer: { operation: onOperation, attempt: onAttempt, problem: onProblem },
   });
+
+  const problem = (error: unknown, requestId: string) => onProblem(error, 'server', requestId);
+  const sending: AnswerSending = {
+    course: { isClosing: false, isDraining: false },
+    outgoing: createOutgoing(waitingBounds(config), () => {}),
+    problem,
+  };
 
   return {
     sdl: gateway.sdl,
@@ -79,14 +94,21 @@ export async function createGateway({
       });
       // The scope is its own, since the prefix of a plugin holds for all routes that are registered in it.
       await app.register(graphqlRoute, {
+        ...sending,
         gateway,
-        hasGraphiql: false,
-        course: { isClosing: false, isDraining: false },
-        outgoing: createOutgoing(waitingBounds(config), () => {}),
         isSubgraph: config.subgraph,
         onTransport() {},
-        problem: (error, requestId) => onProblem(error, 'server', requestId),
       });
+      const host = {
+        ...sending,
+        config,
+        trusted: () => gateway.trusted,
+        demoKeys: null,
+        isLive: false,
+        publicDocuments: () => [],
+      };
+      for (const { http } of gateway.plugins)
+        await app.register(async (scope) => http?.routes?.(scope, host));
     },
     handle: async (request) => gateway.handle(request),
     stop: gateway.stop,

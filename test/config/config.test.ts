@@ -3,7 +3,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig, settingNamesOf } from '../../src/config.ts';
 import {
   autoWorkers,
   heldBounds,
@@ -12,6 +12,7 @@ import {
   startOf,
   waitingBounds,
 } from '../../src/memory-budget.ts';
+import { plugins } from '../../src/plugins.ts';
 
 /** Each setting, and values that it may not have. */
 const WRONG: Readonly<Record<string, readonly string[]>> = {
@@ -91,7 +92,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
 
 const faultOf = (env: Record<string, string>): string => {
   try {
-    readConfig(env);
+    readConfig(env, plugins);
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
     return (error as ConfigError).message;
@@ -101,7 +102,7 @@ const faultOf = (env: Record<string, string>): string => {
 
 describe('settings', () => {
   it('have defaults', () => {
-    expect(readConfig({})).toMatchObject({
+    expect(readConfig({}, plugins)).toMatchObject({
       countryDataUrl: undefined,
       host: '127.0.0.1',
       port: 4000,
@@ -119,15 +120,20 @@ describe('settings', () => {
       maxDepth: 12,
       maxAliases: 200,
       maxListItems: 1000,
-      maxBatchedOperations: 10,
       maxBodyBytes: 1024 * 1024,
       drainDelayMs: 0,
       drainTimeoutMs: 10_000,
       introspection: true,
-      graphiql: true,
       corsOrigins: [],
       logLevel: 'info',
+      plugins: { batches: { MAX_BATCHED_OPERATIONS: 10 }, graphiql: { GRAPHIQL: true } },
     });
+  });
+
+  it('of a plugin that is not there are none', () => {
+    expect(settingNamesOf(plugins)).toContain('GRAPHIQL');
+    expect(settingNamesOf([])).not.toContain('GRAPHIQL');
+    expect(readConfig({ GRAPHIQL: 'perhaps' }).plugins).toEqual({});
   });
 
   describe('of memory', () => {
@@ -143,11 +149,11 @@ describe('settings', () => {
       ['is most of what a container may take', {}, { limitBytes: 0.8 * GB, totalBytes: 24 * GB }, 720],
       ['is what is given', { MEMORY_MB: '600' }, { limitBytes: 0.8 * GB, totalBytes: 24 * GB }, 600],
     ])('%s', (_, env, machine, memoryMb) => {
-      expect(readConfig(env, machine).memoryMb).toBe(memoryMb);
+      expect(readConfig(env, plugins, machine).memoryMb).toBe(memoryMb);
     });
 
     it.each([256, 512, 1_024, 4_096])('have others follow from %d MB, which they leave most of', (mb) => {
-      const config = readConfig({ MEMORY_MB: String(mb) }, free);
+      const config = readConfig({ MEMORY_MB: String(mb) }, plugins, free);
       const held = config.cacheMaxBytes + config.answersMaxBytes;
       expect(held).toBeGreaterThan(0.05 * mb * 1e6);
       const { operationBytes, drawingBytes } = heldBounds(config);
@@ -159,7 +165,7 @@ describe('settings', () => {
 
     it('give way to those that are given', () => {
       const given = { CACHE_MAX_BYTES: '50000000', ANSWERS_MAX_BYTES: '0', MAX_ANSWER_BYTES: '5000000' };
-      expect(readConfig({ MEMORY_MB: '512', ...given }, free)).toMatchObject({
+      expect(readConfig({ MEMORY_MB: '512', ...given }, plugins, free)).toMatchObject({
         cacheMaxBytes: 50_000_000,
         answersMaxBytes: 0,
         maxAnswerBytes: 5_000_000,
@@ -177,16 +183,18 @@ describe('settings', () => {
     });
 
     it('are remarked on where nobody has given the budget', () => {
-      expect(remarkOnBudget(readConfig({}, free))).toBeNull();
-      const small = readConfig({ WORKERS: '4' }, { limitBytes: 0.5 * GB, totalBytes: 24 * GB });
+      expect(remarkOnBudget(readConfig({}, plugins, free))).toBeNull();
+      const small = readConfig({ WORKERS: '4' }, plugins, { limitBytes: 0.5 * GB, totalBytes: 24 * GB });
       expect(remarkOnBudget(small)).toBe(
         'The program may take 450 MB (MEMORY_MB), which must be 864 or more with WORKERS=4',
       );
-      expect(remarkOnBudget(readConfig({ CACHE_MAX_BYTES: '2000000000' }, free))).toMatch(/lacks \d+ MB/);
+      expect(remarkOnBudget(readConfig({ CACHE_MAX_BYTES: '2000000000' }, plugins, free))).toMatch(
+        /lacks \d+ MB/,
+      );
     });
 
     it('are shared by the processes of a program', () => {
-      const config = readConfig({ WORKERS: '4' }, free);
+      const config = readConfig({ WORKERS: '4' }, plugins, free);
       const supervising = processBudgetMb(config, 'supervising');
       expect(supervising + 4 * processBudgetMb(config)).toBe(config.memoryMb);
       expect(supervising).toBeGreaterThan(config.cacheMaxBytes / 2 / 1e6);
@@ -213,7 +221,8 @@ describe('settings', () => {
 
   it('take the default for an empty variable', () => {
     const names = Object.keys(WRONG).filter((name) => name !== 'COUNTRY_DATA_URL');
-    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
+    const empty = Object.fromEntries(names.map((name) => [name, '']));
+    expect(readConfig(empty, plugins)).toEqual(readConfig({}, plugins));
   });
 
   it('take no synthetic figures for an address that is empty', () => {

@@ -3,10 +3,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type EnumTypeDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { readConfig, settingNames } from '../../src/config.ts';
+import { readConfig, settingNamesOf } from '../../src/config.ts';
 import { FAILURES } from '../../src/errors.ts';
+import { plugins } from '../../src/plugins.ts';
 import { blocksOf } from '../support/markdown.ts';
 import { openProgram } from '../support/program.ts';
+
+const settingNames = settingNamesOf(plugins);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTS = globSync(['{.,.github,bench,docs}/*.md', 'clients/{.,client}/*.md', 'src/*/README.md'], {
@@ -80,10 +83,16 @@ describe('docs/settings.md', () => {
       for (const [i, name] of names.split(', ').entries())
         told.push([name.replaceAll('`', ''), (values[i] ?? '').replace(/^unset: .*/, 'unset')]);
     }
-    const held = Object.entries(readConfig({})).map(([name, value]) => [
-      environmentName(name),
-      shown(OF_MEMORY.includes(name) ? undefined : value),
-    ]);
+    const { plugins: ofPlugins, ...ofKernel } = readConfig({}, plugins);
+    const held = [
+      ...Object.entries(ofKernel).map(([name, value]) => [
+        environmentName(name),
+        shown(OF_MEMORY.includes(name) ? undefined : value),
+      ]),
+      ...Object.values(ofPlugins).flatMap((settings) =>
+        Object.entries(settings).map(([name, value]) => [name, shown(value)]),
+      ),
+    ];
     expect(told.toSorted()).toEqual(held.toSorted());
   });
 });

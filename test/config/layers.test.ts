@@ -16,8 +16,8 @@ const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/wings/citations.ts', "import '../errors.ts';", 'noRestrictedImports'],
   ['src/config.ts', "import './wings/citations.ts';", null],
   ['src/graphiql/chart/e.ts', "import '../../wings/citations.ts';", null],
-  ['src/wings/tables/cells.ts', "import '../../graph/schema.ts';", 'noRestrictedImports'],
-  ['src/wings/tables/answer-tables.ts', "import '../../exact-json.ts';", null],
+  ['src/tables/cells.ts', "import '../graph/schema.ts';", 'noRestrictedImports'],
+  ['src/tables/answer-tables.ts', "import '../exact-json.ts';", null],
   ['src/operations/d.ts', "import '../tables/cells.ts';", null],
   ['src/async/a.ts', "import '../config.ts';", 'noRestrictedImports'],
   ['src/store/d.ts', "import '../exact-json.ts';", null],
@@ -88,8 +88,8 @@ const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/graphiql/chart/c.ts', "import '../../periods.ts';", null],
   ['src/graphiql/chart/a.tsx', "import '../../config.ts';", 'noRestrictedImports'],
   ['src/graphiql/chart/b.ts', "import '../exchange.ts';", null],
-  ['src/graphiql/chart/c.ts', "import '../../wings/tables/cells.ts';", null],
-  ['src/graphiql/chart/d.ts', "import '../../wings/tables/answer-tables.ts';", 'noRestrictedImports'],
+  ['src/graphiql/chart/c.ts', "import '../../tables/cells.ts';", null],
+  ['src/graphiql/chart/d.ts', "import '../../tables/answer-tables.ts';", 'noRestrictedImports'],
 ];
 
 /** The rules that each case broke. */

@@ -22,7 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/wings/stores/elsewhere.ts': 'times that we have written',
   'src/wings/defer/delivery.ts': 'an argument that is an Int already',
   'src/operations/documents.ts': 'the message of a library',
-  'src/wings/batches.ts': 'headers of our own answers',
+  'src/plugins/batches/answer-all.ts': 'headers of our own answers',
   'src/wings/lenient-json.ts': 'numbers of our own marks',
   'src/wings/extra/policy.ts': 'four digits of a day',
   'src/periods.ts': 'digits that its rules have picked out',

@@ -7,11 +7,14 @@ import { promisify } from 'node:util';
 import { buildClientSchema, getIntrospectionQuery, getOperationAST, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { settingNames } from '../../src/config.ts';
+import { settingNamesOf } from '../../src/config.ts';
+import { plugins } from '../../src/plugins.ts';
 import { runCommand } from '../support/command.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { type Block, blocksIn, withoutRecipe } from '../support/markdown.ts';
 import { openProgram, type Program } from '../support/program.ts';
+
+const settingNames = settingNamesOf(plugins);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string) => readFileSync(`${ROOT}${file}`, 'utf8');

@@ -21,6 +21,9 @@ describe('the structure of the source', () => {
     ['wings that the kernel loads at start', "import { live } from '../wings/live.ts';\n", 1],
     ['wings that the kernel loads at start', "import type { Live } from '../wings/live.ts';\n", 0],
     ['wings that the kernel loads at start', "const live = () => import('../wings/live.ts');\n", 0],
+    ['imports of plugins by others', "import type { A } from '../plugins/a/a.ts';\n", 1],
+    ['imports of plugins by others', "const a = () => import('../plugins/a/a.ts');\n", 1],
+    ['imports of plugins by others', "import { plugins } from '../plugins.ts';\n", 1],
     ['circles of imports', "export { gateway } from '../gateway.ts';\n", 1],
     ['circles of imports', "const gateway = () => import('../gateway.ts');\n", 0],
     ['files in circles of any imports', "const gateway = () => import('../gateway.ts');\n", 2],
@@ -31,6 +34,20 @@ describe('the structure of the source', () => {
     ['kernel lines', '\n\n\n', 5],
   ] as const)('has as "%s", with a plan of %j, %i', ([name, text, value]) => {
     expect(measuresOf({ 'src/plan/plan.ts': text })[name]).toBe(value);
+  });
+
+  it.for([
+    ["import { b } from '../b/b.ts';\n", 1],
+    ["import type { B } from '../b/b.ts';\n", 1],
+    ["const b = () => import('./b.ts');\n", 0],
+    ["import { gateway } from '../../gateway.ts';\n", 0],
+  ] as const)('has for a plugin with %j %i imports of another', ([text, value]) => {
+    expect(measuresOf({ 'src/plugins/a/a.ts': text })['imports of one plugin by another']).toBe(value);
+  });
+
+  it('lets the command line take the list of plugins', () => {
+    const files = { 'src/cli/serve.ts': "import { plugins } from '../plugins.ts';\n" };
+    expect(measuresOf(files)['imports of plugins by others']).toBe(0);
   });
 
   it('has bounds on nothing that is not counted', () => {

@@ -7,6 +7,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import type { GatewayRequest, GatewayResponse } from '../../src/operations/messages.ts';
+import { openPlugins } from '../../src/plugin.ts';
+import { plugins } from '../../src/plugins.ts';
 import { openLookups } from '../../src/store/lru.ts';
 import { createLog } from '../../src/wings/program/log.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
@@ -19,12 +21,14 @@ async function open(
 ) {
   const lines: string[] = [];
   const stopped: string[] = [];
+  const config = readConfig({ PORT: '0', ...env }, plugins);
   const gateway: Gateway = {
     sdl: 'type Query { word: String }\n',
     schema: buildSchema('type Query { word: String }'),
     trusted: null,
     listed: [],
     handle,
+    plugins: await openPlugins(plugins, config),
     refuseUnread: () => null,
     issued: null,
     live: null,
@@ -41,7 +45,7 @@ async function open(
   };
   const metrics = createMetrics();
   const server = createServer({
-    config: readConfig({ PORT: '0', ...env }),
+    config,
     gateway,
     metrics,
     log: createLog('info', { write: (line) => void lines.push(line) }),

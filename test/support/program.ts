@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, openSchema } from '../../src/gateway.ts';
 import type { OperationEvent } from '../../src/operations/run.ts';
+import { plugins } from '../../src/plugins.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { Bill } from '../../src/service/call.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
@@ -74,7 +75,7 @@ export async function openProgram({
 }: ProgramOptions = {}) {
   const sandbox = createSandbox(options);
   const service = await sandbox.listen();
-  const config = readConfig({ PORT: '0', CACHE_URL: 'none', ...env });
+  const config = readConfig({ PORT: '0', CACHE_URL: 'none', ...env }, plugins);
   const operations: OperationEvent[] = [];
   const problems: unknown[] = [];
   const metrics = createMetrics();
@@ -92,6 +93,7 @@ export async function openProgram({
   };
   const gateway = await createGateway({
     config,
+    plugins,
     upstreamUrl: upstreamUrl ?? service.url,
     observer,
     clock: { ...systemClock, ...clock },

@@ -2,7 +2,7 @@ import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { formatted } from '../../src/cli/formats.ts';
 import { parseExactly } from '../../src/exact-json.ts';
-import { tablesInAnswer } from '../../src/wings/tables/answer-tables.ts';
+import { tablesInAnswer } from '../../src/tables/answer-tables.ts';
 
 const tables = (text: string, data: unknown, operationName?: string) =>
   tablesInAnswer(parse(text), operationName, data);

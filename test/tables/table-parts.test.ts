@@ -6,9 +6,9 @@ import { parseExactly } from '../../src/exact-json.ts';
 import { csvOf } from '../../src/graphiql/chart/csv.ts';
 import { createPersisted } from '../../src/operations/documents.ts';
 import { type GatewayRequest, type GatewayResponse, WrittenBody } from '../../src/operations/messages.ts';
-import type { OperationsParts } from '../../src/operations/run.ts';
-import { csvLine } from '../../src/wings/tables/cells.ts';
-import { parsedInSteps, tabled, tableFormatFor } from '../../src/wings/tables/tabled.ts';
+import type { Kernel } from '../../src/plugin.ts';
+import { parsedInSteps, tabled, tableFormatFor } from '../../src/plugins/csv-tables/tabled.ts';
+import { csvLine } from '../../src/tables/cells.ts';
 import { draws } from '../support/draws.ts';
 import { threadMs } from '../support/thread-ms.ts';
 
@@ -126,7 +126,7 @@ async function tableOf(accept: string): Promise<GatewayResponse> {
   };
   const next = () => ({ status: 200, headers: new Map(), body: BODY });
   const config = { maxTokens: 1_000, maxAnswerBytes: 1e9 };
-  const parts = { schema, persisted: createPersisted(), config } as unknown as OperationsParts;
+  const parts = { schema, persisted: createPersisted(), config } as unknown as Kernel;
   return tabled(request, next, parts, { flow: new Flow() });
 }
 

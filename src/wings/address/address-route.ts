@@ -12,13 +12,14 @@ import {
   type GatewayResponse,
   isHeld,
   isNothing,
+  statusOfFault,
   wholeBody,
 } from '../../operations/messages.ts';
-import { type AnswerSending, goneSignal, sendAnswer } from '../../server/graphql-route.ts';
+import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
+import type { AnswerSending } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { Issued } from '../issued/exchange.ts';
 import { ownBuild, packageFile } from '../own-version.ts';
-import { statusOfFault } from '../tables/tabled.ts';
 import { Drawer, type Drawing, Drawings, type PictureFacts } from './drawer.ts';
 import { openApiOf } from './openapi.ts';
 import { lookIn, openPublicDocuments, type PublicDocument, variablesIn } from './public-documents.ts';

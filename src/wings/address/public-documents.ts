@@ -22,7 +22,7 @@ import { ConfigError } from '../../config.ts';
 import { excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
-import { tablesBySchema } from '../tables/answer-tables.ts';
+import { tablesBySchema } from '../../tables/answer-tables.ts';
 import { sampleVariables } from '../tools/operation-tools.ts';
 import { watched } from '../trusted.ts';
 import type { PictureLook } from './drawer.ts';

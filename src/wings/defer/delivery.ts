@@ -24,6 +24,7 @@ import {
 import { byteLengthOf } from '../../execution/columns.ts';
 import { type DeferUsage, type FieldCollector, fragmentsIn, planOperation } from '../../execution/plan.ts';
 import type { Executed, runPlan } from '../../execution/run.ts';
+import { withoutMultipart } from '../../operations/accept.ts';
 import { type PlannedOperation, readsSchemaAlone } from '../../operations/documents.ts';
 import { IncrementalRun } from './incremental.ts';
 
@@ -300,12 +301,6 @@ function deliveryFormatFor(accepts: string): DeliveryFormat | null {
 }
 
 const RULED_OUT = /^q *= *0(\.0*)?$/;
-
-/** Takes the types of answers in parts out of an `Accept` header. */
-function withoutMultipart(accepts: string): string {
-  const others = accepts.split(',').filter((range) => !/^ *multipart\/mixed *(;|$)/i.test(range));
-  return others.join(',').trim() || 'application/json';
-}
 
 function entriesOf2022(told: DeliveredPart): string[] {
   const { path, label } = told.of;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { numberOf } from '../../exact-json.ts';
 import { readPacked } from '../../server/packed-requests.ts';
-import { csvLine } from '../tables/cells.ts';
+import { csvLine } from '../../tables/cells.ts';
 import { type KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 
 /** Bytes of a key's terms. */

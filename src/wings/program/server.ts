@@ -11,6 +11,7 @@ import type { Gateway } from '../../gateway.ts';
 import { printSdl } from '../../graph/schema.ts';
 import { waitingBounds } from '../../memory-budget.ts';
 import { METHODS } from '../../operations/messages.ts';
+import type { HttpHost } from '../../plugin.ts';
 import { graphqlRoute, refuse } from '../../server/graphql-route.ts';
 import { createOutgoing, type Outgoing, requestIdOf, taggedText } from '../../server/http.ts';
 import type { PublicDocument } from '../address/public-documents.ts';
@@ -101,21 +102,22 @@ export function createServer(parts: ServerParts) {
   allowOrigins(app, config, log.note);
   /** Returns the documents that have addresses of their own, once their route is there. */
   let publicDocuments = (): readonly PublicDocument[] => [];
-  if (config.graphiql) {
-    const settings = {
-      demoKeys,
-      trusted: () => gateway.trusted,
-      isLive: gateway.live !== null,
-      sourceNames: config.sourceNames,
-      publicUrl: config.publicUrl,
-      publicDocuments: () => publicDocuments(),
-    };
-    app.register(async (app) => (await import('../graphiql-route.ts')).graphiqlRoute(app, settings));
-  }
+  const host: HttpHost = {
+    config,
+    course,
+    outgoing,
+    problem,
+    demoKeys,
+    trusted: () => gateway.trusted,
+    isLive: gateway.live !== null,
+    publicDocuments: () => publicDocuments(),
+  };
+  const ofPlugins = gateway.plugins.flatMap(({ http }) => http ?? []);
+  for (const { routes } of ofPlugins) if (routes) app.register(async (scope) => routes(scope, host));
   const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
     gateway,
-    hasGraphiql: config.graphiql,
+    lookers: ofPlugins.flatMap(({ graphql }) => graphql ?? []),
     course,
     outgoing,
     isSubgraph: config.subgraph,

@@ -3,23 +3,24 @@ import { parse } from 'graphql';
 import { type Job, type Steps, timeSliced } from '../../async/turns.ts';
 import { errorBody } from '../../errors.ts';
 import { asNumber, numberOf, parseExactly } from '../../exact-json.ts';
+import { acceptingInstead } from '../../operations/accept.ts';
 import {
-  acceptingInstead,
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
   isExplained,
   isNothing,
+  statusOfFault,
   textIn,
   VARIES,
   WrittenBody,
 } from '../../operations/messages.ts';
-import type { OperationsParts } from '../../operations/run.ts';
+import type { Kernel } from '../../plugin.ts';
 import { openBill } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import { type AnswerTable, TooManyFields, tablesBySchema } from './answer-tables.ts';
-import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from './cells.ts';
+import { type AnswerTable, TooManyFields, tablesBySchema } from '../../tables/answer-tables.ts';
+import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from '../../tables/cells.ts';
 
 type MadeColumn = AnswerTable['columns'][number];
 
@@ -43,7 +44,7 @@ const LONGER = 16;
 export async function tabled(
   request: GatewayRequest,
   next: HandleRequest,
-  parts: OperationsParts,
+  parts: Kernel,
   job: Job,
 ): Promise<GatewayResponse> {
   const format = tableFormatFor(request.headers.accept);
@@ -99,7 +100,7 @@ async function* continued(
 /** Finds the table that an operation makes, or the reason for none; null leaves the words to other stages. */
 function tableFor(
   request: GatewayRequest,
-  { schema, persisted, config }: OperationsParts,
+  { schema, persisted, config }: Kernel,
 ): AnswerTable | string | null {
   if (Array.isArray(request.body))
     return 'A table is made of one operation. Send them one by one, or ask for JSON.';
@@ -178,32 +179,6 @@ function told(headers: Map<string, string>, errorCount: number, extensions: unkn
   if (errorCount > 0) headers.set('x-graphql-errors', String(errorCount));
   if (Array.isArray(warnings)) headers.set('x-graphql-warnings', String(warnings.length));
   return headers;
-}
-
-/** Statuses by code, for tables. An answer of JSON would be sent with 200 though nothing came. */
-const STATUSES: Readonly<Record<string, number>> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  RATE_LIMITED: 429,
-  MONTHLY_QUOTA_EXCEEDED: 429,
-  KEY_BUDGET_SPENT: 429,
-  KEY_EXPIRED: 401,
-  OVERLOADED: 503,
-  BAD_USER_INPUT: 400,
-  OPERATION_TOO_EXPENSIVE: 400,
-  DOCUMENT_NOT_ALLOWED: 403,
-  PERSISTED_QUERY_NOT_FOUND: 404,
-  UPSTREAM_UNAVAILABLE: 503,
-  UPSTREAM_INVALID_RESPONSE: 502,
-  UPSTREAM_INCOMPLETE: 502,
-  UPSTREAM_ROUTE_ABSENT: 502,
-  UPSTREAM_TIMEOUT: 504,
-  OPERATION_TIMEOUT: 504,
-};
-
-export function statusOfFault(fault: unknown): number {
-  const extensions = isObject(fault) ? fault.extensions : undefined;
-  return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 
 function refused(status: 406, message: string, { requestId }: GatewayRequest): GatewayResponse {

@@ -1,12 +1,12 @@
-import type { Config } from '../config.ts';
-import { errorBody } from '../errors.ts';
+import { errorBody } from '../../errors.ts';
+import { acceptingInstead, withoutMultipart } from '../../operations/accept.ts';
 import {
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
-} from '../operations/messages.ts';
-import { openBill } from '../service/call.ts';
+} from '../../operations/messages.ts';
+import { openBill } from '../../service/call.ts';
 
 function faultOf(count: number, most: number): string | null {
   if (most === 0)
@@ -25,16 +25,25 @@ export async function answerAll(
   request: GatewayRequest,
   operations: readonly unknown[],
   next: HandleRequest,
-  { maxBatchedOperations, maxAnswerBytes }: Config,
+  { most, maxAnswerBytes }: { readonly most: number; readonly maxAnswerBytes: number },
 ): Promise<GatewayResponse> {
-  const fault = faultOf(operations.length, maxBatchedOperations);
+  const fault = faultOf(operations.length, most);
   if (fault !== null) return refused(fault, request.requestId);
+  const { headers: given } = request;
+  // Each answer is a member of an array: none can come in parts.
+  const headers = acceptingInstead(given, withoutMultipart(given.accept ?? ''));
   let leftBytes = maxAnswerBytes;
   const answers = await Promise.all(
     operations.map(async (body) => {
       const answer = await next(
         // No answer of several has a tag of its own, as one to a QUERY would.
-        new ChangedRequest(request, { method: 'POST', body, search: '', isBatched: operations.length > 1 }),
+        new ChangedRequest(request, {
+          method: 'POST',
+          headers,
+          body,
+          search: '',
+          isBatched: operations.length > 1,
+        }),
       );
       const text = textOf(answer.body);
       leftBytes -= text?.length ?? 0;

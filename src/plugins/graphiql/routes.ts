@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { taggedText } from '../server/http.ts';
-import type { SourceNames } from './citations.ts';
+import type { HttpHost } from '../../plugin.ts';
+import { taggedText } from '../../server/http.ts';
+import { packageFile } from '../../wings/own-version.ts';
 
 /** The folder into which `npm run build` puts the pages. */
-const BUILT = fileURLToPath(new URL('../../dist/graphiql/', import.meta.url));
+const BUILT = packageFile('dist/graphiql/');
 
 const PAGE = `${BUILT}index.html`;
 
@@ -27,25 +27,6 @@ function policyOf(page: string): string {
   ].join('; ');
 }
 
-interface IdeRouteOptions {
-  /** True if subscriptions are taken. */
-  readonly isLive: boolean;
-  /** Demo keys of the embedded sandbox by name; null if the figures are real. */
-  readonly demoKeys: Readonly<Record<string, string>> | null;
-  /** Names of sources, which pictures tell; undefined if the operator gives none. */
-  readonly sourceNames: SourceNames | undefined;
-  /** Address of the gateway as others reach it; undefined for that of the page. */
-  readonly publicUrl: string | undefined;
-  /** Returns the documents that have addresses of their own, at the moment. */
-  readonly publicDocuments: () => Iterable<{
-    readonly name: string;
-    readonly title: string | null;
-    readonly text: string;
-  }>;
-  /** Returns the only documents that may run at the moment; null if any may. */
-  readonly trusted: () => readonly { readonly id: string; readonly text: string }[] | null;
-}
-
 /**
  * Serves GraphiQL at `/graphiql`, from files that were built and compressed beforehand; a browser that opens `/` lands
  * there. No address that a browser is told begins with a slash, so that a proxy may serve all of it below a path of its
@@ -53,7 +34,7 @@ interface IdeRouteOptions {
  */
 export async function graphiqlRoute(
   app: FastifyInstance,
-  { demoKeys, trusted, isLive, sourceNames, publicUrl, publicDocuments }: IdeRouteOptions,
+  { demoKeys, trusted, isLive, config: { sourceNames, publicUrl }, publicDocuments }: HttpHost,
 ) {
   const isBuilt = existsSync(PAGE);
   if (isBuilt) {

@@ -1,0 +1,27 @@
+import type { FastifyRequest } from 'fastify';
+import { onOff } from '../../config.ts';
+import { definePlugin } from '../../plugin.ts';
+
+export const graphiql = definePlugin({
+  name: 'graphiql',
+  settings: { GRAPHIQL: onOff.default(true) },
+  open: ({ GRAPHIQL: isOn }) =>
+    isOn
+      ? {
+          http: {
+            routes: async (app, host) => (await import('./routes.ts')).graphiqlRoute(app, host),
+            graphql(request, reply) {
+              if (!wantsPage(request)) return false;
+              // Relative, as all that browsers are told: a proxy may serve the gateway below a path.
+              reply.redirect('graphiql', 302);
+              return true;
+            },
+          },
+        }
+      : null,
+});
+
+/** Tells if a browser was pointed here by hand: it wants a page, and sends no operation. */
+function wantsPage({ method, url, headers }: FastifyRequest): boolean {
+  return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
+}
