@@ -347,7 +347,9 @@ export interface PairsToFetch extends PlanPart {
    * figure stands further back in the series.
    */
   readonly settle: (pair: Pair, outcome: Outcome | 'no figure') => void;
-  /** Number of times that a cut answer was asked for in pieces before. */
+  /** Pairs of the cut answer that these are a part of; left out if they are of none. */
+  readonly partOf?: number | undefined;
+  /** Number of times that they were asked for again since, and were no fewer. */
   readonly round: number;
   readonly search: NameSearch;
 }
@@ -367,7 +369,7 @@ export interface Task extends PairsToFetch {
   /** Has some of the pairs covered anew, and fetched through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
-    changes?: { years?: YearRange | null; rowsOf?: RowsOf; round?: number },
+    changes?: Partial<Pick<PairsToFetch, 'years' | 'rowsOf' | 'partOf' | 'round'>>,
   ) => Promise<FetchedRows>;
 }
 
@@ -535,7 +537,7 @@ function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean 
   return mode === 'latest' && blanks.has(key) && !figures.has(key);
 }
 
-function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
+export function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
   return countryCodes.length * metricKeys.length;
 }
 

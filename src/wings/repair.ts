@@ -1,5 +1,6 @@
 import { Failure } from '../errors.ts';
 import {
+  cellsOf,
   type FetchedRows,
   learnLength,
   type Repair,
@@ -378,7 +379,7 @@ function incomplete(received: number, total: number | null): Failure {
   });
 }
 
-/** Rounds in which a cut answer is asked for in smaller pieces before it is given up. */
+/** Rounds in which a cut answer is asked for again for no fewer pairs, as by another limit, before it is given up. */
 const MAX_ROUNDS = 8;
 
 type Runs = ReadonlyMap<string, SentRows>;
@@ -394,7 +395,8 @@ interface CutAnswer {
 export const completed: Repair['cut'] = async (task, answer, sending, parts) => {
   const cut: CutAnswer = { task, answer, sending };
   if (answer.years === null) return complete(cut, parts);
-  const inWholeAgain = () => task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0 });
+  const inWholeAgain = () =>
+    task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0, partOf: undefined });
   // Nothing tells how much longer whole series are than their years.
   if (!mayNameYears(parts.learned.facts()) && totalBeyond(answer) === null) return inWholeAgain();
   try {
@@ -413,12 +415,14 @@ export const completed: Repair['cut'] = async (task, answer, sending, parts) => 
  */
 async function complete(cut: CutAnswer, parts: RepairMeans): Promise<FetchedRows> {
   const { task, answer } = cut;
-  const { mode, rectangle, pairs, rowsOf, round } = task;
+  const { mode, rectangle, pairs, rowsOf } = task;
   const total = totalBeyond(answer);
   const mayComeByLimit = learnCut(answer, parts.learned);
   if (!mayComeByLimit && rectangle.countryCodes.length === 1 && rectangle.metricKeys.length === 1) {
     return completePair(cut, parts);
   }
+  const cells = cellsOf(rectangle);
+  const round = cells < (task.partOf ?? 0) ? 0 : task.round;
   if (round >= MAX_ROUNDS) throw incomplete(answer.list.received, answer.list.meta.total);
 
   const whole = wholeRunsOf(task, answer);
@@ -426,10 +430,13 @@ async function complete(cut: CutAnswer, parts: RepairMeans): Promise<FetchedRows
   const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : pairs;
   // An answer with other years than the call named is one of whole series, and so is the rest.
   const years = mayNameYears(parts.learned.facts()) ? answer.years : null;
+  // A part as long as a limit, and as the service counts, as the whole was: it counts the rows that it sends.
+  if (total === null && task.partOf !== undefined) parts.learned.learn({ totals: 'untold' });
   const replanned = {
     years,
     rowsOf: total === null || mode === 'series' ? scaled(task, answer, whole, parts.learned) : rowsOf,
     round: round + 1,
+    partOf: cells,
   };
   const rest = await task.replan(again, replanned);
   if (kept.size === 0) return rest;
@@ -473,20 +480,20 @@ function keptOf({ rectangle, pairs }: Task, whole: Runs): Runs {
 
 /**
  * Rows to plan the rest by: for pairs that look whole, the rows that came; for the others, their share of the rest of
- * the total, and at least the rows that came of each.
+ * the total, and at least the rows that came of each. Without a total, those that came tell how long the others may be.
+ * An answer that is as long as a limit, and as the service counts, is taken to be whole but for a row, unless its total
+ * has proved to be one of sent rows.
  */
 function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: Learned): RowsOf {
   const total = totalBeyond(answer);
-  // An answer as long as a limit, of as many rows as the service counts, is whole unless the total counts only sent
-  // rows.
-  const unknown = answer.list.meta.total === null ? learned.facts().maxRows * 2 : learned.facts().maxRows + 1;
-  const rowsLeft = total === null ? unknown : total - rowsIn(whole);
   const { years } = answer;
+  const pairs = pairsOf(rectangle);
   // A pair has at least the rows that came of it. So the pairs that are left share no call with it again that can't
   // hold both.
   const cameOf: RowsOf = (c, m) => sentOf(answer.groups, pairKey(c, m));
+  const came = pairs.map(({ countryCode, metricKey }) => cameOf(countryCode, metricKey)).filter((n) => n > 0);
   if (mode === 'series' && years === null) {
-    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
+    for (const { countryCode, metricKey } of pairs) {
       const least = cameOf(countryCode, metricKey);
       if (least > learned.seriesRows(countryCode, metricKey))
         learned.learnSeries(countryCode, metricKey, least);
@@ -494,10 +501,20 @@ function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: L
   }
   // At least one row each: the total shows that some of these are longer than was thought.
   const known = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
-  const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, known(c, m)));
-  const expected = pairsOf(rectangle)
+  const usual = came.reduce((rows, n) => rows + n, 0) / Math.max(1, came.length);
+  const isUncounted = answer.list.meta.total === null || learned.facts().totals === 'untold';
+  const guess: RowsOf = (c, m) => {
+    if (!isUncounted) return mode === 'latest' ? 1 : Math.max(1, known(c, m));
+    return Math.max(1, cameOf(c, m), mode === 'latest' ? usual : Math.min(usual, known(c, m)));
+  };
+  const expected = pairs
     .filter((pair) => !whole.has(keyOf(pair)))
     .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
+  const { maxRows } = learned.facts();
+  const unknown = isUncounted
+    ? Math.max(mode === 'latest' ? maxRows + 1 : maxRows * 2, expected)
+    : maxRows + 1;
+  const rowsLeft = total === null ? unknown : total - rowsIn(whole);
   return (c, m) =>
     whole.has(pairKey(c, m))
       ? cameOf(c, m)

@@ -477,6 +477,50 @@ describe('what a set of demands costs', () => {
     }
   });
 
+  // 54 countries with two metrics of 60 to 90 rows: 17 calls of 500 rows at the least.
+  it.each([
+    ['pair', 'capped', 30],
+    ['source', 'capped', 50],
+    ['year', 'capped', 64],
+    ['year-descending', 'capped', 64],
+    ['shuffled', 'capped', 64],
+    ['pair', 'none', 30],
+    ['shuffled', 'none', 64],
+  ] as const)(
+    'all that can still be split is, if rows come by %s and the total is %s',
+    async (order, total, most) => {
+      const table = tableOf(54, 2, (c, m) => 60 + ((c * 7 + m * 13) % 31));
+      const habits = {
+        order,
+        total,
+        defaultRows: 500,
+        maxRows: 500,
+        limit: 'ignore',
+        years: 'ignore',
+      } as const;
+      const demands = demandsFor('series', table);
+      const { targets, valuesOf } = await open(table, habits).fetch(demands);
+      for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      expect(targets.length).toBeLessThanOrEqual(most);
+    },
+  );
+
+  it.each(['pair', 'shuffled'] as const)(
+    'several latest rows of each pair, with totals of sent rows, in as many calls as they take (%s)',
+    async (order) => {
+      const single = tableOf(54, 2, () => 1);
+      const rows = single.rows.flatMap((row) =>
+        [0, 1, 2].map((n) => ({ ...row, source: `source ${n}`, value: (row.value ?? 0) * 3 + n })),
+      );
+      const habits = { order, total: 'capped', limit: 'ignore', defaultRows: 100, maxRows: 100 } as const;
+      const table = { ...single, rows };
+      const demands = demandsFor('series', table);
+      const { targets, valuesOf } = await open(table, habits).fetch(demands);
+      for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      expect(targets.length).toBeLessThanOrEqual(16);
+    },
+  );
+
   it('plans the rest of a cut answer by what came whole, though nothing proves it yet', async () => {
     const years = [
       [0, 2, 2],
