@@ -14,6 +14,7 @@ import {
 } from '../plan/demand.ts';
 import { DEFAULT_MAX_ROWS, type Dimension, type Facts, type Learned, mayNameYears } from '../plan/learned.ts';
 import { expectedRows, inWhole, type Planning, type PlanPart } from '../plan/modes.ts';
+import { putInOrder } from '../plan/newest.ts';
 import { makeCall, type Sending, tracing } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
@@ -261,6 +262,7 @@ function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle)
     if (group === undefined) figures.set(key, [row]);
     else group.push(row);
   }
+  for (const group of figures.values()) if (group.length > 1) putInOrder(group);
   const counts = new Map<string, number>();
   for (const { countryCode, metricKey } of blanks) {
     const key = pairKey(countryCode, askedKeyOf(metricKey));

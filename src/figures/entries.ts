@@ -12,7 +12,15 @@ import {
 } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
 import type { Planning } from '../plan/modes.ts';
-import { areCopies, contenders, distinct, newestRows, periodKeyOf, sourcesOf } from '../plan/newest.ts';
+import {
+  areCopies,
+  contenders,
+  distinct,
+  newestRows,
+  periodKeyOf,
+  putInOrder,
+  sourcesOf,
+} from '../plan/newest.ts';
 import type { Send, Sending } from '../service/call.ts';
 import type { Ask, ListCache } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
@@ -263,6 +271,8 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     const { years, atMs } = raw;
     const { rows, faults } = decodeObservations({ data: raw.rows }, observations.route, atMs);
     if (faults.length > 0 || rows.length !== raw.rows.length) return null;
+    // An earlier version may have put it there in the order that it came in.
+    putInOrder(rows);
     // Another process has put it there.
     several.note(tenant, contenders(rows), false);
     return entries.put(owner, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });

@@ -39,16 +39,34 @@ export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
  * It knows no order of rows: two rows that are not copies of one another are never alike.
  */
 function compareAge(a: Dated, b: Dated): number {
+  return compareInTime(a, b) || compareOfOneTime(a, b);
+}
+
+function compareInTime(a: Dated, b: Dated): number {
+  return a.year - b.year || comparePeriods(a, b) || compareTexts(asOfDay(a), asOfDay(b));
+}
+
+function compareOfOneTime(a: Dated, b: Dated): number {
   return (
-    a.year - b.year ||
-    comparePeriods(a, b) ||
-    compareTexts(asOfDay(a), asOfDay(b)) ||
     compareTexts(b.locationName ?? '', a.locationName ?? '') ||
     compareTimes(a.retrievedAt, b.retrievedAt) ||
     compareTexts(a.datasetVersion ?? '', b.datasetVersion ?? '') ||
     compareTexts(b.source ?? '', a.source ?? '') ||
     compareTexts(contentOf(b), contentOf(a))
   );
+}
+
+/**
+ * Puts the rows of a series in their one order, whatever call brought them: the oldest first, and of rows of one time
+ * the one that would be the latest. Mostly they come in it, or the years run down.
+ * @returns the same list
+ */
+export function putInOrder<Row extends Dated>(rows: Row[]): Row[] {
+  const compare = (a: Row, b: Row) => compareInTime(a, b) || compareOfOneTime(b, a);
+  const isInOrder = () => rows.every((row, i) => i === 0 || compare(rows[i - 1] as Row, row) <= 0);
+  if (isInOrder()) return rows;
+  rows.reverse();
+  return isInOrder() ? rows : rows.sort(compare);
 }
 
 function comparePeriods(a: Dated, b: Dated): number {

@@ -23,6 +23,7 @@ import {
 } from '../plan/demand.ts';
 import { type Learned, mayNameYears } from '../plan/learned.ts';
 import { inWhole } from '../plan/modes.ts';
+import { putInOrder } from '../plan/newest.ts';
 import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
@@ -626,7 +627,7 @@ function rowsIn(runs: Runs): number {
 }
 
 function figuresIn(rows: SentRows): readonly ObservationRecord[] {
-  return rows.flatMap(({ figure }) => figure ?? []);
+  return putInOrder(rows.flatMap(({ figure }) => figure ?? []));
 }
 
 /**

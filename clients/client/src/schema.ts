@@ -804,7 +804,11 @@ export type Query = {
   readonly node?: Maybe<Node>;
   /** The objects with these global identifiers, in their order; null for each that no longer exists. */
   readonly nodes?: Maybe<ReadonlyArray<Maybe<Node>>>;
-  /** Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows. */
+  /**
+   * Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows.
+   *
+   * They stand in the order of the countries and, within each, of the indicators, as you name them, else as the lists have them. A series has the oldest figure first: by year, the end of its period, the longer period last, and the point in time. Figures of one time stand in the order of `Country.observation`: the whole country before its places, and these by name; then the later retrieval, the later release, and the source. The order is the same whatever calls brought them, and under any key.
+   */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
   /** As `observations`, in pages. A page costs as much as the list: nothing, if its figures are held. */
   readonly observationsConnection?: Maybe<ObservationConnection>;
