@@ -6,7 +6,7 @@ import { METRIC } from './service.ts';
 
 const QUERY = `subscription ($codes: [CountryCode!], $keys: [String!]) {
   observationsChanged(countryCodes: $codes, metricKeys: $keys, latest: true, since: "0") {
-    changes { kind observation { id value country { code } } before { id } }
+    changes { kind formerId observation { id value country { code } } }
     isWhole
     revision
   }
@@ -26,12 +26,12 @@ export interface SubscriberParts {
 interface Event {
   readonly changes: readonly {
     readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
+    readonly formerId: string | null;
     readonly observation: {
       readonly id: string;
       readonly value: number;
       readonly country: { readonly code: string };
     };
-    readonly before: { readonly id: string } | null;
   }[];
   readonly isWhole: boolean;
   readonly revision: string;
@@ -112,9 +112,9 @@ export class Subscriber {
       this.problems.push(`a revision that is no later: ${event.revision} after ${this.#revision}`);
     }
     this.#revision = event.revision;
-    for (const { kind, observation, before } of event.changes) {
-      if (before !== null && !this.#figures.delete(before.id))
-        this.problems.push(`not known before: ${before.id}`);
+    for (const { kind, observation, formerId } of event.changes) {
+      if (formerId !== null && !this.#figures.delete(formerId))
+        this.problems.push(`not known before: ${formerId}`);
       if (kind === 'REMOVED') continue;
       const { id, value, country } = observation;
       this.#figures.set(id, { code: country.code, value });

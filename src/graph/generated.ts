@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { CountryRef, IndicatorRef, SourceRef, Page, GraphContext } from './context.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
-import type { ObservationChangeRecord, ObservationChangesRecord } from '../wings/live/inbox.ts';
+import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from '../wings/live/inbox.ts';
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../service/records/countries.ts';
 import type { ObservationRecord, SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../service/records/observations.ts';
 import type { HealthRecord, PlatformVersionRecord, OfficeRecord, TermRecord, TickerRecord } from '../service/records/reference.ts';
@@ -309,6 +309,37 @@ export type ErrorCode =
   /** The service failed or broke the connection, on each of `attempts` attempts. */
   | 'UPSTREAM_UNAVAILABLE';
 
+/** A figure as it was before a change. Its country, indicator and source are those of the figure as it is now. */
+export type FormerObservation = {
+  readonly __typename?: 'FormerObservation';
+  /** For a stock figure, its point in time; null for a flow over the period. */
+  readonly asOfPeriod: Maybe<Scalars['String']['output']>;
+  /** Provider's dataset release of the figure; null if none is named. */
+  readonly datasetVersion: Maybe<Scalars['String']['output']>;
+  /** Provider's upper bound around an estimate; null if none is published. */
+  readonly estimateHigh: Maybe<Scalars['Float']['output']>;
+  /** Provider's lower bound around an estimate; null if none is published. */
+  readonly estimateLow: Maybe<Scalars['Float']['output']>;
+  /** True if the figure is anything other than reported: an estimate, projection, model output or imputation. */
+  readonly isModelled: Scalars['Boolean']['output'];
+  /** Place of the figure within the country; null for the whole country. */
+  readonly locationName: Maybe<Scalars['String']['output']>;
+  /** The period covered, as the service spells it. */
+  readonly period: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Time at which the platform retrieved the value from the source, in UTC. */
+  readonly retrievedAt: Scalars['DateTime']['output'];
+  /** Unit as the source states it; percentages name their whole. */
+  readonly unit: Scalars['String']['output'];
+  /** The figure. A zero is a real zero. */
+  readonly value: Scalars['Float']['output'];
+  /** The provider's own classification, such as `reported`. */
+  readonly valueStatus: Scalars['String']['output'];
+  /** The year that the figure describes. */
+  readonly year: Scalars['Int']['output'];
+};
+
 /** Age of an answer, and the reason why it is no younger. */
 export type Freshness = {
   readonly __typename?: 'Freshness';
@@ -558,8 +589,10 @@ export type ObservationRankArgs = {
 /** The change of one figure. */
 export type ObservationChange = {
   readonly __typename?: 'ObservationChange';
-  /** The figure as it was; null if it was ADDED. Its `id` differs if the figure now comes from another release of the dataset. */
-  readonly before: Maybe<Observation>;
+  /** The figure as it was; null if it was ADDED. It has no `id`, so that no cache takes it for the figure as it is now. */
+  readonly before: Maybe<FormerObservation>;
+  /** Identifier under which the figure was told before; null if it was ADDED. It is the `id` of `observation`, unless release, status or unit are others now. */
+  readonly formerId: Maybe<Scalars['ID']['output']>;
   /** Kind of the change. */
   readonly kind: ChangeKind;
   /** The figure as it is now; if it was REMOVED, as it was. */
@@ -1499,6 +1532,7 @@ export type ResolversTypes = {
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
   ErrorCode: ErrorCode;
+  FormerObservation: ResolverTypeWrapper<FormerObservationRecord>;
   Freshness: ResolverTypeWrapper<Freshness>;
   FxRate: ResolverTypeWrapper<FxRateRecord>;
   Health: ResolverTypeWrapper<HealthRecord>;
@@ -1564,6 +1598,7 @@ export type ResolversParentTypes = {
   CountryProfile: CountryProfileRecord;
   DateTime: Scalars['DateTime']['output'];
   DisasterAlert: DisasterAlertRecord;
+  FormerObservation: FormerObservationRecord;
   Freshness: Freshness;
   FxRate: FxRateRecord;
   Health: HealthRecord;
@@ -1706,6 +1741,22 @@ export type DisasterAlertResolvers<ContextType = GraphContext, ParentType extend
   source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
 };
 
+export type FormerObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FormerObservation'] = ResolversParentTypes['FormerObservation']> = {
+  asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  locationName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  period?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  retrievedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  valueStatus?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
 export type FreshnessResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Freshness'] = ResolversParentTypes['Freshness']> = {
   fetchedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   reason?: Resolver<Maybe<ResolversTypes['ErrorCode']>, ParentType, ContextType>;
@@ -1792,7 +1843,8 @@ export type ObservationResolvers<ContextType = GraphContext, ParentType extends 
 };
 
 export type ObservationChangeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChange'] = ResolversParentTypes['ObservationChange']> = {
-  before?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType>;
+  before?: Resolver<Maybe<ResolversTypes['FormerObservation']>, ParentType, ContextType>;
+  formerId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
   observation?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
 };
@@ -2013,6 +2065,7 @@ export type Resolvers<ContextType = GraphContext> = {
   CountryProfile?: CountryProfileResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
   DisasterAlert?: DisasterAlertResolvers<ContextType>;
+  FormerObservation?: FormerObservationResolvers<ContextType>;
   Freshness?: FreshnessResolvers<ContextType>;
   FxRate?: FxRateResolvers<ContextType>;
   Health?: HealthResolvers<ContextType>;

@@ -74,8 +74,8 @@ export function createFiguresTold({ query, operationName }: Operation): (data: u
     const list = fieldOf(event, changes);
     for (const change of Array.isArray(list) ? list : []) {
       const id = fieldOf(fieldOf(change, observation), 'id');
-      const before = fieldOf(fieldOf(change, 'before'), 'id');
-      if (typeof before === 'string') told.delete(before);
+      const former = fieldOf(change, 'formerId');
+      if (typeof former === 'string') told.delete(former);
       if (typeof id !== 'string') continue;
       if (fieldOf(change, 'kind') === 'REMOVED') told.delete(id);
       else told.set(id, change as Fields);

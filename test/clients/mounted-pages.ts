@@ -161,7 +161,7 @@ const relayPage: Mount = async (program, operations) => {
 };
 
 /** Operations as Relay's compiler makes them. Fragments stand in them, whose data components would read apart. */
-async function compiledByRelay(operations: readonly string[]): Promise<readonly Any[]> {
+export async function compiledByRelay(operations: readonly string[]): Promise<readonly Any[]> {
   const folder = mkdtempSync(`${RECIPES}generated/pair-`);
   try {
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -169,6 +169,7 @@ async function compiledByRelay(operations: readonly string[]): Promise<readonly 
     const named = operations.map((text, i) =>
       text
         .replace(/^query \w+/, `query page${i}Query`)
+        .replace(/^subscription \w+/, `subscription page${i}Subscription`)
         .replaceAll(/fragment (\w+)/g, `fragment page${i}_$1`)
         .replaceAll(/\.\.\.([A-Z]\w+)/g, `...page${i}_$1 @relay(mask: false)`),
     );
@@ -190,7 +191,7 @@ async function compiledByRelay(operations: readonly string[]): Promise<readonly 
     execFileSync(`${RECIPES}node_modules/.bin/relay-compiler`, ['relay.config.json'], { cwd: folder });
     return await Promise.all(
       operations.map(async (_, i) => {
-        const [file = ''] = globSync(join(folder, `made/page${i}Query.graphql.js`));
+        const [file = ''] = globSync(join(folder, `made/page${i}{Query,Subscription}.graphql.js`));
         return (await import(pathToFileURL(file).href)).default;
       }),
     );

@@ -190,7 +190,7 @@ export async function subscriptionsOf({ url }: { readonly url: string }): Promis
 
 export const CHANGED = `subscription ($codes: [CountryCode!], $keys: [String!], $latest: Boolean = true, $since: String) {
   observationsChanged(countryCodes: $codes, metricKeys: $keys, latest: $latest, since: $since) {
-    changes { kind observation { id value country { code } indicator { key } } before { id value } }
+    changes { kind observation { id value country { code } indicator { key } } formerId before { value } }
     isWhole
     revision
     at

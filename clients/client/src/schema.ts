@@ -307,6 +307,37 @@ export const ErrorCode = {
 } as const;
 
 export type ErrorCode = typeof ErrorCode[keyof typeof ErrorCode];
+/** A figure as it was before a change. Its country, indicator and source are those of the figure as it is now. */
+export type FormerObservation = {
+  readonly __typename?: 'FormerObservation';
+  /** For a stock figure, its point in time; null for a flow over the period. */
+  readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
+  /** Provider's dataset release of the figure; null if none is named. */
+  readonly datasetVersion?: Maybe<Scalars['String']['output']>;
+  /** Provider's upper bound around an estimate; null if none is published. */
+  readonly estimateHigh?: Maybe<Scalars['Float']['output']>;
+  /** Provider's lower bound around an estimate; null if none is published. */
+  readonly estimateLow?: Maybe<Scalars['Float']['output']>;
+  /** True if the figure is anything other than reported: an estimate, projection, model output or imputation. */
+  readonly isModelled: Scalars['Boolean']['output'];
+  /** Place of the figure within the country; null for the whole country. */
+  readonly locationName?: Maybe<Scalars['String']['output']>;
+  /** The period covered, as the service spells it. */
+  readonly period: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Time at which the platform retrieved the value from the source, in UTC. */
+  readonly retrievedAt: Scalars['DateTime']['output'];
+  /** Unit as the source states it; percentages name their whole. */
+  readonly unit: Scalars['String']['output'];
+  /** The figure. A zero is a real zero. */
+  readonly value: Scalars['Float']['output'];
+  /** The provider's own classification, such as `reported`. */
+  readonly valueStatus: Scalars['String']['output'];
+  /** The year that the figure describes. */
+  readonly year: Scalars['Int']['output'];
+};
+
 /** Age of an answer, and the reason why it is no younger. */
 export type Freshness = {
   readonly __typename?: 'Freshness';
@@ -558,8 +589,10 @@ export type ObservationRankArgs = {
 /** The change of one figure. */
 export type ObservationChange = {
   readonly __typename?: 'ObservationChange';
-  /** The figure as it was; null if it was ADDED. Its `id` differs if the figure now comes from another release of the dataset. */
-  readonly before?: Maybe<Observation>;
+  /** The figure as it was; null if it was ADDED. It has no `id`, so that no cache takes it for the figure as it is now. */
+  readonly before?: Maybe<FormerObservation>;
+  /** Identifier under which the figure was told before; null if it was ADDED. It is the `id` of `observation`, unless release, status or unit are others now. */
+  readonly formerId?: Maybe<Scalars['ID']['output']>;
   /** Kind of the change. */
   readonly kind: ChangeKind;
   /** The figure as it is now; if it was REMOVED, as it was. */

@@ -38,6 +38,7 @@ export const PART_TYPES = [
   'Term',
   'ObservationChanges',
   'ObservationChange',
+  'FormerObservation',
   'Freshness',
   'Health',
   'PlatformVersion',
@@ -159,7 +160,7 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
   },
   ObservationChange: {
     observation: 'Observation',
-    before: 'Observation',
+    before: 'FormerObservation',
   },
   Ticker: {
     country: 'Country',

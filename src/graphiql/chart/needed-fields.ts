@@ -32,7 +32,7 @@ const OF_FIGURE_ALONE: Readonly<Record<string, readonly string[]>> = {
 /** Fields that tell by all changes so far which figures there are, besides. */
 const OF_CHANGED_FIGURE: Readonly<Record<string, readonly string[]>> = { ...OF_FIGURE_ALONE, id: [] };
 const OF_EVENT: Readonly<Record<string, readonly string[]>> = { isWhole: [] };
-const OF_CHANGE: Readonly<Record<string, readonly string[]>> = { kind: [], before: ['id'] };
+const OF_CHANGE: Readonly<Record<string, readonly string[]>> = { kind: [], formerId: [] };
 
 export const FIGURE_FIELDS: ReadonlySet<string> = new Set(['observation', 'observations']);
 export const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'countries']);

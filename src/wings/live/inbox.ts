@@ -13,12 +13,15 @@ import type { Tenant } from '../../tenants/tenant.ts';
 import type { TenantCache } from '../../tenants/tenant-cache.ts';
 import type { LiveWarning } from '../../warnings.ts';
 
+/** A figure as it was: the graph gives it no identifier. */
+export type FormerObservationRecord = ObservationRecord;
+
 export interface ObservationChangeRecord {
   readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
   /** The figure as it is now; a removed one, as it was. */
   readonly observation: ObservationRecord;
   /** Null if it was added. */
-  readonly before: ObservationRecord | null;
+  readonly before: FormerObservationRecord | null;
 }
 
 /** Changes of figures since the last word on them. */
