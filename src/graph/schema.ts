@@ -27,12 +27,14 @@ import {
   isScalarType,
   isTypeDefinitionNode,
   Kind,
+  type NameNode,
   parse,
   print,
   type TypeDefinitionNode,
   type TypeNode,
   type ValueNode,
   valueFromASTUntyped,
+  visit,
 } from 'graphql';
 import { isPromise } from 'graphql/jsutils/isPromise.js';
 import { Failure } from '../errors.ts';
@@ -503,6 +505,35 @@ export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null
   const document = parse(sdl, { noLocation: true });
   const told = subgraph.told(document, schema);
   return told === document ? sdl : print(told);
+}
+
+/** Names that the federation gives to what it adds, for routers alone. */
+const OF_FEDERATION = /^_|^(?:link|federation)__/;
+
+/** Directives that say something to clients: the standard ones, and the fields that are null only with an error. */
+const FOR_CLIENTS = new Set(['deprecated', 'oneOf', 'semanticNonNull', 'specifiedBy']);
+
+/** Its own definition has types of the federation. */
+const LINK = 'directive @link(url: String!, import: [String!]) repeatable on SCHEMA';
+
+/**
+ * Prints the SDL for clients of the gateway and generators of their types: it has no scalar but ours and the standard
+ * ones, for generators that refuse those which nobody has told them of.
+ */
+export function printClientSdl(schema: GraphQLSchema): string {
+  const unlessOfFederation = ({ name }: { readonly name: NameNode }) =>
+    OF_FEDERATION.test(name.value) ? null : undefined;
+  const told = visit(parse(printSdl(schema), { noLocation: true }), {
+    Directive: (node) =>
+      FOR_CLIENTS.has(node.name.value) || print(node).includes('@semanticNonNull') ? undefined : null,
+    DirectiveDefinition: ({ name }) => (FOR_CLIENTS.has(name.value) ? undefined : null),
+    EnumTypeDefinition: unlessOfFederation,
+    FieldDefinition: unlessOfFederation,
+    ObjectTypeDefinition: unlessOfFederation,
+    ScalarTypeDefinition: unlessOfFederation,
+    UnionTypeDefinition: unlessOfFederation,
+  });
+  return `${LINK}\n\n${print(told)}\n`;
 }
 
 /**

@@ -39,7 +39,12 @@ describe('errors of the graph are found in', () => {
     ],
     ['a cause', new Error('x', { cause: { errors: [one] } }), 1],
     ['a network that failed: none', new TypeError('Failed to fetch'), 0],
-    ['an error of another graph: none', error('SOMETHING_ELSE'), 0],
+    ['an error of another graph: none', { message: 'No.', extensions: { code: 'SOMETHING_ELSE' } }, 0],
+    [
+      'an error of another graph, which has words for it: none',
+      { message: 'No.', extensions: { retryable: 'yes' } },
+      0,
+    ],
     ['nothing: none', undefined, 0],
   ])('%s', ([, failure, count]) => {
     expect(errorsOf(failure)).toHaveLength(count);
@@ -51,6 +56,18 @@ describe('errors of the graph are found in', () => {
     loop.cause = loop;
     expect(errorsOf(loop)).toEqual([]);
   });
+});
+
+it('an error with a code that is newer than the package is one of the graph, and says if it is worth asking again', () => {
+  const newer = (retryable: boolean) => ({
+    message: 'No.',
+    extensions: { code: 'NEWER', retryable, requestId: 'r', retryAfterSeconds: 3 },
+  });
+  expect(codeOf(newer(true))).toBe('NEWER');
+  expect(isErrorCode('NEWER')).toBe(false);
+  expect([isRetryable(newer(true)), isRetryable(newer(false))]).toEqual([true, false]);
+  expect(isRetryable([newer(true), error('FORBIDDEN')])).toBe(false);
+  expect(retryAtOf(newer(true), 5_000)).toEqual(new Date(8_000));
 });
 
 it('an operation is worth asking again where all of its errors say so', () => {

@@ -64,6 +64,7 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
     expect(recipes.map(({ name }) => name)).toEqual([
       'Plain fetch',
       'Apollo Client',
+      'Apollo Client with generated types',
       'urql',
       'Relay',
       'TanStack Query and gql.tada',

@@ -62,7 +62,7 @@ describe('the packed client', () => {
           lib: ['es2022', 'dom'],
           types: [],
         },
-        include: ['*.ts'],
+        include: ['*.ts', '*.cts'],
       }),
     );
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -109,6 +109,37 @@ describe('the packed client', () => {
     });
     expect(generated).toMatch(/CountryCode: \{ input: string; output: string; \}/);
     expect(generated).toMatch(/JSON: \{ input: unknown; output: unknown; \}/);
+  });
+
+  it.for(['', '/apollo', '/codegen', '/graphcache'])(
+    'is CommonJS for those who take no other: %s',
+    (part) => {
+      const text = `const all = require('@country-graph/client${part}'); process.stdout.write(Object.keys(all).join())`;
+      const said = execFileSync(
+        process.execPath,
+        ['--no-experimental-require-module', '--input-type=commonjs', '-e', text],
+        {
+          cwd: folder,
+          encoding: 'utf8',
+        },
+      );
+      expect(said.split(',').length).toBeGreaterThan(0);
+      expect(said).toMatch(/\w/);
+    },
+  );
+
+  it.for(COMPILERS)('has types for CommonJS: %s', (compiler) => {
+    const consumer = join(folder, 'consumer.cts');
+    writeFileSync(
+      consumer,
+      CONSUMER.replace('CASES', codes.map((code) => `case ErrorCode.${code}: return '';`).join('\n')),
+    );
+    try {
+      writeFileSync(join(folder, 'consumer.ts'), 'export {};');
+      execFileSync(compiler, ['-p', folder], { encoding: 'utf8' });
+    } finally {
+      rmSync(consumer);
+    }
   });
 
   it.for(COMPILERS)('has types that hold under strict: %s', (compiler) => {

@@ -3,13 +3,14 @@ import { ErrorCode } from './schema.ts';
 
 const CODES: ReadonlySet<unknown> = new Set(Object.values(ErrorCode));
 
-/** True if a text is a code of this version of the graph. */
+/** True if a text is a code of this version of the graph: a gateway that is newer may have further ones. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return CODES.has(code);
 }
 
 /**
- * The errors of the graph in anything that a client library hands on or throws: an error, a list of them, an
+ * The errors of the graph in anything that a client library hands on or throws, those with a code that is newer than this
+ * package among them: an error, a list of them, an
  * answer, or a thrown object of Apollo Client (`CombinedGraphQLErrors`), urql (`CombinedError`),
  * graphql-request (`ClientError`) or Relay. Empty if there are none, for a network that failed as well.
  */
@@ -39,13 +40,13 @@ function isOfGraph(value: object): value is CountryGraphError {
     typeof message === 'string' &&
     typeof extensions === 'object' &&
     extensions !== null &&
-    isErrorCode(extensions.code)
+    (isErrorCode(extensions.code) || typeof extensions.retryable === 'boolean')
   );
 }
 
 /**
  * The code of the first error in anything that a client library hands on or throws; undefined if there is
- * none of the graph's.
+ * none of the graph's. It is one that `ErrorCode` lacks if the gateway is newer than this package.
  */
 export function codeOf(failure: unknown): ErrorCode | undefined {
   return errorsOf(failure)[0]?.extensions.code;

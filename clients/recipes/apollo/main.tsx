@@ -70,17 +70,25 @@ const FIGURES: TypedDocumentNode<Figures, { codes: readonly string[]; metricKey:
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG'];
 
 function Chart({ title, metricKey }: { readonly title: string; readonly metricKey: string }) {
-  const { data, error, refetch } = useQuery(FIGURES, { variables: { codes: CODES, metricKey } });
-  if (error !== undefined) return <FailureNote failure={error} onRetry={refetch} />;
-  if (data === undefined) return <p>Loading…</p>;
-  const countries = data.countries ?? [];
-  const unit = countries.find(({ observation }) => observation !== null)?.observation?.unit ?? null;
-  const bars = countries.map(({ code, name, observation }) => ({
+  const { data, error, refetch } = useQuery(FIGURES, {
+    variables: { codes: CODES, metricKey },
+    // A field that fails takes no other's data with it.
+    errorPolicy: 'all',
+  });
+  const countries = data?.countries ?? null;
+  if (error === undefined && countries === null) return <p>Loading…</p>;
+  const unit = countries?.find(({ observation }) => observation !== null)?.observation?.unit ?? null;
+  const bars = countries?.map(({ code, name, observation }) => ({
     label: name ?? code,
     value: observation?.value ?? null,
     year: observation?.year ?? null,
   }));
-  return <BarChart title={title} unit={unit} bars={bars} />;
+  return (
+    <>
+      {error !== undefined && <FailureNote failure={error} onRetry={refetch} />}
+      {bars !== undefined && <BarChart title={title} unit={unit} bars={bars} />}
+    </>
+  );
 }
 
 createRoot(document.getElementById('root') ?? document.body).render(

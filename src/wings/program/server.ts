@@ -8,7 +8,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Config } from '../../config.ts';
 import { errorBody, excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
-import { printSdl } from '../../graph/schema.ts';
+import { printClientSdl } from '../../graph/schema.ts';
 import { waitingBounds } from '../../memory-budget.ts';
 import { METHODS } from '../../operations/messages.ts';
 import type { HttpHost } from '../../plugin.ts';
@@ -157,7 +157,7 @@ export function createServer(parts: ServerParts) {
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
     const sdl = taggedText(() => gateway.sdl);
-    const clientSdl = taggedText(() => printSdl(gateway.schema));
+    const clientSdl = taggedText(() => printClientSdl(gateway.schema));
     app.get<{ Querystring: { for?: string } }>('/schema.graphql', async (request, reply) => {
       reply.header('content-type', 'text/plain; charset=utf-8');
       return request.query.for === 'clients' ? clientSdl(request, reply) : sdl(request, reply);
