@@ -257,9 +257,9 @@ function entranceOf(callerOf: CallerOf, issued: Issued | null) {
      */
     async holderOf(authorization: string) {
       const name = (await issued?.holderOf(authorization)) ?? null;
-      if (name !== null) return { name, isUnproven: false };
+      if (name !== null) return { name, isUnproven: false, isIssued: true };
       const { tenant, flow } = callerOf({ authorization });
-      return { name: tenant.digest, isUnproven: flow === UNPROVEN };
+      return { name: tenant.digest, isUnproven: flow === UNPROVEN, isIssued: false };
     },
   };
 }

@@ -28,6 +28,7 @@ export interface Exchanged {
   /** Takes the place of the `Authorization` header, if there is one. */
   readonly authorization: string | null;
   readonly purse: Purse;
+  readonly visitor?: Caller['visitor'];
   readonly note?: Caller['note'];
   readonly refusalOf?: Caller['refusalOf'];
   readonly rights?: Caller['rights'];
@@ -50,10 +51,10 @@ export function createCallers(tenants: Tenants, isIssued = (_: string) => false)
     const own = given !== null && isIssued(given) ? null : given;
     const authorization = exchanged?.authorization ?? own;
     const tenant = tenants.of(authorization);
-    const { purse, note, refusalOf, rights } = exchanged ?? {};
+    const { purse, visitor, note, refusalOf, rights } = exchanged ?? {};
     const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, purse, note, refusalOf, rights, flow, since, slices: 0 };
+    return { authorization, tenant, purse, visitor, note, refusalOf, rights, flow, since, slices: 0 };
   };
 }
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isHeld } from '../operations/messages.ts';
+import { withoutPort } from '../tenants/visitor.ts';
 
 /** The means by which answers are sent. */
 export interface AnswerSending {
@@ -17,6 +19,12 @@ const AUTHORIZATION = 'authorization';
 /** Characters that no key reaches. */
 const MAX_KEY_LENGTH = 4_096;
 const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
+
+/** Makes the test of an address for that of a trusted proxy: some proxies write ports behind addresses. */
+export function trusting(proxies: readonly string[]): (address: string, hop: number) => boolean {
+  const isTrusted = proxyAddr.compile([...proxies]);
+  return (address, hop) => isTrusted(withoutPort(address), hop);
+}
 
 /** Returns headers with one value each. */
 export function flat(headers: IncomingMessage['headers']): Record<string, string> {

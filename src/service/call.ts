@@ -96,6 +96,8 @@ export interface Caller extends Job {
   readonly tenant: Tenant;
   /** The budget that its calls are taken out of, if it is not the key's own. */
   readonly purse?: Purse | undefined;
+  /** The one of many visitors that it is, whom its key gives a share of all; left out if the key is one caller's. */
+  readonly visitor?: Visitor | undefined;
   /** Called with each operation of the request once it is over, if somebody counts. */
   readonly note?: ((operation: NotedOperation) => void) | undefined;
   /** Returns the failure of a document that its key may not read; left out if it may read any. */
@@ -127,6 +129,13 @@ export function notReadable({ tags }: Rights, tag: string): Failure {
     'DOCUMENT_NOT_ALLOWED',
     `This key may not read ${tag}; it may read ${[...tags].join(', ')}.`,
   );
+}
+
+/** One of those who share a key. */
+export interface Visitor {
+  readonly name: string;
+  /** Operations that it may ask for in a minute; null for any number. */
+  readonly perMinute: number | null;
 }
 
 /** A budget of calls under the key of another. */

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import { type GraphQLSchema, getNamedType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../../async/turns.ts';
@@ -22,6 +21,7 @@ import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
 import { type KeyStore, openKeyStore } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
+import { Visitors } from './visitors.ts';
 
 /** Milliseconds after which a key is read again: another gateway may have revoked it. */
 const FRESH_MS = 500;
@@ -33,7 +33,7 @@ const TRUSTED_MS = 10_000;
 const ABSENT_MS = 1_000;
 
 /** Keys that are remembered, and names under which there is none: anybody can make those up. */
-const MOST = { known: 10_000, absent: 2_000, visitors: 50_000 };
+const MOST = { known: 10_000, absent: 2_000 };
 
 /** Bytes of texts whose tags are remembered: the key of a page is anybody's, and so are texts as long as may be. */
 const MAX_TAGGED_BYTES = 4 * 1024 * 1024;
@@ -43,8 +43,6 @@ const MAX_LOOKS = 16;
 
 /** Milliseconds between looks at the keys of open subscriptions: with those of {@link FRESH_MS}, less than a second. */
 const WATCH_MS = 300;
-
-const MINUTE_MS = 60_000;
 
 /** Status of a refusal of the whole request; 200 for clients that take any other for a fault of the network. */
 const STATUSES: Partial<Record<FailureCode, number>> = {
@@ -102,7 +100,7 @@ export class Issued {
   /** Keys by their names: those that the operator's public documents give, and no others. */
   readonly #named = new Map<string, Promise<NamedKey>>();
   readonly #purses = createLru<KeyPurse>(MOST.known);
-  readonly #visitors = new Visitors();
+  readonly #visitors: Visitors;
   /** Listeners to the ends of keys, by the names that the keys are kept under. */
   readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
   #watching: NodeJS.Timeout | undefined;
@@ -111,6 +109,7 @@ export class Issued {
   constructor(parts: IssuingMeans, store: KeyStore) {
     this.#parts = parts;
     this.#store = store;
+    this.#visitors = new Visitors(store, parts.config.countryDataKey ?? '');
     this.usage = new Usage(store, parts.now);
     this.desk = new KeyDesk(store, parts.now, () => this.usage.flush());
     this.#tags = new DocumentTags(parts.schema, parts.config.maxTokens);
@@ -128,7 +127,7 @@ export class Issued {
    */
   async enter(name: string, request: GatewayRequest): Promise<Entered> {
     const key = await this.#findNamed(name);
-    const exchanged = this.#admitted(key, request, () => this.#checkAsked(key, request));
+    const exchanged = await this.#admitted(key, request, () => this.#checkAsked(key, request));
     return { origins: key.origins, request: new ChangedRequest(request, { exchanged }) };
   }
 
@@ -142,7 +141,7 @@ export class Issued {
     const given = issuedKeyIn(request.headers.authorization);
     if (given === null) return null;
     const key = await this.#find(given);
-    const exchanged = this.#admitted(key, request, () => this.#check(key, request));
+    const exchanged = await this.#admitted(key, request, () => this.#check(key, request));
     return { exchanged, watch: (onEnd) => this.#watch(key.digest, onEnd) };
   }
 
@@ -169,7 +168,7 @@ export class Issued {
   async #exchanged(request: GatewayRequest, given: string, answer: HandleRequest): Promise<GatewayResponse> {
     try {
       const key = await this.#find(given);
-      const exchanged = this.#admitted(key, request, () => this.#check(key, request));
+      const exchanged = await this.#admitted(key, request, () => this.#check(key, request));
       return await answer(new ChangedRequest(request, { exchanged }));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -181,10 +180,10 @@ export class Issued {
    * Makes what a request is run by, once the terms of its key allow it. A refusal is counted.
    * @throws Failure if they don't
    */
-  #admitted(key: IssuedKey, request: GatewayRequest, check: () => void): Exchanged {
+  async #admitted(key: IssuedKey, request: GatewayRequest, check: () => Promise<void>): Promise<Exchanged> {
     const note = this.noting(key, request);
     try {
-      check();
+      await check();
     } catch (error) {
       if (error instanceof Failure) note(refusedAs(error));
       throw error;
@@ -195,7 +194,11 @@ export class Issued {
       other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
     const authorization = `Bearer ${this.#parts.config.countryDataKey}`;
     const rights = rightsOf(key);
-    return { authorization, purse, note, refusalOf: (text) => this.#refusalOf(key, text), rights };
+    const { origins, visitorPerMinute: perMinute } = key;
+    const isOfPage = origins.length > 0 || perMinute !== null;
+    const name = isOfPage ? this.#visitors.nameOf(key, request.address ?? '') : '';
+    const visitor = isOfPage ? { name, perMinute } : undefined;
+    return { authorization, purse, visitor, note, refusalOf: (text) => this.#refusalOf(key, text), rights };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -318,13 +321,13 @@ export class Issued {
   }
 
   /** @throws Failure if the key may not ask this */
-  #check(key: IssuedKey, request: GatewayRequest): void {
+  async #check(key: IssuedKey, request: GatewayRequest): Promise<void> {
     const ended = this.#ended(key);
     if (ended !== null) throw ended;
     const { origin } = request.headers;
     if (key.origins.length > 0 && !(origin !== undefined && key.origins.includes(origin)))
       throw new Failure('ORIGIN_NOT_ALLOWED', 'The request has no Origin of the sites that the key is for.');
-    this.#checkAsked(key, request);
+    await this.#checkAsked(key, request);
   }
 
   /** Returns the failure of a key that has ended; null if it works. */
@@ -335,12 +338,15 @@ export class Issued {
   }
 
   /** @throws Failure if this visitor asks for too much, or for what the key may not read */
-  #checkAsked(key: IssuedKey, request: GatewayRequest): void {
+  async #checkAsked(key: IssuedKey, request: GatewayRequest): Promise<void> {
     const { method, body: whole, address = '' } = request;
     // A GET has what it asks for in its address alone.
     const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
-    if (key.visitorPerMinute !== null)
-      this.#visitors.count(`${key.name} ${address}`, bodies.length, key.visitorPerMinute, this.#parts.now());
+    const { visitorPerMinute } = key;
+    if (visitorPerMinute !== null) {
+      const visitor = this.#visitors.nameOf(key, address);
+      await this.#visitors.count(visitor, bodies.length, visitorPerMinute, this.#parts.now());
+    }
     for (const body of bodies) {
       const asked = textIn(new ChangedRequest(request, { body }), this.#parts.persisted);
       // A text that is known only later is looked at before it runs.
@@ -381,30 +387,6 @@ function refusedAs({ code }: Failure) {
 export async function openIssued(parts: IssuingMeans): Promise<Issued> {
   const { cacheUrl, cacheTimeoutMs } = parts.config;
   return new Issued(parts, await openKeyStore(cacheUrl, cacheTimeoutMs));
-}
-
-/** Operations of each visitor in this minute, by this process. Addresses are kept as digests of a secret of its own. */
-class Visitors {
-  readonly #secret = randomBytes(32);
-  readonly #counts = createLru<{ minute: number; operations: number }>(MOST.visitors);
-
-  /** @throws Failure RATE_LIMITED if they are too many */
-  count(visitor: string, operations: number, most: number, nowMs: number): void {
-    const name = createHmac('sha256', this.#secret).update(visitor).digest('base64url');
-    const minute = Math.floor(nowMs / MINUTE_MS);
-    const known = this.#counts.get(name);
-    const count = known?.minute === minute ? known : { minute, operations: 0 };
-    this.#counts.set(name, count);
-    if (count.operations + operations > most) {
-      const retryAtMs = (minute + 1) * MINUTE_MS;
-      throw new Failure('RATE_LIMITED', `One visitor may ask for ${most} operations a minute by this key.`, {
-        limit: most,
-        retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)),
-        retryAt: new Date(retryAtMs).toISOString(),
-      });
-    }
-    count.operations += operations;
-  }
 }
 
 /** Tags of the types that a document reads, whichever of its operations runs. */

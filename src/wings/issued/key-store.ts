@@ -86,6 +86,8 @@ export interface Count {
   readonly name: string;
   /** Calls that the window has room for; null for any number. */
   readonly most: number | null;
+  /** Calls that are counted at once; left out for one. */
+  readonly by?: number;
   /** Milliseconds for which the count is kept. */
   readonly keptMs: number;
 }
@@ -96,6 +98,8 @@ export interface Count {
  * counts at once, all or none: libraries that limit rates count one at a time.
  */
 export interface KeyStore {
+  /** True if other processes count in it as well. */
+  readonly isShared: boolean;
   get(name: string): Promise<string | null>;
   all(): Promise<readonly string[]>;
   set(name: string, text: string): Promise<void>;
@@ -141,6 +145,7 @@ function openMemory(): KeyStore {
   };
   let takes = 0;
   return {
+    isShared: false,
     get: async (name) => keys.get(name) ?? null,
     all: async () => [...keys.values()],
     async set(name, text) {
@@ -150,11 +155,12 @@ function openMemory(): KeyStore {
       const calls = callsOf(wanted.map(({ name }) => name));
       const full = firstFull(wanted, calls);
       if (full !== null) return { calls, full };
+      const taken = calls.map((count, i) => count + byOf(wanted[i]));
       for (const [i, { name, keptMs }] of wanted.entries())
-        counts.set(name, { calls: (calls[i] ?? 0) + 1, untilMs: performance.now() + keptMs });
+        counts.set(name, { calls: taken[i] ?? 0, untilMs: performance.now() + keptMs });
       takes += 1;
       if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep();
-      return { calls: calls.map((count) => count + 1), full };
+      return { calls: taken, full };
     },
     async putBack(names) {
       for (const name of names) {
@@ -175,8 +181,12 @@ function openMemory(): KeyStore {
 /** Calls after which counts of windows that are over are swept out. */
 const TAKES_BETWEEN_SWEEPS = 1_000;
 
+const byOf = (count: Count | undefined) => count?.by ?? 1;
+
 function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
-  const full = wanted.findIndex(({ most }, i) => most !== null && (calls[i] ?? 0) >= most);
+  const full = wanted.findIndex(
+    (count, i) => count.most !== null && (calls[i] ?? 0) + byOf(count) > count.most,
+  );
   return full === -1 ? null : full;
 }
 
@@ -198,7 +208,7 @@ async function openFile(path: string): Promise<KeyStore> {
   const setKey = db.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');
   const getCount = db.prepare('SELECT calls FROM counts WHERE name = ?');
   const count = db.prepare(
-    'INSERT INTO counts VALUES (?, 1, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + 1',
+    'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + excluded.calls',
   );
   const uncount = db.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
   const sweep = db.prepare('DELETE FROM counts WHERE expires < ?');
@@ -207,6 +217,7 @@ async function openFile(path: string): Promise<KeyStore> {
   const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
   const atOnce = <T>(work: () => T): T => inTransaction(db, work);
   return {
+    isShared: true,
     get: async (name) => (getKey.get(name)?.text as string | undefined) ?? null,
     all: async () => allKeys.all().map(({ text }) => String(text)),
     async set(name, text) {
@@ -216,10 +227,12 @@ async function openFile(path: string): Promise<KeyStore> {
       return atOnce(() => {
         const calls = callsOf(wanted.map(({ name }) => name));
         const full = firstFull(wanted, calls);
-        if (full === null) for (const { name, keptMs } of wanted) count.run(name, Date.now() + keptMs);
+        if (full === null) for (const one of wanted) count.run(one.name, byOf(one), Date.now() + one.keptMs);
         takes += 1;
         if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
-        return full === null ? { calls: calls.map((one) => one + 1), full } : { calls, full };
+        return full === null
+          ? { calls: calls.map((one, i) => one + byOf(wanted[i])), full }
+          : { calls, full };
       });
     },
     async putBack(names) {
@@ -271,13 +284,13 @@ const TAKE = `
 local calls, full = {}, 0
 for i, key in ipairs(KEYS) do
   calls[i] = tonumber(redis.call('GET', key) or '0')
-  local most = tonumber(ARGV[2 * i - 1])
-  if full == 0 and most >= 0 and calls[i] >= most then full = i end
+  local most, by = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1])
+  if full == 0 and most >= 0 and calls[i] + by > most then full = i end
 end
 if full > 0 then return {full, calls} end
 for i, key in ipairs(KEYS) do
-  calls[i] = redis.call('INCR', key)
-  redis.call('PEXPIRE', key, ARGV[2 * i])
+  calls[i] = redis.call('INCRBY', key, ARGV[3 * i - 1])
+  redis.call('PEXPIRE', key, ARGV[3 * i])
 end
 return {0, calls}
 `;
@@ -317,6 +330,7 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
   const inTime = <T>(reply: Promise<T>) => Promise.race([reply, late(timeoutMs)]) as Promise<T>;
   const named = (names: readonly string[]) => names.map((name) => NAMESPACE + name);
   return {
+    isShared: true,
     get: async (name) => (await inTime(client.hGet(KEYS, name))) ?? null,
     all: () => inTime(client.hVals(KEYS)),
     async set(name, text) {
@@ -325,7 +339,7 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
     async take(wanted) {
       const order = {
         keys: named(wanted.map(({ name }) => name)),
-        arguments: wanted.flatMap(({ most, keptMs }) => [String(most ?? -1), String(keptMs)]),
+        arguments: wanted.flatMap((count) => [count.most ?? -1, byOf(count), count.keptMs].map(String)),
       };
       const [full, calls] = (await inTime(client.eval(TAKE, order))) as [number, number[]];
       return { calls, full: full === 0 ? null : full - 1 };

@@ -24,8 +24,17 @@ import { errorBody, Failure, type FailureCode } from '../../errors.ts';
 import { isDeepJson, MAX_NESTING, TOO_DEEP } from '../../exact-json.ts';
 import type { Live } from '../../gateway.ts';
 import type { GatewayRequest } from '../../operations/messages.ts';
-import { flat, headFault, hijacked, isBearer, isWellFormed, requestIdOf } from '../../server/http.ts';
+import {
+  flat,
+  headFault,
+  hijacked,
+  isBearer,
+  isWellFormed,
+  requestIdOf,
+  trusting,
+} from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import { visitorOf } from '../../tenants/visitor.ts';
 import type { LiveResults } from './subscriptions.ts';
 
 interface Reading {
@@ -188,10 +197,10 @@ const TOKEN_HEADER = 'x-graphql-event-stream-token';
 const RESERVED_MS = 30_000;
 
 /**
- * Most streams that are reserved and that nobody reads as yet: in all, of one key, and of all keys together that the
+ * Most streams that are reserved and that nobody reads as yet: in all, of one key, of one visitor of an issued key, and of all keys together that the
  * service has not accepted lately, of which the oldest gives way.
  */
-const MAX_RESERVED = { inAll: 1_000, ofKey: 100, ofUnprovenKey: 8, ofUnproven: 200 };
+const MAX_RESERVED = { inAll: 1_000, ofKey: 100, ofVisitor: 25, ofUnprovenKey: 8, ofUnproven: 200 };
 
 /** Seconds after which a client may come again for a stream. */
 const RESERVE_AGAIN_SECONDS = 2;
@@ -203,6 +212,8 @@ const READ_TIMEOUT_MS = 60_000;
 interface SharedStream {
   /** Name of the holder that it is reserved for. */
   readonly holder: string;
+  /** Whoever reserved it, of the many that an issued key may have; null under any other key. */
+  readonly visitor: string | null;
   /** Set if the service had not accepted the key lately when it was reserved. */
   readonly isUnproven: boolean;
   readonly outflow: Outflow;
@@ -365,10 +376,15 @@ class SharedStreams {
 
   #reserve(
     raw: FastifyRequest,
-    { name: holder, isUnproven }: Awaited<ReturnType<Live['holderOf']>>,
+    { name: holder, isUnproven, isIssued }: Awaited<ReturnType<Live['holderOf']>>,
   ): string | StreamResponse {
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
-    const ofKey = reserved.filter(([, stream]) => stream.holder === holder).length;
+    const ofHolder = reserved.filter(([, stream]) => stream.holder === holder);
+    const ofKey = ofHolder.length;
+    const visitor = isIssued ? visitorOf(raw.ip) : null;
+    const ofVisitor = ofHolder.filter(([, stream]) => stream.visitor === visitor).length;
+    if (isIssued && ofVisitor >= MAX_RESERVED.ofVisitor)
+      return tooMany(`${MAX_RESERVED.ofVisitor} streams of one visitor are reserved and not read.`, raw.id);
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;
     if (ofKey >= most) return tooMany(`${most} streams are reserved under this key and not read.`, raw.id);
     const ofUnproven = reserved.filter(([, stream]) => stream.isUnproven);
@@ -384,7 +400,7 @@ class SharedStreams {
       if (stream.end === null) void this.#discard(raw, token, stream);
       else stream.end();
     };
-    this.#streams.set(token, { holder, isUnproven, outflow: new Outflow(forget), end: null });
+    this.#streams.set(token, { holder, visitor, isUnproven, outflow: new Outflow(forget), end: null });
     setTimeout(() => {
       if (this.#streams.get(token)?.end === null) forget();
     }, RESERVED_MS).unref();
@@ -530,7 +546,7 @@ export function liveSockets(
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
   // By the rule of Fastify, which tells the address of each other client.
-  const isTrusted = proxyAddr.compile([...config.trustedProxies]);
+  const isTrusted = trusting(config.trustedProxies);
   const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

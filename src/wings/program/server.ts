@@ -13,7 +13,7 @@ import { waitingBounds } from '../../memory-budget.ts';
 import { METHODS } from '../../operations/messages.ts';
 import type { HttpHost } from '../../plugin.ts';
 import { graphqlRoute, refuse } from '../../server/graphql-route.ts';
-import { createOutgoing, type Outgoing, requestIdOf, taggedText } from '../../server/http.ts';
+import { createOutgoing, type Outgoing, requestIdOf, taggedText, trusting } from '../../server/http.ts';
 import type { PublicDocument } from '../address/public-documents.ts';
 import type { LiveTransport } from '../live/transports.ts';
 import type { Log } from './log.ts';
@@ -80,7 +80,7 @@ export function createServer(parts: ServerParts) {
       ...(config.subscriptions ? { shouldUpgradeCallback: isWebSocket } : {}),
     },
     genReqId: (request) => requestIdOf(request),
-    ...(config.trustedProxies.length === 0 ? {} : { trustProxy: [...config.trustedProxies] }),
+    ...(config.trustedProxies.length === 0 ? {} : { trustProxy: trusting(config.trustedProxies) }),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
   app.server.prependListener('clientError', tellOfCase);
