@@ -73,7 +73,8 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
 
   it.concurrent.for(recipes.map((recipe, i) => ({ ...recipe, i })))(
     '$name',
-    { timeout: RECIPE_MS },
+    // Most of it may be the wait for the recipes before it.
+    { timeout: recipes.length * RECIPE_MS },
     async ({ name, steps, i }, { expect }) => {
       const cwd = join(folder, name.replaceAll(/\W+/g, '-'));
       const port = ports[i] as number;

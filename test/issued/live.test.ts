@@ -167,6 +167,90 @@ it.each([
   expect(program.requests()).toHaveLength(3);
 });
 
+describe('one visitor of a page', () => {
+  const MOST = 20;
+  const env = { TRUSTED_PROXIES: '127.0.0.0/8', MAX_SUBSCRIPTIONS: String(MOST) };
+  /** A stream of server-sent events by a request of its own, from an address that a proxy tells. */
+  const stream = (url: string, key: string, from: string, signal: AbortSignal) =>
+    fetch(`${url}/stream`, {
+      method: 'POST',
+      signal,
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        'x-forwarded-for': from,
+        origin: 'https://app.example',
+      },
+      body: JSON.stringify(SUBSCRIBED),
+    });
+
+  it.for([
+    [{ origins: ['https://app.example'] }, MOST / 4],
+    [{ origins: ['https://app.example'], visitorPerMinute: 100 }, MOST / 4],
+    [{ visitorPerMinute: 3 }, 3],
+  ] as const)('leaves the streams of the key to others: %o', async ([terms, share]) => {
+    await using program = await openIssuingLive(env);
+    const key = await program.issue({ name: 'page', ...terms });
+    const leaving = new AbortController();
+    // One visitor, by whatever spelling and port.
+    for (let i = 0; i < MOST; i += 1) {
+      const address = `[2001:db8::${(i + 1).toString(16)}]:${4_000 + i}`;
+      void stream(program.url, key, address, leaving.signal).catch(() => {});
+    }
+    await expect.poll(() => subscriptionsOf(program)).toBe(share);
+    const others = ['203.0.113.7', '2001:db8:0:1::1'];
+    for (const address of others) void stream(program.url, key, address, leaving.signal).catch(() => {});
+    await expect.poll(() => subscriptionsOf(program)).toBe(share + others.length);
+    // Whoever leaves makes room for themselves.
+    leaving.abort();
+    await expect.poll(() => subscriptionsOf(program)).toBe(0);
+    const again = new AbortController();
+    if (!('visitorPerMinute' in terms) || terms.visitorPerMinute > MOST + 2) {
+      void stream(program.url, key, '[2001:db8::99]:1', again.signal).catch(() => {});
+      await expect.poll(() => subscriptionsOf(program)).toBe(1);
+      again.abort();
+    }
+    // All of them watch the same.
+    expect(program.requests()).toHaveLength(3);
+  });
+
+  it('is told so', async () => {
+    await using program = await openIssuingLive({ ...env, MAX_SUBSCRIPTIONS: '4' });
+    const key = await program.issue({ name: 'page', visitorPerMinute: 10 });
+    const first = open(program, 'ws', { key, from: '203.0.113.7' });
+    await begin(program, () => first.subscribe(SUBSCRIBED));
+    const second = open(program, 'ws', { key, from: '203.0.113.7:99' }).subscribe(SUBSCRIBED);
+    await expect.poll(() => second.isOver).toBe(true);
+    expect(JSON.stringify([second.results, second.failures])).toMatch(
+      /One visitor may have 1 subscriptions by this key at once.*OPERATION_TOO_EXPENSIVE/,
+    );
+    await begin(program, () => open(program, 'ws', { key, from: '203.0.113.8' }).subscribe(SUBSCRIBED));
+  });
+
+  it('is not told of under a key that is for no page', async () => {
+    await using program = await openIssuingLive({ ...env, MAX_SUBSCRIPTIONS: '4' });
+    const key = await program.issue({ name: 'server' });
+    const client = open(program, 'ws', { key });
+    await begin(program, ...Array.from({ length: 4 }, () => () => client.subscribe(SUBSCRIBED)));
+  });
+
+  it('reserves no more than a share of streams', async () => {
+    await using program = await openIssuingLive(env);
+    const key = await program.issue({ name: 'page', origins: ['https://app.example'] });
+    const reserve = async (from: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': from };
+      return (await fetch(`${program.url}/stream`, { method: 'PUT', headers })).status;
+    };
+    const statuses = [];
+    for (let i = 0; i < 30; i += 1) statuses.push(await reserve(`203.0.113.7:${i}`));
+    expect(statuses.filter((status) => status === 201)).toHaveLength(25);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(5);
+    expect(await reserve('203.0.113.8')).toBe(201);
+    expect(program.requests()).toEqual([]);
+  });
+});
+
 it('subscriptions of two keys share looks and figures, and each pays its own', async () => {
   await using program = await openIssuingLive();
   const [one, other] = [await program.issue({ name: 'one' }), await program.issue({ name: 'other' })];

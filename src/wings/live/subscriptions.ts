@@ -71,6 +71,8 @@ const CHANGES_PER_UNIT = 100;
 interface KeySubscriptions {
   readonly isProven: () => boolean;
   count: number;
+  /** Those of each of its visitors, if it has several. */
+  readonly byVisitor: Map<string, number>;
   /** Number of them that have begun. */
   begun: number;
   readonly beginning: Semaphore;
@@ -113,12 +115,14 @@ export class SubscriptionPlaces {
     const taken = this.#taken.get(whose) ?? {
       isProven: () => tenant.isProven,
       count: 0,
+      byVisitor: new Map(),
       begun: 0,
       beginning: new Semaphore(MAX_BEGINNING),
       beginners: 0,
       admitted: null,
     };
     if (taken.count >= this.#limit) throw tooMany(taken.count + 1, this.#limit);
+    const noteOfVisitor = placeOfVisitor(taken, caller.visitor, this.#limit);
     if (!tenant.isProven && this.#begunUnproven() >= MAX_UNPROVEN) throw overloaded();
     const isUnproven = caller.flow === UNPROVEN;
     let unread = isUnproven ? LEAST_UNREAD + lengthOf() : 0;
@@ -129,6 +133,7 @@ export class SubscriptionPlaces {
       unread = 0;
     };
     taken.count += 1;
+    noteOfVisitor(1);
     tenant.underWay += 1;
     this.#taken.set(whose, taken);
     const reading = this.#reading;
@@ -163,6 +168,7 @@ export class SubscriptionPlaces {
         noteRead();
         this.#note(taken, -begun);
         taken.count -= 1;
+        noteOfVisitor(-1);
         tenant.underWay -= 1;
         if (taken.count === 0) this.#taken.delete(whose);
       },
@@ -205,6 +211,34 @@ export class SubscriptionPlaces {
       }
     }
   }
+}
+
+/** Share of a key's subscriptions that one of its visitors may have. */
+const VISITOR_SHARE = 1 / 4;
+
+/**
+ * Looks for a place for one more subscription of a visitor.
+ * @returns a function that adds to the number of the visitor's subscriptions
+ * @throws Failure if the visitor has its share of them
+ */
+function placeOfVisitor(
+  { byVisitor }: KeySubscriptions,
+  visitor: Caller['visitor'],
+  limit: number,
+): (added: number) => void {
+  if (visitor === undefined) return () => {};
+  const { name, perMinute } = visitor;
+  const share = Math.max(1, Math.min(Math.floor(limit * VISITOR_SHARE), perMinute ?? limit));
+  const count = () => byVisitor.get(name) ?? 0;
+  if (count() >= share) {
+    const message = `One visitor may have ${share} subscriptions by this key at once. End one first, or ask for more in one.`;
+    throw new Failure('OPERATION_TOO_EXPENSIVE', message, { planned: count() + 1, limit: share });
+  }
+  return (added) => {
+    const left = count() + added;
+    if (left > 0) byVisitor.set(name, left);
+    else byVisitor.delete(name);
+  };
 }
 
 /** Bounds the events that are resolved at once: when a source has run, there are some for everybody. */
