@@ -43,8 +43,9 @@ const MAX_ROWS = 500;
 /** Pixels of a PNG, all in all: those of the largest screens. */
 const MAX_PIXELS = 12_000_000;
 
-/** Pixels of a PNG for one of the drawing. */
+/** Pixels of a PNG for one of the drawing, and the pixels that a drawing is wide unless its address says otherwise. */
 const PNG_SCALE = 2;
+const USUAL_WIDTH = 960;
 
 const { isSynthetic, sourceNames } = workerData as DrawerSettings;
 setSourceNames(sourceNames);
@@ -52,7 +53,7 @@ setSourceNames(sourceNames);
 /** One picture, ready to be drawn, and its facts. */
 interface Subject {
   readonly figures: readonly Figure[];
-  readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages'>;
+  readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages' | 'image'>;
   draw(at: { width: number; colours: typeof LIGHT; isBare: boolean }): SVGSVGElement | null;
 }
 
@@ -113,15 +114,36 @@ type NullLook = Omit<PictureLook, 'kind' | 'base' | 'year'> & {
   readonly year?: number | null | undefined;
 };
 
-function factsOf({ figures, said }: Subject): PictureFacts {
+function factsOf({ figures, said, draw }: Subject): PictureFacts {
   const { columns, rows } = readableTableOf(figures);
   const pages = [...pagesOfSources()].filter(([name]) => said.notes.some((note) => note.includes(name)));
   return {
     ...said,
     table: { columns, rows: rows.slice(0, MAX_ROWS) },
     leftOut: Math.max(0, rows.length - MAX_ROWS),
+    image: imageSize(draw({ width: USUAL_WIDTH, colours: LIGHT, isBare: false })),
     pages,
   };
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+function sizeOf(svg: SVGSVGElement): Size {
+  return { width: Number(svg.getAttribute('width')), height: Number(svg.getAttribute('height')) };
+}
+
+/** Pixels of a PNG for one of its drawing. */
+function scaleOf({ width, height }: Size): number {
+  return Math.min(PNG_SCALE, Math.sqrt(MAX_PIXELS / (width * height)));
+}
+
+function imageSize(svg: SVGSVGElement | null): Size {
+  const size = svg === null ? { width: 0, height: 0 } : sizeOf(svg);
+  const scale = scaleOf(size);
+  return { width: Math.round(size.width * scale), height: Math.round(size.height * scale) };
 }
 
 /** The answer of the gateway, as far as a page tells of it. */
@@ -147,13 +169,11 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
   const subject = subjectOf(pictures, look);
   const svg = subject?.draw({ width, colours: theme === 'dark' ? DARK : LIGHT, isBare });
   if (subject == null || svg == null) return { width: 0, height: 0, bytes: null, facts: null, warnings };
-  const [wide, high] = [Number(svg.getAttribute('width')), Number(svg.getAttribute('height'))];
-  const size = { width: wide, height: high, warnings };
+  const size = { ...sizeOf(svg), warnings };
   if (form === 'facts') return { ...size, bytes: null, facts: factsOf(subject) };
   const text = asXml(svg.outerHTML);
   if (form === 'svg') return { ...size, bytes: text, facts: null };
-  const scale = Math.min(PNG_SCALE, Math.sqrt(MAX_PIXELS / (wide * high)));
-  return { ...(await rendered(text, scale)), facts: null, warnings };
+  return { ...(await rendered(text, scaleOf(size))), facts: null, warnings };
 }
 
 const FONTS = ['Inter-Regular.ttf', 'Inter-SemiBold.ttf'];

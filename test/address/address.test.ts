@@ -7,7 +7,7 @@ import { openSchema } from '../../src/gateway.ts';
 import { sha256Of } from '../../src/operations/documents.ts';
 import { openPublicDocuments } from '../../src/wings/address/public-documents.ts';
 import { openFolder } from '../issued/issuing.ts';
-import { DOCUMENTS, openPublishing, PUBLISHED } from './publishing.ts';
+import { DOCUMENTS, FIGURE, openPublishing, PUBLISHED } from './publishing.ts';
 
 const FORMS = ['', '.json', '.csv', '.arrow', '.svg', '.png'];
 const TYPES = [
@@ -192,6 +192,86 @@ describe('a public document', () => {
     expect(program.requests()).toEqual(['GET /v1/countries']);
   });
 
+  it.for(['', '.json', '.csv', '.arrow', '.svg', '.png'])(
+    'of figures that are never held costs one call: %s',
+    async (form) => {
+      const documents = {
+        now: `query Now { observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], maxAge: 0) { ${FIGURE} } }`,
+      };
+      await using program = await openPublishing({
+        documents,
+        published: { now: { document: 'Now', key: 'page' } },
+      });
+      await program.issue({ name: 'page' });
+      expect((await program.at(`/c/now${form}`)).status).toBe(200);
+      expect(program.requests()).toHaveLength(1);
+      expect((await program.desk.show('page')).usage).toMatchObject([
+        { calls: 1 },
+        { calls: 1 },
+        { calls: 1 },
+      ]);
+    },
+  );
+
+  it('that makes no table is refused as one before any call', async () => {
+    const documents = { two: `query Two { a: countries { code } b: sources { key } }` };
+    await using program = await openPublishing({
+      documents,
+      published: { two: { document: 'Two', key: 'page' } },
+    });
+    await program.issue({ name: 'page' });
+    for (const form of ['csv', 'arrow'])
+      expect(await refusal(program, `/c/two.${form}`)).toMatchObject({ status: 406, code: 'BAD_REQUEST' });
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('is a table that spreadsheets read as UTF-8, if its address says so, to which the page leads', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const page = await (await program.at('/c/bars?codes=CI,ST')).text();
+    expect(page).toContain('<a href="bars.csv?codes=CI%2CST&amp;bom=present">CSV for Excel</a>');
+    const bytes = async (path: string) => Buffer.from(await (await program.at(path)).arrayBuffer());
+    const [plain, marked] = [
+      await bytes('/c/bars.csv?codes=CI,ST'),
+      await bytes('/c/bars.csv?codes=CI,ST&bom=present'),
+    ];
+    expect(marked).toEqual(Buffer.concat([Buffer.from('\ufeff'), plain]));
+    const [tag, other] = await Promise.all(
+      ['', '?bom=present'].map(async (bom) => (await program.at(`/c/lines.csv${bom}`)).headers.get('etag')),
+    );
+    expect(other).not.toBe(tag);
+    expect(await refusal(program, '/c/bars.csv?bom=yes')).toMatchObject({ status: 400 });
+    expect(program.requests()).toHaveLength(2);
+  });
+
+  it('has no parts that a reader could ask for, and says so', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const whole = await (await program.at('/c/bars.csv')).text();
+    for (const form of FORMS) {
+      const reply = await program.at(`/c/bars${form}`, { headers: { range: 'bytes=0-9' } });
+      expect([reply.status, reply.headers.get('accept-ranges')]).toEqual([200, 'none']);
+      if (form === '.csv') expect(await reply.text()).toBe(whole);
+    }
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it.for(['lines', 'bars', 'map', 'scatter'])(
+    'tells sites that show a preview how large its picture is: %s',
+    async (name) => {
+      await using program = await openPublishing();
+      await program.issue({ name: 'page' });
+      const page = await (await program.at(`/c/${name}`)).text();
+      program.requests();
+      const [, path = ''] = /og:image" content="https?:\/\/[^/]+([^"]+)"/.exec(page) ?? [];
+      const told = ['width', 'height'].map((side) =>
+        Number(new RegExp(`og:image:${side}" content="(\\d+)"`).exec(page)?.[1]),
+      );
+      expect(sizeOf(Buffer.from(await (await program.at(path)).arrayBuffer()))).toEqual(told);
+      expect(program.requests()).toEqual([]);
+    },
+  );
+
   it('is drawn as wide and as dark as asked, within bounds', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
@@ -352,8 +432,7 @@ describe('trouble', () => {
       '1',
       'no-store',
     ]);
-    // The table is made by a second run, in which the offices are held.
-    expect(program.requests()).toHaveLength(3);
+    expect(program.requests()).toHaveLength(2);
     program.sandbox.faults.clear();
     const whole = await program.at('/c/two.csv');
     expect(whole.headers.get('x-graphql-errors')).toBeNull();
@@ -416,6 +495,11 @@ describe('what others read', () => {
         style: 'form',
         explode: false,
         schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+      },
+      {
+        name: 'bom',
+        in: 'query',
+        schema: { type: 'string', enum: ['present', 'absent'], default: 'absent' },
       },
     ]);
     expect(paths['/c/lines.svg'].get.parameters.map(({ name }: { name: string }) => name)).toEqual([

@@ -54,9 +54,24 @@ export async function tabled(
   const response = await next(
     new ChangedRequest(request, { headers: acceptingInstead(request.headers, JSON_ANSWER) }),
   );
+  if (isExplained(request)) return varied(response);
+  return writtenAs(format, table, response, job, parts.config.maxAnswerBytes);
+}
+
+/**
+ * Writes an answer as a table, if there are data in it.
+ * @param table the list that becomes rows; null if there is none
+ */
+export async function writtenAs(
+  format: TableFormat,
+  table: AnswerTable | null,
+  response: GatewayResponse,
+  job: Job,
+  maxAnswerBytes: number,
+): Promise<GatewayResponse> {
   const { status, body } = response;
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
-  if (status !== 200 || !isWhole || isExplained(request)) return varied(response);
+  if (status !== 200 || !isWhole) return varied(response);
   const answer = await timeSliced(job, parsedInSteps(String(body)));
   const { data, errors, extensions } = isObject(answer) ? answer : {};
   const faults = Array.isArray(errors) ? errors : [];
@@ -64,7 +79,7 @@ export async function tabled(
   if (table === null || !isObject(data) || (faults.length > 0 && isNothing(data)))
     return varied({ ...response, status: faults.length > 0 ? statusOfFault(faults[0]) : status });
   const writer = await format.open(table.columns);
-  const chunks = chunksOf(written(table, data, writer), job, LONGER * parts.config.maxAnswerBytes);
+  const chunks = chunksOf(written(table, data, writer), job, LONGER * maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);
   const sent = await beginning(chunks, body.length * HELD_TIMES);
   return { status, headers: told(headers, faults.length, extensions), body: sent };

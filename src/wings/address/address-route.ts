@@ -7,14 +7,15 @@ import { numberOf } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
 import { heldBounds } from '../../memory-budget.ts';
 import {
-  ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
   isHeld,
   isNothing,
   statusOfFault,
+  UNPROVEN,
   wholeBody,
 } from '../../operations/messages.ts';
+import { tableFormatFor, writtenAs } from '../../plugins/csv-tables/tabled.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import type { AnswerSending } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
@@ -37,13 +38,16 @@ const HTML = 'text/html; charset=utf-8';
 const SVG = 'image/svg+xml; charset=utf-8';
 const JSON_TEXT = 'application/json; charset=utf-8';
 
-/** Types of content that tables are asked for by, as of any operation. */
+/** Types of content of tables, as any operation is asked for one. */
 const TABLES: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   arrow: 'application/vnd.apache.arrow.stream',
 };
 
-/** The headers of a table that go with it: failures and warnings have no other place. Its bill is of a second run. */
+/** A table that spreadsheets read as UTF-8. */
+const MARKED_CSV = 'text/csv; bom=present';
+
+/** The headers of a table that go with it: failures and warnings have no other place. */
 const OF_TABLES: ReadonlySet<string> = new Set(['content-type', 'x-graphql-errors', 'x-graphql-warnings']);
 
 /** Forms of a public document by the endings of their addresses; that without one is the page. */
@@ -177,7 +181,11 @@ class PublicAddress {
       .header('content-security-policy', policy(entered.origins))
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('x-content-type-options', 'nosniff')
+      // Readers of tables would ask for parts of a file otherwise.
+      .header('accept-ranges', 'none')
       .header('referrer-policy', 'strict-origin-when-cross-origin');
+    if (form in TABLES && document.table === null)
+      return refuse(request, reply, badRequest(406, 'This answer makes no table.', request.id));
     const visit = { request, reply, document, form, variables, given, look, asked: entered.request };
     await this.#answer(visit, base);
     return reply;
@@ -219,7 +227,7 @@ class PublicAddress {
     const caching = dataTag === undefined ? 'no-store' : cachingOf(response);
     if (isTold(request, reply, dataTag === undefined ? null : name, caching)) return void reply.send('');
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
-    if (form in TABLES) return this.#sendTable(visit);
+    if (form in TABLES) return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, body, name);
     if (form === 'page') return this.#send(visit, HTML, pageFor(visit, drawing, base));
     if (drawing.bytes === null) {
@@ -246,21 +254,25 @@ class PublicAddress {
         width: PAGE_WIDTHS.wide,
         isBare: true,
       });
-    return this.#drawings.get(name, { ...common, ...look, form: form === 'png' ? 'png' : 'svg' });
+    const { theme, width, isBare } = look;
+    return this.#drawings.get(name, {
+      ...common,
+      theme,
+      width,
+      isBare,
+      form: form === 'png' ? 'png' : 'svg',
+    });
   }
 
-  /** Has the operation run once more, for a table of what is held by now. */
-  async #sendTable({ request, reply, form, asked }: Visit): Promise<void> {
-    const asking = { ...asked.headers, accept: TABLES[form] ?? '' };
-    const table = await this.#options.gateway.handle(new ChangedRequest(asked, { headers: asking }));
-    if (table.status !== 200)
-      return void refuse(request, reply, {
-        ...badRequest(table.status, 'This answer makes no table.', request.id),
-        body: await wholeBody(table.body),
-      });
+  async #sendTable(
+    { request, reply, form, document, look }: Visit,
+    response: GatewayResponse,
+  ): Promise<void> {
+    const format = tableFormatFor(form === 'csv' && look.isMarked ? MARKED_CSV : TABLES[form]);
+    if (format === null) throw new Error(`There is no table of the form ${form}.`);
+    const { maxAnswerBytes } = this.#options.config;
+    const table = await writtenAs(format, document.table, response, { flow: UNPROVEN }, maxAnswerBytes);
     const headers = [...table.headers].filter(([name]) => OF_TABLES.has(name));
-    // A part may have failed this time, of which the tag of the first answer says nothing.
-    if (table.headers.has('x-graphql-errors')) reply.removeHeader('etag').header('cache-control', 'no-store');
     sendAnswer(request, reply, { ...table, headers: new Map(headers) }, this.#options);
   }
 
@@ -275,7 +287,7 @@ function pageFor({ document, given }: Visit, drawing: Drawing, base: string): st
   const beside = besidePage(document, given);
   const url = `${base}/c/${beside('')}`;
   const forms = FORMS.filter((form) => {
-    if (form === 'page' || (form in TABLES && !document.isTable)) return false;
+    if (form === 'page' || (form in TABLES && document.table === null)) return false;
     return facts !== null || (form !== 'svg' && form !== 'png');
   });
   return pageOf({
@@ -492,6 +504,8 @@ function pageOf(parts: PageContent): string {
       : [
           ['og:image', imageUrl],
           ['og:image:type', 'image/png'],
+          ['og:image:width', picture.facts.image.width],
+          ['og:image:height', picture.facts.image.height],
           ['og:image:alt', picture.facts.words],
         ]),
   ];
@@ -501,7 +515,10 @@ function pageOf(parts: PageContent): string {
     `<meta name="twitter:card" content="summary_large_image">`,
     `<link rel="alternate" type="application/json+oembed" href="${escaped(oembedUrl)}" title="${escaped(title)}">`,
   ];
-  const links = forms.map((form) => `<a href="${escaped(beside(form))}">${LABELS[form] ?? form}</a>`);
+  const links = forms.flatMap((form) => [
+    `<a href="${escaped(beside(form))}">${LABELS[form] ?? form}</a>`,
+    ...(form === 'csv' ? [`<a href="${escaped(beside('csv', 'bom=present'))}">CSV for Excel</a>`] : []),
+  ]);
   const body = [
     `<h1>${escaped(title)}</h1>`,
     ...(picture === null

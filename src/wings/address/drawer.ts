@@ -38,6 +38,8 @@ export interface PictureFacts {
   readonly notes: readonly string[];
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] };
   readonly leftOut: number;
+  /** Pixels of the PNG with its title and notes, as wide as it usually is. */
+  readonly image: { readonly width: number; readonly height: number };
   /** Pages of the sources that the notes name, by the names. */
   readonly pages: readonly (readonly [name: string, url: string])[];
 }

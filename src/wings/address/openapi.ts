@@ -105,6 +105,13 @@ export function openApiOf({ handle }: Gateway, current: () => ReadonlyMap<string
   };
 }
 
+/** The byte order mark by which spreadsheets tell that a table is UTF-8. */
+const MARK_PARAMETER = {
+  name: 'bom',
+  in: 'query',
+  schema: { type: 'string', enum: ['present', 'absent'], default: 'absent' },
+};
+
 /** Asks for the price of a document if nothing is held, in calls to the service. Null if it can't be told. */
 async function priceOf(handle: Gateway['handle'], { documentId, operationName, sample }: PublicDocument) {
   const { body } = await handle({
@@ -128,8 +135,8 @@ async function priceOf(handle: Gateway['handle'], { documentId, operationName, s
 
 type DocumentPrice = Awaited<ReturnType<typeof priceOf>>;
 
-function endingsOf({ isTable }: PublicDocument): readonly string[] {
-  return Object.keys(TYPES).filter((ending) => isTable || (ending !== '.csv' && ending !== '.arrow'));
+function endingsOf({ table }: PublicDocument): readonly string[] {
+  return Object.keys(TYPES).filter((ending) => table !== null || (ending !== '.csv' && ending !== '.arrow'));
 }
 
 function itemOf(document: PublicDocument, ending: string, price: DocumentPrice): object {
@@ -140,7 +147,11 @@ function itemOf(document: PublicDocument, ending: string, price: DocumentPrice):
       operationId: `${name}${ending.replace('.', '_')}`,
       summary: title ?? name,
       ...(description === null ? {} : { description }),
-      parameters: [...parametersOf(document), ...(isPicture ? LOOK_PARAMETERS : [])],
+      parameters: [
+        ...parametersOf(document),
+        ...(isPicture ? LOOK_PARAMETERS : []),
+        ...(ending === '.csv' ? [MARK_PARAMETER] : []),
+      ],
       responses: {
         200: { description: 'As asked for.', content: { [TYPES[ending] ?? '']: {} } },
         304: { description: 'The data are those of `If-None-Match`.' },

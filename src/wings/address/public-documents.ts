@@ -22,13 +22,13 @@ import { ConfigError } from '../../config.ts';
 import { excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
-import { tablesBySchema } from '../../tables/answer-tables.ts';
+import { type AnswerTable, tablesBySchema } from '../../tables/answer-tables.ts';
 import { sampleVariables } from '../tools/operation-tools.ts';
 import { watched } from '../trusted.ts';
 import type { PictureLook } from './drawer.ts';
 
-/** Parameters of an address that are about the picture, and so no variables. */
-const LOOKS = ['theme', 'width', 'bare'] as const;
+/** Parameters of an address that are about the form of the answer, and so no variables. */
+const LOOKS = ['theme', 'width', 'bare', 'bom'] as const;
 
 /** Parameters that others add to addresses that are passed around. */
 const STRANGE = /^(utm_\w+|\w*clid|mc_[ce]id)$/;
@@ -83,8 +83,8 @@ export interface PublicDocument {
   readonly variables: readonly PublicVariable[];
   /** One value for each variable that has to be given: the document is priced with them. */
   readonly sample: Readonly<Record<string, unknown>>;
-  /** True if its answer is a single list, so that there are tables of it. */
-  readonly isTable: boolean;
+  /** The list that its answer is as a table; null if that is none, or there are several. */
+  readonly table: AnswerTable | null;
 }
 
 type GivenDocuments = ReadonlyMap<string, PublicTerms>;
@@ -171,6 +171,8 @@ function publicDocument(
   if (error !== undefined) throw new Error(error.message);
   const variables = (operation.variableDefinitions ?? []).map((definition) => variableOf(schema, definition));
   const operationName = operation.name?.value;
+  const tables = tablesBySchema(schema, document, operationName) ?? [];
+  const [only] = tables.length === 1 ? tables : [];
   return {
     name,
     key,
@@ -182,7 +184,7 @@ function publicDocument(
     operationName,
     variables,
     sample: sampleVariables(schema, operation),
-    isTable: tablesBySchema(schema, document, operationName)?.length === 1,
+    table: only ?? null,
   };
 }
 
@@ -209,7 +211,7 @@ function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode) {
   const name = definition.variable.name.value;
   const type = typeFromAST(schema, definition.type);
   if ((LOOKS as readonly string[]).includes(name))
-    throw new Error(`$${name} has the name of a parameter of pictures.`);
+    throw new Error(`$${name} has the name of a parameter of addresses.`);
   if (!isInputType(type)) throw new Error(`$${name} has a type that variables can't have.`);
   const items = getNullableType(type);
   const inner = isListType(items) ? getNullableType(items.ofType) : items;
@@ -269,18 +271,24 @@ function readScalar(name: string, type: GraphQLInputType, text: string): unknown
 }
 
 /**
- * Reads the look of a picture as an address asks for it.
+ * Reads the look of a picture, or the form of a table, as an address asks for it.
  * @throws Failure BAD_USER_INPUT
  */
 export function lookIn(search: URLSearchParams) {
-  const { theme = 'light', width = String(WIDTHS.usual), bare = '0' } = Object.fromEntries(search);
+  const {
+    theme = 'light',
+    width = String(WIDTHS.usual),
+    bare = '0',
+    bom = 'absent',
+  } = Object.fromEntries(search);
   if (theme !== 'light' && theme !== 'dark') throw refusal('theme must be light or dark.');
   const { least, most } = WIDTHS;
   const pixels = numberOf(width) ?? 0;
   if (!Number.isInteger(pixels) || pixels < least || pixels > most)
     throw refusal(`width must be from ${least} to ${most} pixels.`);
   if (bare !== '0' && bare !== '1') throw refusal('bare must be 0 or 1.');
-  return { theme, width: pixels, isBare: bare === '1' } as const;
+  if (bom !== 'present' && bom !== 'absent') throw refusal('bom must be present or absent.');
+  return { theme, width: pixels, isBare: bare === '1', isMarked: bom === 'present' } as const;
 }
 
 function refusal(message: string): Failure {
