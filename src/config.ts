@@ -189,6 +189,8 @@ function issuedFaults(given: Env): readonly string[] {
     );
   if (given.TRUSTED_DOCUMENTS_FOR === 'issued' && given.MCP === 'on')
     faults.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
+  if (given.MCP_KEY !== undefined && key === undefined)
+    faults.push('MCP_KEY: names an issued key, so COUNTRY_DATA_KEY must be there to issue keys under');
   if (given.MCP_BUDGET !== undefined && workers !== '1' && (store === 'memory:' || store === 'none'))
     faults.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
   return faults;
@@ -308,6 +310,11 @@ const Environment = z.object({
   MCP: onOff.default(false),
   /** Calls that tools may send under a key in an hour, or in a session on standard input; undefined for any number. */
   MCP_BUDGET: wholeNumber(0, 1_000_000_000).optional(),
+  /** Name of the issued key under which tools run for callers who bring none. */
+  MCP_KEY: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'must be the name of an issued key')
+    .optional(),
   INTROSPECTION: onOff.default(true),
   CORS_ORIGINS: z
     .string()

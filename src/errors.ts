@@ -44,6 +44,8 @@ export interface FailureFields {
   readonly total?: number | null | undefined;
   readonly planned?: number | undefined;
   readonly limit?: number | undefined;
+  /** Whether asking again can help, where that isn't as its code has it. */
+  readonly retryable?: boolean | undefined;
   /** Response names down to the field that makes an operation dear, such as `countries.observations`. */
   readonly field?: string | undefined;
 }
@@ -64,7 +66,7 @@ export class Failure extends Error {
   }
 
   get retryable(): boolean {
-    return FAILURES[this.code].retryable;
+    return this.fields.retryable ?? FAILURES[this.code].retryable;
   }
 
   /** Makes the same failure with more fields; those given win. */
@@ -75,7 +77,6 @@ export class Failure extends Error {
 
 /** Fields of an error's `extensions`, beside those that its code implies. */
 interface ToldFields extends FailureFields {
-  readonly retryable?: boolean;
   readonly requestId?: string | undefined;
 }
 

@@ -160,6 +160,7 @@ export async function createGateway(parts: GatewayParts) {
     plugins,
     /** The keys that this gateway has issued; null if it issues none. */
     issued,
+    holderOf: holderOf(callerOf, issued),
     /**
      * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
      * there is no point in reading it; else null.
@@ -240,6 +241,19 @@ async function openPersisted(
   return trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
 }
 
+/**
+ * Makes the function that names the holder of a key, in whichever way a header has it: to holders belong streams, and
+ * budgets of tools. It throws a Failure for an issued key that works no more.
+ */
+function holderOf(callerOf: CallerOf, issued: Issued | null) {
+  return async (authorization: string | undefined) => {
+    const name = authorization === undefined ? null : await issued?.holderOf(authorization);
+    if (name != null) return { name, isUnproven: false, isIssued: true };
+    const { tenant, flow } = callerOf({ authorization });
+    return { name: tenant.digest, isUnproven: flow === UNPROVEN, isIssued: false };
+  };
+}
+
 /** Opens the way in of subscriptions. */
 function entranceOf(callerOf: CallerOf, issued: Issued | null) {
   return {
@@ -251,16 +265,7 @@ function entranceOf(callerOf: CallerOf, issued: Issued | null) {
       const entered = (await issued?.subscribing(request)) ?? null;
       return { caller: callerOf(request.headers, entered?.exchanged), watch: entered?.watch };
     },
-    /**
-     * Names the holder of a key, to whom streams belong.
-     * @throws Failure if it is an issued one, and works no more
-     */
-    async holderOf(authorization: string) {
-      const name = (await issued?.holderOf(authorization)) ?? null;
-      if (name !== null) return { name, isUnproven: false, isIssued: true };
-      const { tenant, flow } = callerOf({ authorization });
-      return { name: tenant.digest, isUnproven: flow === UNPROVEN, isIssued: false };
-    },
+    holderOf: holderOf(callerOf, issued),
   };
 }
 

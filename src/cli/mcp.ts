@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { PassThrough } from 'node:stream';
+import { Transform } from 'node:stream';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -8,13 +8,15 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ConfigError, readConfig } from '../config.ts';
+import { parseExactly } from '../exact-json.ts';
 import { createGateway } from '../gateway.ts';
 import { plugins } from '../plugins.ts';
 import { openKeyStore } from '../wings/issued/key-store.ts';
 import { ownBuild } from '../wings/own-version.ts';
 import { createLog } from '../wings/program/log.ts';
 import { ToolBudgets } from '../wings/tools/budgets.ts';
-import { createToolServers } from '../wings/tools/tool-server.ts';
+import { openToolCallers } from '../wings/tools/tool-callers.ts';
+import { createToolServers, withoutNulls } from '../wings/tools/tool-server.ts';
 import { CommandError } from './formats.ts';
 import { openSandbox } from './serve.ts';
 import { strangeSettings } from './strange-settings.ts';
@@ -36,7 +38,7 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   try {
     const key = given ?? sandbox?.keys.team;
-    if (key === undefined)
+    if (key === undefined && config.mcpKey === undefined)
       throw new CommandError('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
     if (sandbox !== undefined) log.note('The embedded sandbox answers: all figures are synthetic.');
     const upstreamUrl = config.countryDataUrl ?? sandbox?.url ?? '';
@@ -50,10 +52,12 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
     try {
       const { version } = ownBuild();
       const counts = await openKeyStore('memory:', config.cacheTimeoutMs);
-      const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, counts, true);
+      const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, counts, null);
+      const callers = openToolCallers(gateway, config.mcpKey);
       const onFault = (fault: unknown) => log.problem(fault, 'mcp');
-      const { open } = createToolServers(gateway, version, onFault, budgets);
-      await answerAll(() => open({ authorization: `Bearer ${key}` }), config.maxBodyBytes);
+      const { open } = createToolServers(callers, version, onFault, budgets);
+      const authorization = key === undefined ? undefined : `Bearer ${key}`;
+      await answerAll(() => open({ authorization }), config.maxBodyBytes);
     } finally {
       await gateway.stop();
     }
@@ -80,7 +84,7 @@ function checked(key: string): string {
 async function answerAll(open: Parameters<typeof serveStdio>[0], maxBytes: number): Promise<void> {
   const { stdin, stdout } = process;
   // The transport gives up all that is under way once its input ends, so that it never sees the end.
-  const input = new PassThrough();
+  const input = linesWithoutNulls(maxBytes);
   const transport = new StdioServerTransport(input, stdout, { maxBufferSize: maxBytes });
   const { promise: over, resolve: end, reject } = Promise.withResolvers<void>();
   const unanswered = new Set<RequestId>();
@@ -115,6 +119,34 @@ async function answerAll(open: Parameters<typeof serveStdio>[0], maxBytes: numbe
     stdin.unpipe(input);
     return serving.close();
   });
+}
+
+/** Opens a stream of messages, a line each, out of which nulls are left. A line that is too long goes on as it is. */
+function linesWithoutNulls(maxBytes: number): Transform {
+  let rest = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+        this.push(withoutNullsIn(rest.subarray(0, end + 1)));
+        rest = rest.subarray(end + 1);
+      }
+      if (rest.length > maxBytes) {
+        this.push(rest);
+        rest = Buffer.alloc(0);
+      }
+      done();
+    },
+  });
+}
+
+function withoutNullsIn(line: Buffer): Buffer | string {
+  try {
+    const text = line.toString();
+    return text.includes('null') ? `${JSON.stringify(withoutNulls(parseExactly(text)))}\n` : line;
+  } catch {
+    return line;
+  }
 }
 
 /** Returns the request that its client wants no answer to any more. */

@@ -281,6 +281,10 @@ describe('settings', () => {
     expect(faultOf({ ...key, SUBGRAPH_PREFIX: 'CG_' })).toContain('no SUBGRAPH_PREFIX');
     const tools = { MCP: 'on', TRUSTED_DOCUMENTS: 'documents.json', MCP_BUDGET: '5' };
     expect(faultOf({ ...tools, WORKERS: '2' })).toContain('MCP_BUDGET: workers share it');
+    expect(faultOf({ ...tools, MCP_KEY: 'models' })).toContain('MCP_KEY: names an issued key');
+    expect(faultOf({ ...tools, MCP_KEY: 'a name', COUNTRY_DATA_KEY: 'demo-team' })).toContain(
+      'MCP_KEY: must be',
+    );
     expect(readConfig(tools).mcpBudget).toBe(5);
     const open = { PUBLIC_DOCUMENTS: 'public.json' };
     for (const given of [open, { ...open, ...key }, { ...open, TRUSTED_DOCUMENTS: 'trusted.json' }])

@@ -31,6 +31,7 @@ async function open(
     plugins: await openPlugins(plugins, config),
     refuseUnread: () => null,
     issued: null,
+    holderOf: async () => ({ name: 'nobody', isUnproven: true, isIssued: false }),
     live: null,
     load: {
       underWay: 0,

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { request } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
 import { movingClock } from '../support/moving-clock.ts';
@@ -26,11 +27,12 @@ async function connected(program: Program, key: string | null = program.sandbox.
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }
 
-/** Answer of a tool, which it gives as text and as structured content alike. */
+/** Answer of a tool: the structure, with the table for models beside it. */
 async function call(client: Client, name: string, given: Record<string, unknown> = {}) {
   const { structuredContent, content, isError = false } = await client.callTool({ name, arguments: given });
   const [{ text }] = content as [{ text: string }];
-  expect(JSON.parse(text)).toEqual(structuredContent);
+  const { upstream } = structuredContent as { upstream: { calls: number } };
+  expect(text).toMatch(new RegExp(`^Cost: ${upstream.calls} call\\(s\\) `));
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   return { ...(structuredContent as any), isError };
 }
@@ -73,6 +75,12 @@ describe('tools by HTTP', () => {
           pattern: '^[A-Za-z]{2}$',
           description: 'Code of the country, in either case.',
         },
+        page: {
+          type: 'integer',
+          minimum: 1,
+          default: 1,
+          description: 'Page of an answer that is longer than 60 KB.',
+        },
       },
       required: ['code'],
       additionalProperties: false,
@@ -92,7 +100,8 @@ describe('tools by HTTP', () => {
       required: ['metric'],
       $defs: { ObservationOrder: { type: 'object', required: ['field'], additionalProperties: false } },
     });
-    expect(catalogue?.inputSchema).toMatchObject({ properties: {}, required: [] });
+    expect(Object.keys(catalogue?.inputSchema.properties ?? {})).toEqual(['page']);
+    expect(catalogue?.inputSchema.required).toEqual([]);
     expect(governments?.annotations).toMatchObject({ readOnlyHint: true });
     expect([calls, program.requests()]).toEqual([2, []]);
   });
@@ -148,7 +157,7 @@ describe('tools by HTTP', () => {
     [{ code: 'Kenya' }, /two letters/],
     [{}, /\$code/],
     [{ code: null }, /\$code/],
-    [{ code: 'KE', year: 2020 }, /no argument year\. The tool takes code\./],
+    [{ code: 'KE', year: 2020 }, /no argument year\. The tool takes code, page\./],
   ] as const)('refuse %j before any call', async ([given, words]) => {
     await using program = await openTools();
     await using client = await connected(program);
@@ -214,11 +223,63 @@ async function post(program: Program, body: unknown, headers: Record<string, str
 describe('/mcp', () => {
   it('is for pages of listed origins alone', async () => {
     await using program = await openTools({ env: { CORS_ORIGINS: 'https://app.example' } });
-    const own = addressOf(program).origin;
-    for (const origin of ['https://evil.example', own, 'null'])
+    const { port } = addressOf(program);
+    const others = ['https://evil.example', 'null', 'http://127.0.0.1:1', `http://localhost:${port}`];
+    for (const origin of [...others, `http://127.0.0.1.evil.example:${port}`, `file://127.0.0.1:${port}`])
       expect(await post(program, LIST, { origin })).toMatchObject({ status: 403 });
     expect(await post(program, LIST, { origin: 'https://app.example' })).toMatchObject({ status: 200 });
     expect(await post(program, LIST)).toMatchObject({ status: 200 });
+  });
+
+  it('is for its own pages on the machine that it runs on, and for no host that was made to mean it', async () => {
+    await using program = await openTools();
+    const { port } = addressOf(program);
+    const from = async (origin: string, host: string) => {
+      const { statusCode, body } = await request(addressOf(program), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin, host },
+        body: JSON.stringify(LIST),
+      });
+      await body.dump();
+      return statusCode;
+    };
+    for (const name of ['127.0.0.1', 'localhost', '[::1]'])
+      expect(await from(`http://${name}:${port}`, `${name}:${port}`)).toBe(200);
+    for (const name of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '128.0.0.1'])
+      expect(await from(`http://${name}:${port}`, `${name}:${port}`)).toBe(403);
+    expect(await from(`http://localhost:${Number(port) + 1}`, `localhost:${port}`)).toBe(403);
+  });
+
+  it('takes null for what is left out, as some serializers write it, and for nothing else', async () => {
+    await using program = await openTools();
+    const sent = async (message: object) => {
+      const { text } = await post(
+        program,
+        { jsonrpc: '2.0', id: 1, ...message },
+        { authorization: `Bearer ${program.sandbox.keys.team}` },
+      );
+      const { error, result } = JSON.parse(text);
+      return error?.code ?? result.structuredContent?.errors?.[0].code ?? 'taken';
+    };
+    const call = (params: object) => ({ method: 'tools/call', params: { name: 'search', ...params } });
+    const taken = [
+      { method: 'tools/list', params: null },
+      { method: 'tools/list', params: { cursor: null, _meta: { progressToken: null } } },
+      call({ arguments: { words: 'office', in: null, page: null }, _meta: null }),
+      call({ name: 'price', arguments: { tool: 'Catalogue', arguments: null } }),
+      call({ name: 'Ranked', arguments: { metric: 'population_total', scope: null }, task: null }),
+    ];
+    for (const message of taken) expect([message, await sent(message)]).toEqual([message, 'taken']);
+    const refused = [
+      [call({ arguments: 'KE' }), -32_602],
+      [call({ arguments: null }), 'BAD_USER_INPUT'],
+      [call({ name: null, arguments: {} }), -32_602],
+      [call({ name: 'Ranked', arguments: { metric: null } }), 'BAD_USER_INPUT'],
+    ] as const;
+    for (const [message, code] of refused) expect([message, await sent(message)]).toEqual([message, code]);
+    const notice = { jsonrpc: '2.0', id: null, method: 'notifications/initialized', params: null };
+    expect((await post(program, notice)).status).toBe(202);
+    expect(program.requests()).toHaveLength(2);
   });
 
   it.for([

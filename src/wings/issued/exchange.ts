@@ -146,12 +146,12 @@ export class Issued {
   }
 
   /**
-   * Names the holder of an issued key; null if a header bears none.
+   * Names the holder of an issued key, by whichever key of that name; null if a header bears none.
    * @throws Failure if there is no such key
    */
   async holderOf(authorization: string): Promise<string | null> {
     const given = issuedKeyIn(authorization);
-    return given === null ? null : (await this.#find(given)).digest;
+    return given === null ? null : holderOfName((await this.#find(given)).name);
   }
 
   /** Tells if a header bears a key of this gateway's own, be it good or not. */
@@ -373,6 +373,9 @@ export class Issued {
 function rightsOf({ tags }: IssuedKey): Rights | undefined {
   return tags.length === 0 ? undefined : { name: tags.toSorted().join(), tags: new Set(tags) };
 }
+
+/** Names the holder of the keys of a name. */
+export const holderOfName = (name: string) => `key ${name}`;
 
 function unknownKey(): Failure {
   return new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');

@@ -185,9 +185,12 @@ export function createServer(parts: ServerParts) {
 }
 
 /** Tells models of the ways to ask beside GraphQL. */
-function waysOf({ mcp, publicDocuments }: Config): readonly string[] {
-  const tools =
-    '- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. Listing tools needs no key; to run one, send the key of the service as `Authorization: Bearer`.';
+function waysOf({ mcp, mcpKey, publicDocuments }: Config): readonly string[] {
+  const needed =
+    mcpKey === undefined
+      ? 'Listing tools needs no key; to run one, send the key of the service as `Authorization: Bearer`.'
+      : 'No key is needed.';
+  const tools = `- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. ${needed}`;
   const addresses =
     '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.';
   return [...(mcp ? [tools] : []), ...(publicDocuments === undefined ? [] : [addresses])];

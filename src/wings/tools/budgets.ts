@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Failure } from '../../errors.ts';
 import { CountedPurse } from '../issued/key-purse.ts';
@@ -17,32 +16,34 @@ interface ToldBudget {
   readonly resetsAt: string | null;
 }
 
+/** Names the caller that a header stands for, in whichever way it is written. */
+type NameCaller = (authorization: string | undefined) => Promise<string>;
+
 /**
- * Budgets of calls that tools may send: by key and hour, since requests have no session over HTTP, or else one for a
+ * Budgets of calls that tools may send: by caller and hour, since requests have no session over HTTP, or else one for a
  * session that lasts as long as the process. Each call is taken before it leaves, so that not one too many does, of all
  * gateways that share the store.
  */
 export class ToolBudgets {
   readonly limit: number;
   readonly #store: KeyStore;
-  readonly #isSession: boolean;
+  readonly #nameOf: NameCaller | null;
   readonly #purses = new LRUCache<string, ToolPurse>({ max: MAX_KEYS });
 
-  constructor(limit: number, store: KeyStore, isSession: boolean) {
+  /** @param nameOf null for the budget of a session */
+  constructor(limit: number, store: KeyStore, nameOf: NameCaller | null) {
     this.limit = limit;
     this.#store = store;
-    this.#isSession = isSession;
+    this.#nameOf = nameOf;
   }
 
-  purseOf(authorization: string): ToolPurse {
-    const name = this.#nameOf(authorization);
-    const purse = this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, this.#isSession);
+  /** @throws Failure if there is no such caller */
+  async purseOf(authorization: string | undefined): Promise<ToolPurse> {
+    const name = this.#nameOf === null ? 'session' : await this.#nameOf(authorization);
+    const isSession = this.#nameOf === null;
+    const purse = this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, isSession);
     this.#purses.set(name, purse);
     return purse;
-  }
-
-  #nameOf(authorization: string): string {
-    return this.#isSession ? 'session' : hash('sha256', authorization);
   }
 }
 
@@ -86,8 +87,9 @@ class ToolPurse extends CountedPurse {
 
 /** Makes the failure of an operation of so many calls, for which too few are left. */
 function beyondBudget({ limit, spent, resetsAt }: ToldBudget, planned: number): Failure {
-  const left = limit - spent;
+  const left = Math.max(0, limit - spent);
   const message = `This takes ${planned} more call(s), and ${left} are left of the ${limit} that tools may send (MCP_BUDGET); nothing was sent for it.`;
-  const reset = resetsAt === null ? {} : { resetsAt };
+  // One that is dearer than a whole budget never fits, however often it is asked again.
+  const reset = resetsAt === null ? {} : { resetsAt, retryable: planned <= limit };
   return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: left, ...reset });
 }

@@ -15,7 +15,8 @@ import { headFault } from '../../server/http.ts';
 import { openKeyStore } from '../issued/key-store.ts';
 import { ownBuild } from '../own-version.ts';
 import { ToolBudgets } from './budgets.ts';
-import { createToolServers } from './tool-server.ts';
+import { openToolCallers } from './tool-callers.ts';
+import { createToolServers, withoutNulls } from './tool-server.ts';
 
 interface McpRouteOptions {
   readonly gateway: Gateway;
@@ -40,14 +41,15 @@ export async function mcpRoute(
   app: FastifyInstance,
   { gateway, config, course, problem }: McpRouteOptions,
 ): Promise<() => Promise<readonly Tool[]>> {
-  const { mcpBudget, corsOrigins: origins, cacheUrl, cacheTimeoutMs } = config;
+  const { mcpBudget, mcpKey, corsOrigins: origins, cacheUrl, cacheTimeoutMs } = config;
+  const callers = openToolCallers(gateway, mcpKey);
   const counts = mcpBudget === undefined ? null : await openKeyStore(cacheUrl, cacheTimeoutMs);
   app.addHook('onClose', async () => counts?.close());
   const { open, listed } = createToolServers(
-    gateway,
+    callers,
     ownBuild().version,
     (fault, requestId = '') => problem(fault, requestId),
-    mcpBudget === undefined || counts === null ? null : new ToolBudgets(mcpBudget, counts, false),
+    mcpBudget === undefined || counts === null ? null : new ToolBudgets(mcpBudget, counts, callers.nameOf),
   );
   readShallowJson(app);
 
@@ -56,7 +58,12 @@ export async function mcpRoute(
     const fault = headFault(request.raw);
     if (course.isDraining) refuse(reply, 503, 'The gateway is shutting down.');
     // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
-    else if (origin !== undefined && !origins.includes('*') && !origins.includes(origin))
+    else if (
+      origin !== undefined &&
+      !origins.includes('*') &&
+      !origins.includes(origin) &&
+      !isOwn(request, origin)
+    )
       refuse(reply, 403, `Pages of ${excerpt(origin)} may not call tools here (CORS_ORIGINS).`);
     else if (fault !== null) refuse(reply, fault.status, fault.message);
     else if (isOverloaded(request, reply, gateway)) refuse(reply, 503, 'The gateway is overloaded.');
@@ -84,7 +91,8 @@ export async function mcpRoute(
       gone.abort();
       server.close().catch((error: unknown) => problem(error, request.id));
     });
-    const response = await answered(server, asWebRequest(request, gone.signal), request.body).catch(
+    const message = withoutNulls(request.body);
+    const response = await answered(server, asWebRequest(request, gone.signal), message).catch(
       (error: unknown) => {
         if (gone.signal.aborted) return null;
         throw error;
@@ -118,6 +126,17 @@ async function answered(server: Server, request: Request, parsedBody: unknown): 
   await server.connect(transport);
   return transport.handleRequest(request, { parsedBody });
 }
+
+/**
+ * Tells if a page is of this gateway, as seen from its own machine. That no name of another's stands for the machine is
+ * told by the host: it has to be a name of loopback itself.
+ */
+function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
+  const url = URL.parse(origin);
+  return url !== null && /^https?:$/.test(url.protocol) && url.host === host && LOOPBACK.test(url.hostname);
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Tells if too many operations of the key are waiting to read another; sets `Retry-After` then. */
 function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: Gateway): boolean {

@@ -23,6 +23,7 @@ import {
 } from 'graphql';
 import { ConfigError } from '../../config.ts';
 import type { TrustedDocument } from '../../operations/documents.ts';
+import { PAGE_SCHEMA } from './tool-answer.ts';
 
 /** An operation of a trusted document that may be called as a tool. */
 export interface OperationTool {
@@ -32,6 +33,8 @@ export interface OperationTool {
   readonly documentId: string;
   readonly operationName: string;
   readonly inputSchema: ReturnType<typeof inputSchemaOf>;
+  /** Name of the argument that gives the rest of a long answer: none of the operation's variables has it. */
+  readonly pageName: string;
   /** Values of the variables that have to be given, to price the operation with. */
   readonly sample: Readonly<Record<string, unknown>>;
   /** Price if nothing is held, in calls to the service. Set once it is known: null if it can't be told. */
@@ -108,12 +111,15 @@ function toolOf(
   const name = operation.name?.value;
   if (operation.operation !== OperationTypeNode.QUERY || name === undefined || description === '')
     return null;
+  const inputSchema = inputSchemaOf(schema, document, operation);
+  const pageName = 'page' in inputSchema.properties ? 'answer_page' : 'page';
   return {
     name,
     description,
     documentId,
     operationName: name,
-    inputSchema: inputSchemaOf(schema, document, operation),
+    inputSchema: { ...inputSchema, properties: { ...inputSchema.properties, [pageName]: PAGE_SCHEMA } },
+    pageName,
     sample: sampleVariables(schema, operation),
   };
 }

@@ -1,24 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type CallToolResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  type Tool,
-} from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelcontextprotocol/server';
 import { type GraphQLSchema, isObjectType } from 'graphql';
 import { Flow } from '../../async/turns.ts';
-import { excerpt, FAILURES, Failure, type FailureCode, type FailureFields } from '../../errors.ts';
+import { excerpt, Failure } from '../../errors.ts';
 import { parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
 import { sha256Of } from '../../operations/documents.ts';
 import { wholeBody } from '../../operations/messages.ts';
 import { type Bill, joinedPurse, openBill, type Purse } from '../../service/call.ts';
-import { isObject } from '../../service/records/envelope.ts';
+import { isObject, type JsonObject } from '../../service/records/envelope.ts';
 import { plain } from '../resolvers/lists.ts';
 import { CATALOGUE_SEARCH } from '../trusted.ts';
 import type { ToolBudgets } from './budgets.ts';
 import { type OperationTool, operationTools } from './operation-tools.ts';
+import { PAGE_SCHEMA, refusal, refusalBy, resultOf, type ToolAnswer } from './tool-answer.ts';
 
 const MAX_FOUND_FIELDS = 12;
 
@@ -41,6 +36,7 @@ const OWN_TOOLS = {
           enum: ['FIELDS', 'INDICATORS'],
           description: 'One of both; left out for both.',
         },
+        page: PAGE_SCHEMA,
       },
       required: ['words'],
       additionalProperties: false,
@@ -228,8 +224,8 @@ function describedWithPrice({ description, sample }: OperationTool, price: ToolP
 /** The gateway as tools use it. */
 type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
 
-/** The longest answer that is handed to a model, in bytes: it would be read whole, and so would its every repetition. */
-const MAX_ANSWER_BYTES = 1_048_576;
+/** Bytes of the longest answer that is cut into pages. */
+const MAX_READ_BYTES = 2_097_152;
 
 /** Milliseconds for which clients may hold a list of tools, which follows the documents; and the server's description. */
 const HELD_MS = { tools: 60_000, server: 600_000 };
@@ -249,6 +245,17 @@ const OUTPUT_SCHEMA: Tool['outputSchema'] = {
       required: ['calls'],
     },
     warnings: { type: 'array', items: { type: 'object' }, description: 'What is right but not whole.' },
+    page: {
+      type: 'object',
+      description:
+        'The part of a long answer that `data` is: its `number`, how many there are (`of`), and the `next` to ask for.',
+      properties: {
+        number: { type: 'integer' },
+        of: { type: 'integer' },
+        next: { type: 'integer' },
+      },
+      required: ['number', 'of'],
+    },
     errors: {
       type: 'array',
       description:
@@ -265,6 +272,8 @@ const OUTPUT_SCHEMA: Tool['outputSchema'] = {
 
 const ANNOTATIONS: Tool['annotations'] = { readOnlyHint: true, idempotentHint: true, openWorldHint: true };
 
+const OWN_PAGE = 'page';
+
 /** The operation by which the catalogue is searched. */
 const CATALOGUE_TOOL: OperationTool = {
   name: OWN_TOOLS.search.name,
@@ -272,6 +281,7 @@ const CATALOGUE_TOOL: OperationTool = {
   documentId: sha256Of(CATALOGUE_SEARCH),
   operationName: 'CatalogueSearch',
   inputSchema: { type: 'object', properties: {}, required: [] },
+  pageName: OWN_PAGE,
   sample: {},
 };
 
@@ -286,7 +296,11 @@ interface ToolCall {
   readonly maxCalls: number | undefined;
 }
 
-type WithArguments = { readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> } };
+interface WithArguments {
+  readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
+  /** Name of the argument that gives the rest of a long answer; left out for the gateway's own name of it. */
+  readonly pageName?: string;
+}
 
 /** The tools of the trusted documents and the gateway's own, and their work. */
 class Tools {
@@ -329,9 +343,7 @@ class Tools {
   }
 
   /** Finds the work of a tool by its name; null if there is none. */
-  workOf(
-    name: string,
-  ): { readonly tool: WithArguments; work(call: ToolCall): Promise<CallToolResult> } | null {
+  workOf(name: string): { readonly tool: WithArguments; work(call: ToolCall): Promise<ToolAnswer> } | null {
     if (name === OWN_TOOLS.search.name) return { tool: OWN_TOOLS.search, work: (call) => this.#search(call) };
     if (name === OWN_TOOLS.price.name) return { tool: OWN_TOOLS.price, work: (call) => this.#price(call) };
     const tool = this.#tools().get(name);
@@ -345,59 +357,56 @@ class Tools {
   }
 
   /** Runs an operation within its budgets: one that they have no room for is refused before any call. */
-  async #run(tool: OperationTool, call: ToolCall): Promise<CallToolResult> {
+  async #run(tool: OperationTool, call: ToolCall): Promise<ToolAnswer> {
     const { maxCalls } = call;
     const budgets = this.#budgets;
-    if (budgets === null && maxCalls === undefined) return resultOf(await asked(this.#gateway, tool, call));
-    const { authorization = '' } = call.headers;
+    if (budgets === null && maxCalls === undefined) return answerIn(await asked(this.#gateway, tool, call));
     const { errors, extensions } = await this.#explained(tool, call);
     const calls = extensions?.explain?.calls;
     if (calls === undefined) return failed(errors);
-    const budget = budgets?.purseOf(authorization) ?? null;
     try {
+      const budget = (await budgets?.purseOf(call.headers.authorization)) ?? null;
       const told = (await budget?.told()) ?? null;
       const meta = (now: typeof told) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
       if (maxCalls !== undefined && calls > maxCalls)
-        return { ...refusedBy(beyondRequest(calls, maxCalls)), ...meta(told) };
-      const refusal = budget === null || told === null ? null : budget.refusalOf(told, calls);
-      if (refusal !== null) return { ...refusedBy(refusal), ...meta(told) };
+        return { ...refusalBy(beyondRequest(calls, maxCalls)), ...meta(told) };
+      const beyond = budget === null || told === null ? null : budget.refusalOf(told, calls);
+      if (beyond !== null) return { ...refusalBy(beyond), ...meta(told) };
       const purse = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
-      const result = resultOf(await asked(this.#gateway, tool, call, purse));
-      return { ...result, ...meta((await budget?.told()) ?? null) };
+      const answer = answerIn(await asked(this.#gateway, tool, call, purse));
+      return { ...answer, ...meta((await budget?.told()) ?? null) };
     } catch (error) {
-      if (error instanceof Failure) return refusedBy(error);
+      if (error instanceof Failure) return refusalBy(error);
       throw error;
     }
   }
 
-  async #search(call: ToolCall): Promise<CallToolResult> {
+  async #search(call: ToolCall): Promise<ToolAnswer> {
     const { words, in: place = null } = call.variables;
-    if (typeof words !== 'string') return refused('BAD_USER_INPUT', 'Give words to search for.');
+    if (typeof words !== 'string') return refusal('BAD_USER_INPUT', 'Give words to search for.');
     if (place !== null && place !== 'FIELDS' && place !== 'INDICATORS')
-      return refused('BAD_USER_INPUT', '`in` is FIELDS or INDICATORS, or left out.');
+      return refusal('BAD_USER_INPUT', '`in` is FIELDS or INDICATORS, or left out.');
     const found = place === 'INDICATORS' ? {} : { fields: this.#fieldsWith(words) };
-    if (place === 'FIELDS') return told({ data: found, upstream: openBill() });
-    const result = await this.#run(CATALOGUE_TOOL, { ...call, variables: { words } });
-    const { data, ...others } = result.structuredContent as {
-      data: Readonly<Record<string, unknown>> | null;
-    };
-    return { ...result, ...told({ data: { ...found, ...data }, ...others }) };
+    if (place === 'FIELDS') return { data: found, upstream: openBill() };
+    const answer = await this.#run(CATALOGUE_TOOL, { ...call, variables: { words } });
+    return { ...answer, data: { ...found, ...(answer.data as object | null) } };
   }
 
-  async #price(call: ToolCall): Promise<CallToolResult> {
-    const { tool: name, arguments: given = '{}' } = call.variables;
+  async #price(call: ToolCall): Promise<ToolAnswer> {
+    const { tool: name, arguments: given } = call.variables;
     const tool = this.#tools().get(String(name));
     if (tool === undefined)
-      return refused('BAD_USER_INPUT', `There is no tool ${excerpt(String(name))} with a price.`);
-    const variables = typeof given === 'string' ? objectIn(given) : given;
+      return refusal('BAD_USER_INPUT', `There is no tool ${excerpt(String(name))} with a price.`);
+    const variables = typeof given === 'string' ? objectIn(given) : (given ?? {});
     if (!isObject(variables))
-      return refused('BAD_USER_INPUT', '`arguments` has to be the text of a JSON object.');
-    const refusal = unknownArguments(tool, variables);
-    if (refusal !== null) return refusal;
-    const { errors, extensions } = await this.#explained(tool, { ...call, variables });
+      return refusal('BAD_USER_INPUT', '`arguments` has to be the text of a JSON object.');
+    const unknown = unknownArguments(tool, variables);
+    if (unknown !== null) return unknown;
+    const { page: _, variables: priced } = paged(tool, variables);
+    const { errors, extensions } = await this.#explained(tool, { ...call, variables: priced });
     if (extensions?.explain === undefined) return failed(errors);
     const { least, calls, most, limit, byRoute, cached } = extensions.explain;
-    return told({ data: { calls, least, most, limit, byRoute, cached }, upstream: openBill() });
+    return { data: { calls, least, most, limit, byRoute, cached }, upstream: openBill() };
   }
 }
 
@@ -443,9 +452,12 @@ export function createToolServers(
       const found = tools.workOf(params.name);
       if (found === null)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${excerpt(params.name)}.`);
-      const variables = params.arguments ?? {};
-      const refusal = unknownArguments(found.tool, variables);
-      if (refusal !== null) return refusal;
+      const given = params.arguments ?? {};
+      const unknown = unknownArguments(found.tool, given);
+      if (unknown !== null) return resultOf(unknown, 1);
+      const { page, variables } = paged(found.tool, given);
+      if (!isCount(page) || page < 1)
+        return resultOf(refusal('BAD_USER_INPUT', 'A page is a whole number from 1.'), 1);
       const headers = {
         'apollographql-client-name': `mcp ${server.getClientVersion()?.name ?? ''}`.trim(),
         ...(authorization === undefined ? {} : { authorization }),
@@ -455,13 +467,14 @@ export function createToolServers(
       signal.addEventListener('abort', () => left.abort(), { once: true });
       const maxCalls = params._meta?.[MAX_CALLS_KEY];
       if (maxCalls !== undefined && !isCount(maxCalls))
-        return refused('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`);
+        return resultOf(refusal('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`), 1);
       try {
-        return await found.work({ variables, headers, signal: left.signal, requestId, address, maxCalls });
+        const call = { variables, headers, signal: left.signal, requestId, address, maxCalls };
+        return resultOf(await found.work(call), page);
       } catch (fault) {
         onFault(fault, requestId);
         const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
-        return failed([{ message: 'The gateway failed to answer.', extensions }]);
+        return resultOf(failed([{ message: 'The gateway failed to answer.', extensions }]), 1);
       }
     });
     return server;
@@ -478,6 +491,31 @@ function instructionsOf(budgets: ToolBudgets | null): string {
   const limit =
     budgets === null ? '' : ` Tools may send ${budgets.limit} calls under a key in an hour, or in a session.`;
   return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more.`;
+}
+
+/**
+ * Leaves out what is null in a message: so serializers write what isn't there. In the arguments of a tool, null is a
+ * value.
+ */
+export function withoutNulls(message: unknown): unknown {
+  if (!isObject(message)) return message;
+  const { params, id, ...others } = message;
+  const isNotice = typeof others.method === 'string' && others.method.startsWith('notifications/');
+  return {
+    ...others,
+    ...(id === undefined || (id === null && isNotice) ? {} : { id }),
+    ...(params == null ? {} : { params: isObject(params) ? paramsWithoutNulls(params) : params }),
+  };
+}
+
+function paramsWithoutNulls({ arguments: given, ...params }: JsonObject): unknown {
+  return { ...(bare(params) as JsonObject), ...(given == null ? {} : { arguments: given }) };
+}
+
+function bare(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const there = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(there.map(([name, member]) => [name, bare(member)]));
 }
 
 /** Returns null if a text is none of an object. */
@@ -517,51 +555,46 @@ function createCurrentTools(
 function unknownArguments(
   { inputSchema: { properties } }: WithArguments,
   variables: Readonly<Record<string, unknown>>,
-): CallToolResult | null {
+): ToolAnswer | null {
   const unknown = Object.keys(variables).filter((name) => !Object.hasOwn(properties, name));
   if (unknown.length === 0) return null;
   const names = Object.keys(properties);
   const message = `There is no argument ${excerpt(unknown.join(', '))}. ${names.length === 0 ? 'The tool takes none.' : `The tool takes ${names.join(', ')}.`}`;
-  return refused('BAD_USER_INPUT', message);
+  return refusal('BAD_USER_INPUT', message);
 }
 
-function resultOf(body: string): CallToolResult {
-  if (Buffer.byteLength(body) > MAX_ANSWER_BYTES) {
-    const message = `The answer is longer than the ${MAX_ANSWER_BYTES} bytes that a tool may answer with. Ask for less at once.`;
-    return refused('OPERATION_TOO_EXPENSIVE', message, { limit: MAX_ANSWER_BYTES }, billOf(endOf(body)));
+/** Takes the page out of the arguments of a tool, which is none of its operation's. */
+function paged({ pageName }: WithArguments, given: Readonly<Record<string, unknown>>) {
+  const { [pageName ?? OWN_PAGE]: page, ...variables } = given;
+  return { page: page ?? 1, variables };
+}
+
+function answerIn(body: string): ToolAnswer {
+  if (Buffer.byteLength(body) > MAX_READ_BYTES) {
+    const message = `The answer is longer than the ${MAX_READ_BYTES} bytes that are read for a tool. Ask for fewer countries, indicators, years or fields.`;
+    const fields = { limit: MAX_READ_BYTES };
+    return { ...refusal('OPERATION_TOO_EXPENSIVE', message, fields), upstream: billOf(endOf(body)) };
   }
   const reply = replyOf(body);
   const { data = null, errors, extensions } = reply;
-  const warnings = extensions?.warnings === undefined ? {} : { warnings: extensions.warnings };
-  if (errors.length > 0) return failed(errors, { data, ...warnings, upstream: billOf(reply) });
-  return told({ data, ...warnings, upstream: billOf(reply) });
+  return {
+    ...(errors.length > 0 ? { errors: flat(errors) } : {}),
+    data,
+    ...(extensions?.warnings === undefined ? {} : { warnings: extensions.warnings }),
+    upstream: billOf(reply),
+  };
 }
 
-function refusedBy({ code, message, fields }: Failure): CallToolResult {
-  return refused(code, message, fields);
+function failed(errors: readonly ReplyFault[]): ToolAnswer {
+  return { errors: flat(errors), data: null, upstream: openBill() };
 }
 
-function refused(
-  code: FailureCode,
-  message: string,
-  fields: FailureFields = {},
-  upstream: Bill = openBill(),
-): CallToolResult {
-  return failed([{ message, extensions: { code, ...FAILURES[code], ...fields } }], { data: null, upstream });
-}
-
-/** @param answer the data that came all the same */
-function failed(
-  errors: readonly ReplyFault[],
-  answer: Readonly<Record<string, unknown>> = { data: null, upstream: openBill() },
-): CallToolResult {
-  const flat = errors.map(({ message, path, extensions }) => ({ message, path, ...extensions }));
-  return { ...told({ errors: flat, ...answer }), isError: true };
-}
-
-/** Tells the same to programs and, as text, to models. */
-function told(content: Record<string, unknown>): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content };
+function flat(errors: readonly ReplyFault[]) {
+  return errors.map(({ message, path, extensions }) => ({
+    message,
+    ...(path === undefined ? {} : { path }),
+    ...extensions,
+  }));
 }
 
 function isCount(value: unknown): value is number {
