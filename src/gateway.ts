@@ -103,7 +103,13 @@ export async function createGateway(parts: GatewayParts) {
   const { persisted } = stage;
   const openRun = createOpenRun(stage, means);
   const openIssued = async () =>
-    (await import('./wings/issued/exchange.ts')).openIssued({ config, schema, persisted, now: clock.now });
+    (await import('./wings/issued/exchange.ts')).openIssued({
+      config,
+      schema,
+      persisted,
+      now: clock.now,
+      onFault: observer.problem,
+    });
   const issued = config.countryDataKey === undefined ? null : await openIssued();
   const callerOf = createCallers(tenants, issued?.isIssued);
   const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);

@@ -5,7 +5,7 @@ import { sha256Of } from '../../src/operations/documents.ts';
 import { makeKey } from '../../src/wings/issued/key.ts';
 import { heapBytes } from '../support/heap.ts';
 import { CARD, trustedFile } from '../tools/documents.ts';
-import { FIGURE, figureOf, openFolder, openIssuing } from './issuing.ts';
+import { FIGURE, figureOf, keep, openFolder, openIssuing } from './issuing.ts';
 
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'TZ'];
 
@@ -14,9 +14,9 @@ it('a key whose kept text can not be read is listed as such, and keeps nobody fr
   await using program = await openIssuing(folder);
   const key = await program.issue({ name: 'page' });
   const { desk, store } = program;
-  await store.set('cut', '{"name":"cut","digest":"secret');
-  await store.set('old', JSON.stringify({ name: 'old', digest: 'secret', perDay: 'many' }));
-  await store.set('none', 'null');
+  await keep(store, 'cut', '{"name":"cut","digest":"secret');
+  await keep(store, 'old', JSON.stringify({ name: 'old', digest: 'secret', perDay: 'many' }));
+  await keep(store, 'none', 'null');
   const lost = { state: 'unreadable', createdAt: null, expiresAt: null, group: null };
   const listed = await desk.list();
   expect(listed.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeyDesk } from '../../src/wings/issued/key-desk.ts';
-import { openKeyStore } from '../../src/wings/issued/key-store.ts';
+import { type KeyStore, openKeyStore } from '../../src/wings/issued/key-store.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { type Asking, openProgram, type ProgramOptions } from '../support/program.ts';
 
@@ -18,6 +18,12 @@ export function openFolder() {
     cacheUrl: `sqlite:${join(path, 'figures.db')}`,
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
+}
+
+/** Keeps a text under a name, as a hand or another release would. */
+export async function keep(store: KeyStore, name: string, text: string): Promise<void> {
+  const { version } = await store.all();
+  if ((await store.change(version, new Map([[name, text]]))) === null) await keep(store, name, text);
 }
 
 /** A gateway that holds the team's key and issues others, and the desk of its operator, on a clock that the test moves. */

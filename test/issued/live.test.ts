@@ -13,7 +13,7 @@ import {
   subscriptionsOf,
   TRANSPORTS,
 } from '../live/live.ts';
-import { openFolder } from './issuing.ts';
+import { keep, openFolder } from './issuing.ts';
 
 /** A gateway with subscriptions that holds the team's key, and the desk of its operator. */
 async function openIssuingLive(env: Readonly<Record<string, string>> = {}) {
@@ -70,13 +70,13 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
     await using program = await openIssuingLive();
     const key = await program.issue({ name: 'page' });
     const [told] = await begin(program, () => open(program, transport, { key }).subscribe(SUBSCRIBED));
-    const [text = '{}'] = await program.store.all();
+    const [text = '{}'] = (await program.store.all()).texts;
     const kept = JSON.parse(text);
     // As another release of the gateway may write it.
-    await program.store.set(kept.digest, JSON.stringify({ ...kept, colour: 'red' }));
+    await keep(program.store, kept.digest, JSON.stringify({ ...kept, colour: 'red' }));
     await pause(1_000);
     expect(told?.isOver).toBe(false);
-    await program.store.set(kept.digest, text);
+    await keep(program.store, kept.digest, text);
     program.requests();
     await program.desk.revoke('page');
     await expect.poll(() => told?.isOver, { timeout: 5_000, interval: 20 }).toBe(true);
@@ -131,9 +131,10 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
     const keys = {
       ORIGIN_NOT_ALLOWED: await program.issue({ name: 'page', origins: ['https://app.example'] }),
       DOCUMENT_NOT_ALLOWED: await program.issue({ name: 'markets', tags: ['markets'] }),
-      KEY_EXPIRED: await program.issue({ name: 'old', expiresAt: '2026-11-10T12:00:00Z' }),
+      KEY_EXPIRED: await program.issue({ name: 'old', expiresAt: '2026-11-10T12:01:00Z' }),
       UNAUTHENTICATED: 'cgk_0000000000000000000000aaaaaa',
     };
+    program.pass(60);
     for (const [code, key] of Object.entries(keys)) {
       const client = connect(program.url, transport, { key });
       const told = client.subscribe(SUBSCRIBED);

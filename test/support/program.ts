@@ -109,10 +109,12 @@ export async function openProgram({
     log: observer as never,
     demoKeys: upstreamUrl === undefined ? sandbox.keys : null,
   });
-  const { url } = await server.listen();
+  const { url, adminUrl } = await server.listen();
 
   return {
     url,
+    /** The address of `ADMIN_PORT`, if that is set. */
+    adminUrl,
     sandbox,
     service,
     operations,

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { numberOf } from '../../exact-json.ts';
 import { readPacked } from '../../server/packed-requests.ts';
 import { csvLine } from '../../tables/cells.ts';
@@ -7,6 +8,19 @@ import { type KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from './key-desk.ts
 
 /** Bytes of a key's terms. */
 const MAX_BODY_BYTES = 32_768;
+
+/** The body of a rotation; none is an empty one. */
+const Rotation = z.strictObject({ overlapSeconds: z.number().optional() });
+
+/** The parameters of usage, each given once. */
+const UsageQuery = z.object({ days: z.string().optional(), key: z.string().optional() });
+
+/** @throws KeyFault if something is of another form */
+function readAs<Form extends z.ZodType>(form: Form, given: unknown): z.output<Form> {
+  const read = form.safeParse(given);
+  if (!read.success) throw new KeyFault(400, z.prettifyError(read.error));
+  return read.data;
+}
 
 const hashed = (text: string) => createHash('sha256').update(text).digest();
 
@@ -32,8 +46,8 @@ export async function adminRoutes(
     return reply.code(status).send({ error: status < 500 ? 'Refused' : 'Unavailable', message });
   });
 
-  const usageFor = (request: FastifyRequest) => {
-    const { days, key } = request.query as { readonly days?: string; readonly key?: string };
+  const usageFor = async (request: FastifyRequest) => {
+    const { days, key } = readAs(UsageQuery, request.query);
     return desk.usage({ ...(days === undefined ? {} : { days: numberOf(days) ?? Number.NaN }), name: key });
   };
   app.get('/usage', usageFor);
@@ -49,8 +63,9 @@ export async function adminRoutes(
   });
   app.get('/keys/:name', (request) => desk.show(nameIn(request)));
   app.delete('/keys/:name', (request) => desk.revoke(nameIn(request)));
-  app.post('/keys/:name/rotate', async (request, reply) => {
-    const { overlapSeconds } = (request.body ?? {}) as { overlapSeconds?: number };
+  app.post('/keys/:name/rotate', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+    const { body = {} } = request;
+    const { overlapSeconds } = readAs(Rotation, body);
     reply.code(201);
     return desk.rotate(nameIn(request), overlapSeconds);
   });

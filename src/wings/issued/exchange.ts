@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type GraphQLSchema, getNamedType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../../async/turns.ts';
@@ -16,10 +17,10 @@ import {
 } from '../../operations/messages.ts';
 import { joinedPurse, notReadable, openBill, type Rights } from '../../service/call.ts';
 import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../store/lru.ts';
-import { digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
+import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
 import { KeyPurse, unreachable } from './key-purse.ts';
-import { type KeyStore, openKeyStore } from './key-store.ts';
+import { type KeyStore, LATE_MS, openKeyStore } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
 import { Visitors } from './visitors.ts';
 
@@ -28,6 +29,9 @@ const FRESH_MS = 500;
 
 /** Milliseconds for which a key that was good still is while the store can't be reached. */
 const TRUSTED_MS = 10_000;
+
+/** Seconds after which it is worth asking again by a key whose kept text is damaged. */
+const DAMAGED_SECONDS = 60;
 
 /** Milliseconds for which it counts that there is no such key. */
 const ABSENT_MS = 1_000;
@@ -61,13 +65,16 @@ interface IssuingMeans {
   readonly persisted: PersistedTexts;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Called with a fault that the operator has to see to, and its place. */
+  readonly onFault: (fault: unknown, where: string) => void;
 }
 
 interface KnownKey {
-  text: string;
-  key: IssuedKey;
-  /** Instant at which it was read, in milliseconds of the process. */
+  readonly text: string;
+  readonly key: IssuedKey;
+  /** Instants at which it was read, and at which the store was last asked for it, in milliseconds of the process. */
   readAtMs: number;
+  askedAtMs: number;
 }
 
 /** The key that a name stood for when it was looked up. */
@@ -96,6 +103,8 @@ export class Issued {
   readonly #store: KeyStore;
   readonly #known = createLru<KnownKey>(MOST.known);
   readonly #absent = new LRUCache<string, true>({ max: MOST.absent, ttl: ABSENT_MS });
+  /** Damaged texts of which the operator has been told, by their digests. */
+  readonly #damaged = new LRUCache<string, true>({ max: MOST.absent });
   readonly #looks = new Map<string, Promise<IssuedKey | null>>();
   /** Keys by their names: those that the operator's public documents give, and no others. */
   readonly #named = new Map<string, Promise<NamedKey>>();
@@ -276,7 +285,9 @@ export class Issued {
 
   #look(name: string): PromiseOrValue<IssuedKey | null> {
     const known = this.#known.get(name);
-    if (known !== undefined && performance.now() - known.readAtMs < FRESH_MS) return known.key;
+    const nowMs = performance.now();
+    const isAsked = known !== undefined && nowMs - known.askedAtMs < FRESH_MS;
+    if (isAsked && nowMs - known.readAtMs < TRUSTED_MS) return known.key;
     if (this.#absent.has(name)) return null;
     const looking = this.#looks.get(name);
     if (looking !== undefined) return looking;
@@ -295,21 +306,63 @@ export class Issued {
 
   async #read(name: string, known: KnownKey | undefined): Promise<IssuedKey | null> {
     const readAtMs = performance.now();
-    let text: string | null;
-    try {
-      text = await this.#store.get(name);
-    } catch {
-      if (known !== undefined && readAtMs - known.readAtMs < TRUSTED_MS) return known.key;
-      throw unreachable();
+    const trusted = known !== undefined && readAtMs - known.readAtMs < TRUSTED_MS ? known : null;
+    const reading = this.#store.get(name).then(
+      (text) => this.#noteKept(name, text, readAtMs),
+      () => {
+        if (trusted !== null) return trusted.key;
+        throw unreachable();
+      },
+    );
+    if (trusted === null) return reading;
+    trusted.askedAtMs = readAtMs;
+    // What comes late is noted all the same, for those who ask next.
+    reading.catch(() => {});
+    return Promise.race([reading, pause(LATE_MS, trusted.key, { ref: false })]);
+  }
+
+  /**
+   * Notes what is kept of a key.
+   * @throws Failure if it can't be read: the key may be good, and nobody can know
+   */
+  #noteKept(name: string, text: string | null, readAtMs: number): IssuedKey | null {
+    const known = this.#known.get(name);
+    // A later look may have been faster.
+    if (known !== undefined && known.readAtMs > readAtMs) return known.key;
+    if (text !== null && text === known?.text) {
+      known.readAtMs = readAtMs;
+      return known.key;
     }
-    const key = text !== null && text === known?.text ? known.key : issuedKeyFrom(text, name);
-    if (key === null || text === null) {
-      this.#known.delete(name);
+    this.#known.delete(name);
+    if (text === null) {
       this.#absent.set(name, true);
       return null;
     }
-    this.#known.set(name, { text, key, readAtMs });
-    return key;
+    try {
+      const key = issuedKeyFrom(text, name);
+      this.#known.set(name, { text, key, readAtMs, askedAtMs: readAtMs });
+      return key;
+    } catch (error) {
+      if (!(error instanceof DamagedKey)) throw error;
+      this.#tellDamage(error, text);
+      throw new Failure(
+        'UPSTREAM_UNAVAILABLE',
+        'What this gateway keeps of this key is damaged, so nothing was run. Its operator has been told.',
+        { attempts: 0, retryAfterSeconds: DAMAGED_SECONDS },
+      );
+    }
+  }
+
+  /** Tells the operator of a damaged key, once. */
+  #tellDamage({ keyName, message }: DamagedKey, text: string): void {
+    const seen = digestOf(text);
+    if (this.#damaged.has(seen)) return;
+    this.#damaged.set(seen, true);
+    const which = keyName === null ? 'An issued key without a name' : `The issued key ${keyName}`;
+    this.#parts.onFault(
+      new Error(`${which} works nowhere, since what is kept of it is damaged. Create it anew. ${message}`),
+      'issued keys',
+    );
   }
 
   /** Finds the budget of a key: those of one name share it. */

@@ -1,5 +1,16 @@
+import { Mutex } from 'async-mutex';
 import { z } from 'zod';
-import { dayOf, digestOf, type IssuedKey, isPast, issuedKeyFrom, makeKey, msOf, Terms } from './key.ts';
+import {
+  DamagedKey,
+  dayOf,
+  digestOf,
+  type IssuedKey,
+  isPast,
+  issuedKeyFrom,
+  makeKey,
+  msOf,
+  Terms,
+} from './key.ts';
 import { countsOf } from './key-purse.ts';
 import { type KeyStore, MEASURES, type UsageRow } from './key-store.ts';
 import { KEPT_DAYS } from './usage.ts';
@@ -43,27 +54,32 @@ function shown(key: IssuedKey, nowMs: number) {
 /** Stands in a list for a key whose kept text can't be read: it works nowhere. */
 type UnreadableKey = ReturnType<typeof unreadable>;
 
-function unreadable(kept: { readonly name?: unknown } | null, problem: string) {
-  const name = Terms.shape.name.safeParse(kept?.name).data ?? null;
+function unreadable({ keyName: name, message: problem }: DamagedKey) {
   return { name, state: 'unreadable', createdAt: null, expiresAt: null, group: null, problem } as const;
 }
 
 function keyIn(text: string): IssuedKey | UnreadableKey {
-  let kept: { readonly name?: unknown; readonly digest?: unknown } | null = null;
   try {
-    kept = JSON.parse(text);
-    return issuedKeyFrom(text, String(kept?.digest)) ?? unreadable(kept, 'It has no digest.');
+    return issuedKeyFrom(text);
   } catch (error) {
-    // The engine's words on what is no JSON repeat some of it.
-    return unreadable(kept, error instanceof z.ZodError ? z.prettifyError(error) : 'Its text is no JSON.');
+    if (error instanceof DamagedKey) return unreadable(error);
+    throw error;
   }
 }
+
+/** Changes of others that a change begins anew after: each of them has been made, so that somebody goes on. */
+const MOST_TRIES = 200;
+
+/** The longest overlap, in seconds: ten years. */
+const MAX_OVERLAP_SECONDS = 3_660 * 24 * 60 * 60;
 
 /** The work on issued keys that operators do, by command or over `ADMIN_PORT`. */
 export class KeyDesk {
   readonly #store: KeyStore;
   readonly #now: () => number;
   readonly #flush: () => Promise<void>;
+  /** Changes of this desk come one after the other: they would only begin anew for each other. */
+  readonly #turn = new Mutex();
 
   /** @param flush writes the usage that this process has gathered */
   constructor(store: KeyStore, now: () => number, flush = async () => {}) {
@@ -77,14 +93,18 @@ export class KeyDesk {
     const parsed = Terms.safeParse(given);
     if (!parsed.success) throw new KeyFault(400, z.prettifyError(parsed.error));
     const terms = parsed.data;
-    const keys = await this.#all();
-    if (keys.some((key) => key.name === terms.name && this.#isGood(key)))
-      throw new KeyFault(409, `There is a key ${terms.name} already. Rotate it, or revoke it first.`);
-    const members = keys.filter(({ group }) => group !== null && group.name === terms.group?.name);
-    const group = groupOf(terms, members);
-    // The budget of a group is that of the word that was said last, for all members.
-    if (group !== members[0]?.group) for (const member of members) await this.#keep({ ...member, group });
-    return this.#make({ ...terms, group });
+    if (isPast(terms.expiresAt, this.#now()))
+      throw new KeyFault(400, `The key would never work: its end, ${terms.expiresAt}, is over.`);
+    return this.#change(({ keys }) => {
+      if (keys.some((key) => key.name === terms.name && this.#isGood(key)))
+        throw new KeyFault(409, `There is a key ${terms.name} already. Rotate it, or revoke it first.`);
+      const members = keys.filter(({ group }) => group !== null && group.name === terms.group?.name);
+      const group = groupOf(terms, members);
+      const { made, told } = this.#make({ ...terms, group });
+      // The budget of a group is that of the word that was said last, for all members.
+      const membersTold = group === members[0]?.group ? [] : members.map((member) => ({ ...member, group }));
+      return { kept: [...membersTold, made], told: (version) => ({ ...told, version }) };
+    });
   }
 
   /** Lists the keys, by name and the newest first, with those that no longer work; last, those that can't be read. */
@@ -96,7 +116,7 @@ export class KeyDesk {
 
   /** Shows the keys of a name, and the calls that they have sent in the windows that run. */
   async show(name: string) {
-    const keys = await this.#named(name);
+    const keys = namedIn(await this.#read(), name);
     const [newest] = keys as [IssuedKey];
     const nowMs = this.#now();
     const counts = countsOf(newest, nowMs);
@@ -117,7 +137,7 @@ export class KeyDesk {
   async usage({ days = USAGE_DAYS, name }: { readonly days?: number; readonly name?: string | undefined }) {
     if (!Number.isInteger(days) || days < 1 || days > KEPT_DAYS)
       throw new KeyFault(400, `The days must be a whole number up to ${KEPT_DAYS}: older usage isn't kept.`);
-    const keys = await this.#all();
+    const { keys } = await this.#read();
     if (name !== undefined && !keys.some((key) => key.name === name))
       throw new KeyFault(404, `There is no key ${name}.`);
     await this.#flush();
@@ -138,53 +158,65 @@ export class KeyDesk {
 
   /** Finds the newest key of a name that works; null if none does. */
   async newest(name: string): Promise<IssuedKey | null> {
-    const keys = await this.#all();
+    const { keys } = await this.#read();
     return keys.find((key) => key.name === name && this.#isGood(key)) ?? null;
   }
 
   /** Ends all keys of a name at once. */
   async revoke(name: string) {
-    const nowMs = this.#now();
-    const revokedAt = new Date(nowMs).toISOString();
-    const revoked = (await this.#named(name)).map((key) => ({
-      ...key,
-      revokedAt: key.revokedAt ?? revokedAt,
-    }));
-    for (const key of revoked) await this.#keep(key);
-    return revoked.map((key) => shown(key, nowMs));
+    return this.#change((read) => {
+      const nowMs = this.#now();
+      const revokedAt = new Date(nowMs).toISOString();
+      const kept = namedIn(read, name).map((key) => ({ ...key, revokedAt: key.revokedAt ?? revokedAt }));
+      return { kept, told: (version) => kept.map((key) => ({ ...shown(key, nowMs), version })) };
+    });
   }
 
   /** Makes another key of the same name, terms and budget. The former ones still work for a while. */
   async rotate(name: string, overlapSeconds = OVERLAP_SECONDS) {
-    if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0)
-      throw new KeyFault(400, 'The overlap must be a whole number of seconds.');
-    const good = (await this.#named(name)).filter((key) => this.#isGood(key));
-    const [newest] = good;
-    if (newest === undefined) throw new KeyFault(409, `No key ${name} works any more. Create one.`);
-    const endsAtMs = this.#now() + overlapSeconds * 1000;
-    const latest = new Date(endsAtMs).toISOString();
-    const { digest: _, createdAt: __, endsAt: ___, revokedAt: ____, ...terms } = newest;
-    const made = await this.#make(terms);
-    for (const key of good) {
-      const endsSooner = isPast(key.endsAt, endsAtMs);
-      await this.#keep({ ...key, endsAt: endsSooner ? key.endsAt : latest });
-    }
-    return made;
+    if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > MAX_OVERLAP_SECONDS)
+      throw new KeyFault(400, `The overlap must be a whole number of seconds up to ${MAX_OVERLAP_SECONDS}.`);
+    return this.#change((read) => {
+      const good = namedIn(read, name).filter((key) => this.#isGood(key));
+      const [newest] = good;
+      if (newest === undefined) throw new KeyFault(409, `No key ${name} works any more. Create one.`);
+      const endsAtMs = this.#now() + overlapSeconds * 1000;
+      const latest = new Date(endsAtMs).toISOString();
+      const ending = good.map((key) => ({
+        ...key,
+        endsAt: isPast(key.endsAt, endsAtMs) ? key.endsAt : latest,
+      }));
+      const { digest: _, createdAt: __, endsAt: ___, revokedAt: ____, ...terms } = newest;
+      const { made, told } = this.#make(terms);
+      return { kept: [...ending, made], told: (version) => ({ ...told, version }) };
+    });
   }
 
   /** Makes a key, which is told this once. */
-  async #make(terms: z.output<typeof Terms>) {
+  #make(terms: z.output<typeof Terms>) {
     const key = makeKey();
     const nowMs = this.#now();
-    const kept = {
-      ...terms,
-      digest: digestOf(key),
-      createdAt: new Date(nowMs).toISOString(),
-      endsAt: null,
-      revokedAt: null,
-    };
-    await this.#keep(kept);
-    return { key, terms: shown(kept, nowMs) };
+    const createdAt = new Date(nowMs).toISOString();
+    const made: IssuedKey = { ...terms, digest: digestOf(key), createdAt, endsAt: null, revokedAt: null };
+    return { made, told: { key, terms: shown(made, nowMs) } };
+  }
+
+  /**
+   * Makes a change of keys as they stand: if others have changed any meanwhile, anew. So all changes have one order, on
+   * all gateways of the store, and each is told with the version that it has made.
+   * @param plan may be called several times, and throws the reason for which there is no change
+   */
+  #change<Told>(plan: (read: ReadKeys) => PlannedChange<Told>): Promise<Told> {
+    return this.#turn.runExclusive(async () => {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const read = await this.#read();
+        const { kept, told } = plan(read);
+        const texts = new Map(kept.map((key) => [key.digest, JSON.stringify(key)]));
+        const version = await this.#store.change(read.version, texts);
+        if (version !== null) return told(version);
+      }
+      throw new KeyFault(409, 'Others are changing keys all the time, and nothing was changed. Ask again.');
+    });
   }
 
   #isGood(key: IssuedKey): boolean {
@@ -192,34 +224,38 @@ export class KeyDesk {
     return state === 'active' || state === 'ending';
   }
 
-  #keep(key: IssuedKey): Promise<void> {
-    return this.#store.set(key.digest, JSON.stringify(key));
-  }
-
-  async #all(): Promise<readonly IssuedKey[]> {
-    return (await this.#read()).keys;
-  }
-
   async #read() {
+    const { version, texts } = await this.#store.all();
     const keys: IssuedKey[] = [];
     const unreadable: UnreadableKey[] = [];
-    for (const text of await this.#store.all()) {
+    for (const text of texts) {
       const key = keyIn(text);
       if ('problem' in key) unreadable.push(key);
       else keys.push(key);
     }
     keys.sort((a, b) => a.name.localeCompare(b.name) || b.createdAt.localeCompare(a.createdAt));
-    return { keys, unreadable };
+    return { version, keys, unreadable };
   }
+}
 
-  async #named(name: string): Promise<readonly IssuedKey[]> {
-    const { keys, unreadable } = await this.#read();
-    const named = keys.filter((key) => key.name === name);
-    if (named.length > 0) return named;
-    const lost = unreadable.find((key) => key.name === name);
-    if (lost === undefined) throw new KeyFault(404, `There is no key ${name}.`);
-    throw new KeyFault(409, `The key ${name} works nowhere, since it can't be read: ${lost.problem}`);
-  }
+interface ReadKeys {
+  readonly version: number;
+  readonly keys: readonly IssuedKey[];
+  readonly unreadable: readonly UnreadableKey[];
+}
+
+interface PlannedChange<Told> {
+  readonly kept: readonly IssuedKey[];
+  readonly told: (version: number) => Told;
+}
+
+/** @throws KeyFault if there is no key of the name that can be read */
+function namedIn({ keys, unreadable }: ReadKeys, name: string): readonly IssuedKey[] {
+  const named = keys.filter((key) => key.name === name);
+  if (named.length > 0) return named;
+  const lost = unreadable.find((key) => key.name === name);
+  if (lost === undefined) throw new KeyFault(404, `There is no key ${name}.`);
+  throw new KeyFault(409, `The key ${name} works nowhere, since it can't be read: ${lost.problem}`);
 }
 
 /** Returns the group that a new key joins: with the budget that comes with it, or else that of the members. */

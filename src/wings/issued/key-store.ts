@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { msOf } from './key.ts';
+import { z } from 'zod';
+import { jsonIn, msOf } from './key.ts';
 
 /** Counts of what one client has asked by one key, of one document, in one day (UTC). */
 export interface UsageRow {
@@ -46,10 +47,15 @@ function choosePlace(places: readonly string[], isThere: (place: string) => bool
   return found ?? '';
 }
 
-function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow {
-  const [key = '', client = '', document = ''] = JSON.parse(place) as string[];
+/** Makes the row of a place; none of one that is damaged. */
+function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow | [] {
+  const names = Place.safeParse(jsonIn(place));
+  if (!names.success) return [];
+  const [key, client, document] = names.data;
   return { day, key, client, document, counts };
 }
+
+const Place = z.tuple([z.string(), z.string(), z.string()]);
 
 /** Usage in memory, of a bounded number of rows for each key and day. */
 export class UsageBook {
@@ -72,7 +78,7 @@ export class UsageBook {
 
   rows(days: Iterable<string> = this.#days.keys()): readonly UsageRow[] {
     return [...days].flatMap((day) =>
-      [...(this.#days.get(day) ?? [])].map(([place, counts]) => rowAt(day, place, counts)),
+      [...(this.#days.get(day) ?? [])].flatMap(([place, counts]) => rowAt(day, place, counts)),
     );
   }
 
@@ -92,6 +98,12 @@ export interface Count {
   readonly keptMs: number;
 }
 
+/** The keys as they stand: each change of any of them makes another version. */
+export interface KeptKeys {
+  readonly version: number;
+  readonly texts: readonly string[];
+}
+
 /**
  * Keeps issued keys by their digests, and counts their calls, for all gateways that share the store. Unlike a store of
  * figures it forgets nothing by itself, and each method fails if the store can't be reached. A call stands in up to six
@@ -101,8 +113,12 @@ export interface KeyStore {
   /** True if other processes count in it as well. */
   readonly isShared: boolean;
   get(name: string): Promise<string | null>;
-  all(): Promise<readonly string[]>;
-  set(name: string, text: string): Promise<void>;
+  all(): Promise<KeptKeys>;
+  /**
+   * Keeps texts, if the keys are still of a version: so that all changes have one order, whoever makes them.
+   * @returns the version from now on; null if the keys have changed meanwhile, and nothing was kept
+   */
+  change(version: number, texts: ReadonlyMap<string, string>): Promise<number | null>;
   /**
    * Counts a call in each of the windows, or in none if one has no room: nothing comes between.
    * @returns the counts as they stand, and the place of the first that has no room; null if the call was taken
@@ -128,6 +144,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Times as long as a held figure that a key may take: one that is late is a miss, a key that is late is none. */
 const PATIENCE = 5;
 
+/** Milliseconds after which a request that knows enough by itself goes on without the store. */
+export const LATE_MS = 50;
+
 /** Opens the keys of a store, which may be out of reach as yet. */
 export async function openKeyStore(url: string, timeoutMs: number): Promise<KeyStore> {
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
@@ -144,12 +163,16 @@ function openMemory(): KeyStore {
     for (const [name, { untilMs }] of counts) if (untilMs < performance.now()) counts.delete(name);
   };
   let takes = 0;
+  let version = 0;
   return {
     isShared: false,
     get: async (name) => keys.get(name) ?? null,
-    all: async () => [...keys.values()],
-    async set(name, text) {
-      keys.set(name, text);
+    all: async () => ({ version, texts: [...keys.values()] }),
+    async change(expected, texts) {
+      if (version !== expected) return null;
+      for (const [name, text] of texts) keys.set(name, text);
+      version += 1;
+      return version;
     },
     async take(wanted) {
       const calls = callsOf(wanted.map(({ name }) => name));
@@ -184,21 +207,23 @@ const TAKES_BETWEEN_SWEEPS = 1_000;
 const byOf = (count: Count | undefined) => count?.by ?? 1;
 
 function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
+  // A count that is no number has room for nothing.
   const full = wanted.findIndex(
-    (count, i) => count.most !== null && (calls[i] ?? 0) + byOf(count) > count.most,
+    (count, i) => count.most !== null && !((calls[i] ?? 0) + byOf(count) <= count.most),
   );
   return full === -1 ? null : full;
 }
 
-/** Milliseconds that a write waits for another process that writes. */
-const BUSY_TIMEOUT_MS = 1_000;
+/** Milliseconds that work on the file waits for another process that has locked it. */
+const BUSY_MS = 1_000;
 
 /** Opens keys in a file beside that of the figures, which may be deleted, or set aside once it is damaged. */
 async function openFile(path: string): Promise<KeyStore> {
-  const { inTransaction, loadSqlite } = await import('../stores/sqlite.ts');
+  const { inTransaction, loadSqlite, onceUnlocked, waitForNobody } = await import('../stores/sqlite.ts');
   const openDatabase = await loadSqlite();
-  const db = openDatabase(path, BUSY_TIMEOUT_MS);
+  const db = openDatabase(path, BUSY_MS);
   db.exec(`
+    CREATE TABLE IF NOT EXISTS versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
@@ -206,47 +231,63 @@ async function openFile(path: string): Promise<KeyStore> {
   const getKey = db.prepare('SELECT text FROM keys WHERE name = ?');
   const allKeys = db.prepare('SELECT text FROM keys');
   const setKey = db.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');
+  const getVersion = db.prepare("SELECT version FROM versions WHERE name = 'keys'");
+  const setVersion = db.prepare("INSERT OR REPLACE INTO versions VALUES ('keys', ?)");
   const getCount = db.prepare('SELECT calls FROM counts WHERE name = ?');
   const count = db.prepare(
     'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + excluded.calls',
   );
   const uncount = db.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
   const sweep = db.prepare('DELETE FROM counts WHERE expires < ?');
-  sweep.run(Date.now());
   let takes = 0;
   const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
-  const atOnce = <T>(work: () => T): T => inTransaction(db, work);
+  const versionNow = () => Number(getVersion.get()?.version ?? 0);
+  waitForNobody(db);
+  const patiently = <T>(work: () => T): Promise<T> => onceUnlocked(work, BUSY_MS);
+  const atOnce = <T>(work: () => T): Promise<T> => patiently(() => inTransaction(db, work));
   return {
     isShared: true,
-    get: async (name) => (getKey.get(name)?.text as string | undefined) ?? null,
-    all: async () => allKeys.all().map(({ text }) => String(text)),
-    async set(name, text) {
-      setKey.run(name, text);
-    },
-    async take(wanted) {
-      return atOnce(() => {
+    get: (name) => patiently(() => (getKey.get(name)?.text as string | undefined) ?? null),
+    all: () =>
+      patiently(() => {
+        // The version first: keys that are newer than it are only read once more.
+        const version = versionNow();
+        return { version, texts: allKeys.all().map(({ text }) => String(text)) };
+      }),
+    change: (expected, texts) =>
+      atOnce(() => {
+        if (versionNow() !== expected) return null;
+        for (const [name, text] of texts) setKey.run(name, text);
+        setVersion.run(expected + 1);
+        return expected + 1;
+      }),
+    take: (wanted) =>
+      atOnce(() => {
         const calls = callsOf(wanted.map(({ name }) => name));
         const full = firstFull(wanted, calls);
         if (full === null) for (const one of wanted) count.run(one.name, byOf(one), Date.now() + one.keptMs);
-        takes += 1;
         if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
+        takes += 1;
         return full === null
           ? { calls: calls.map((one, i) => one + byOf(wanted[i])), full }
           : { calls, full };
-      });
-    },
-    async putBack(names) {
-      for (const name of names) uncount.run(name);
-    },
-    read: async (names) => callsOf(names),
-    ...usageIn(db, atOnce),
+      }),
+    putBack: (names) =>
+      atOnce(() => {
+        for (const name of names) uncount.run(name);
+      }),
+    read: (names) => patiently(() => callsOf(names)),
+    ...usageIn(db, atOnce, patiently),
     async close() {
       db.close();
     },
   };
 }
 
-function usageIn(db: DatabaseSync, atOnce: (work: () => void) => void) {
+/** Does work on the file: once nobody else has it locked, or that and as one. */
+type FileWork = <T>(work: () => T) => Promise<T>;
+
+function usageIn(db: DatabaseSync, atOnce: FileWork, patiently: FileWork) {
   const isThere = db.prepare(
     "SELECT 1 FROM usage WHERE day = ? AND key = ? AND place = ? AND measure = 'operations'",
   );
@@ -261,7 +302,7 @@ function usageIn(db: DatabaseSync, atOnce: (work: () => void) => void) {
     'SELECT place, json_group_object(measure, count) AS counts FROM usage WHERE day = ? GROUP BY key, place',
   );
   return {
-    async addUsage(rows, _batch, keptFrom) {
+    addUsage: (rows, _batch, keptFrom) =>
       atOnce(() => {
         for (const row of rows) {
           const { day, key, counts } = row;
@@ -270,11 +311,14 @@ function usageIn(db: DatabaseSync, atOnce: (work: () => void) => void) {
           for (const [measure, count] of Object.entries(counts)) add.run(day, key, place, measure, count);
         }
         forget.run(keptFrom);
-      });
-    },
-    readUsage: async (days) =>
-      days.flatMap((day) =>
-        ofDay.all(day).map(({ place, counts }) => rowAt(day, String(place), JSON.parse(String(counts)))),
+      }),
+    readUsage: (days) =>
+      patiently(() =>
+        days.flatMap((day) =>
+          ofDay
+            .all(day)
+            .flatMap(({ place, counts }) => rowAt(day, String(place), JSON.parse(String(counts)))),
+        ),
       ),
   } satisfies Partial<KeyStore>;
 }
@@ -320,9 +364,19 @@ for i, day in ipairs(KEYS) do
 end
 `;
 
+/** Does the same as the others' `change`. */
+const CHANGE = `
+if (redis.call('GET', KEYS[2]) or '0') ~= ARGV[1] then return false end
+for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+return redis.call('INCR', KEYS[2])
+`;
+
+const ALL = `return {redis.call('GET', KEYS[2]) or '0', redis.call('HVALS', KEYS[1])}`;
+
 /** The braces keep all keys and counts together in a cluster. */
 const NAMESPACE = 'country-graph:{issued}:';
 const KEYS = `${NAMESPACE}keys`;
+const VERSION = `${NAMESPACE}version`;
 
 async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
   const { connectedTo } = await import('../stores/redis.ts');
@@ -332,9 +386,14 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
   return {
     isShared: true,
     get: async (name) => (await inTime(client.hGet(KEYS, name))) ?? null,
-    all: () => inTime(client.hVals(KEYS)),
-    async set(name, text) {
-      await inTime(client.hSet(KEYS, name, text));
+    async all() {
+      const reply = inTime(client.eval(ALL, { keys: [KEYS, VERSION], arguments: [] }));
+      const [version, texts] = (await reply) as [string, string[]];
+      return { version: Number(version), texts };
+    },
+    async change(expected, texts) {
+      const order = { keys: [KEYS, VERSION], arguments: [String(expected), ...[...texts].flat()] };
+      return ((await inTime(client.eval(CHANGE, order))) as number | null) ?? null;
     },
     async take(wanted) {
       const order = {
@@ -382,7 +441,7 @@ function usageRowsIn(day: string, fields: Readonly<Record<string, string>>): rea
     counts[measure] = Number(count);
     places.set(place, counts);
   }
-  return [...places].map(([place, counts]) => rowAt(day, place, counts));
+  return [...places].flatMap(([place, counts]) => rowAt(day, place, counts));
 }
 
 function late(ms: number): Promise<never> {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { timeIn } from '../../periods.ts';
@@ -89,12 +89,42 @@ export function isPast(instant: string | null, nowMs: number): boolean {
   return instant !== null && msOf(instant) <= nowMs;
 }
 
-/** Reads a key that was kept under a name; null if it isn't the one. */
-export function issuedKeyFrom(text: string | null, name: string): IssuedKey | null {
-  if (text === null) return null;
-  const key = Kept.parse(JSON.parse(text));
-  const [one, other] = [Buffer.from(key.digest), Buffer.from(name)];
-  return one.length === other.length && timingSafeEqual(one, other) ? key : null;
+/** Tells that the kept text of a key is damaged, in words that repeat nothing by which the key could be found. */
+export class DamagedKey extends Error {
+  override readonly name = 'DamagedKey';
+  /** Name of the key, as far as its text tells. */
+  readonly keyName: string | null;
+
+  constructor(keyName: string | null, problem: string) {
+    super(problem);
+    this.keyName = keyName;
+  }
+}
+
+/**
+ * Reads the key that was kept under the name of its digest; under any, if none is given.
+ * @throws DamagedKey if the text is that of no key, or of another one
+ */
+export function issuedKeyFrom(text: string, digest?: string): IssuedKey {
+  const kept = Kept.safeParse(jsonIn(text));
+  if (!kept.success) {
+    const named = z.object({ name: Terms.shape.name }).safeParse(jsonIn(text));
+    // The engine's words on what is no JSON repeat some of it.
+    const problem = jsonIn(text) === undefined ? 'Its text is no JSON.' : z.prettifyError(kept.error);
+    throw new DamagedKey(named.data?.name ?? null, problem);
+  }
+  if (digest !== undefined && kept.data.digest !== digest)
+    throw new DamagedKey(kept.data.name, 'It is kept in the place of another key.');
+  return kept.data;
+}
+
+/** Reads JSON; undefined if it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the instant that a text of ours tells, in milliseconds since the epoch; that of a day is its first. */

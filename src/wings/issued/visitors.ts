@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '../../errors.ts';
 import { createLru } from '../../store/lru.ts';
 import { visitorOf } from '../../tenants/visitor.ts';
 import type { IssuedKey } from './key.ts';
-import type { KeyStore } from './key-store.ts';
+import { type KeyStore, LATE_MS } from './key-store.ts';
 
 /** Visitors that one process counts by itself. */
 const MOST_VISITORS = 50_000;
@@ -46,7 +47,8 @@ export class Visitors {
     if (!this.#store.isShared) return;
     const keptMs = (minute + 1) * MINUTE_MS - nowMs + KEPT_MS;
     const count = { name: `visitor:${visitor}:${minute}`, most, by: operations, keptMs };
-    const taken = await this.#store.take([count]).catch(() => null);
+    const taking = this.#store.take([count]).catch(() => null);
+    const taken = await Promise.race([taking, pause(LATE_MS, null, { ref: false })]);
     if (taken === null || taken.full === null) return;
     own.operations -= operations;
     throw tooMany(most, minute, nowMs);

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../../config.ts';
 import type { CounterSnapshot, HeldState, Leases, SharedCounters, Window } from '../../store/store.ts';
 import {
@@ -71,7 +72,9 @@ export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number
 export async function openSqlite(path: string, standInBytes: number, onFault: Fault): Promise<Backing> {
   const openDatabase = await loadSqlite();
   const open = () => {
-    const file = openFile(openDatabase(path, BUSY_TIMEOUT_MS));
+    const db = openDatabase(path, BUSY_TIMEOUT_MS);
+    const file = openFile(db);
+    waitForNobody(db);
     return { ...file, inode: inodeOf(path) };
   };
   const listeners: (() => void)[] = [];
@@ -112,7 +115,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
   async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
     const used = file ?? opened();
     try {
-      return await work(used);
+      return await onceUnlocked(() => work(used), BUSY_TIMEOUT_MS);
     } catch (error) {
       if (isDamage(error) && used === file) {
         // Without a file until another is open, or each try would find the one that is closed.
@@ -406,6 +409,41 @@ function setAside(path: string, damage: unknown, onFault: Fault): void {
   const aside = `${path}.damaged-${Date.now()}`;
   for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
   onFault(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
+}
+
+/**
+ * Has work on a file fail at once while another process has it locked, in place of a wait in which nothing else would be
+ * done: see {@link onceUnlocked}. A file is opened before that.
+ */
+export function waitForNobody(db: DatabaseSync): void {
+  db.exec('PRAGMA busy_timeout = 0;');
+}
+
+/** SQLite's code for a file that another process has locked. */
+const BUSY = 5;
+
+/** Milliseconds between tries of work on a file that is locked. */
+const BUSY_PAUSES_MS = [1, 2, 5, 10, 20] as const;
+
+/**
+ * Does work on a file once no other process has it locked. It waits between tries, and lets everybody else go on.
+ * @param work does all or nothing
+ * @param patienceMs milliseconds after which it fails
+ */
+export async function onceUnlocked<T>(work: () => T | Promise<T>, patienceMs: number): Promise<T> {
+  const untilMs = performance.now() + patienceMs;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= untilMs) throw error;
+    }
+    await pause(BUSY_PAUSES_MS[tries] ?? BUSY_PAUSES_MS.at(-1));
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY;
 }
 
 /** Does all of some work, or none of it: nothing comes between. */
