@@ -48,6 +48,7 @@ const IN_PLACE = [
       '',
       'default as Agent of lib/dispatcher/agent.js',
       'default as Client of lib/dispatcher/client.js',
+      'default as EnvHttpProxyAgent of lib/dispatcher/env-http-proxy-agent.js',
       'default as Pool of lib/dispatcher/pool.js',
       'default as errors of lib/core/errors.js',
     ),

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../config.ts';
 import { createGateway as openGateway } from '../gateway.ts';
 import { waitingBounds } from '../memory-budget.ts';
-import type { GatewayRequest, GatewayResponse } from '../operations/messages.ts';
+import { ChangedRequest, type GatewayRequest, type GatewayResponse } from '../operations/messages.ts';
 import type { PluginDefinition } from '../plugin.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute } from './graphql-route.ts';
@@ -13,7 +13,7 @@ export type { HttpHost, Kernel, Plugin, PluginDefinition, PluginHttp } from '../
 export { definePlugin } from '../plugin.ts';
 export type { Attempt } from '../service/call.ts';
 export type { GatewayRequest, GatewayResponse, SettingName };
-export { ConfigError, libraryPlugins };
+export { ChangedRequest, ConfigError, libraryPlugins };
 
 export interface GatewayOptions {
   /**

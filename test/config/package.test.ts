@@ -1,15 +1,29 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtempDisposable, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtempDisposable,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS, adopt, installTools, pnpmIn, tryAdopted } from '../../scripts/adopters.ts';
 import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
 import { openFiles } from '../address/publishing.ts';
 import { runCommand } from '../support/command.ts';
 import { type Installed, installPacked } from '../support/packed.ts';
+import { openProgram } from '../support/program.ts';
 import { packingFaults } from '../support/publishable.ts';
 import { startServing } from '../support/serving.ts';
 
@@ -186,6 +200,46 @@ describe('the package', () => {
     expect(stdout).toMatch(/^ {2}17\.1\.0 in \S+ for @graphql-tools\/schema$/m);
     expect(code).toBe(1);
     expect((await runCommand(['doctor'], { bin: installed.bin })).code).toBe(0);
+  });
+
+  it('runs the plugin of docs/plugins.md, as that says', async () => {
+    const folder = join(installed.home, 'plugins');
+    await mkdir(folder);
+    const files = readFileSync('docs/plugins.md', 'utf8').matchAll(
+      /^\*\*`(\S+)`\*\*\n\n```ts\n([\s\S]*?)^```$/gm,
+    );
+    for (const [, name = '', text = ''] of files) await writeFile(join(folder, name), text);
+    await symlink(resolve('node_modules/jose'), join(installed.home, 'node_modules/jose'));
+    await using program = await openProgram();
+    const secret = 'a secret of the company, 32 letters';
+    const env = {
+      ...process.env,
+      COUNTRY_DATA_URL: program.service.url,
+      TEAM_SECRET: secret,
+      TEAM_KEYS: JSON.stringify({ maps: program.sandbox.keys.team }),
+      PORT: '0',
+    };
+    const serving = spawn(process.execPath, ['server.ts'], { cwd: folder, env });
+    try {
+      const [line] = await once(createInterface(serving.stdout), 'line');
+      const origin = String(line).trim();
+      const token = await new SignJWT({ team: 'maps' })
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(new TextEncoder().encode(secret));
+      const ask = async (authorization: string) => {
+        const headers = { 'content-type': 'application/json', authorization };
+        const body = JSON.stringify({ query: '{ country(code: "KE") { name } }' });
+        const answer = await fetch(`${origin}/graphql`, { method: 'POST', headers, body });
+        const { data, errors, extensions } = await answer.json();
+        return [data.country?.name, errors?.[0].extensions.code, extensions.upstream.calls];
+      };
+      expect(await ask(`Bearer ${token}`)).toEqual(['Kenya', undefined, 1]);
+      expect(await ask(`Bearer ${token}x`)).toEqual([undefined, 'UNAUTHENTICATED', 0]);
+      expect([...program.sandbox.log].map(({ key }) => key)).toEqual(['team']);
+      expect(await (await fetch(`${origin}/teams`)).json()).toEqual(['maps']);
+    } finally {
+      serving.kill();
+    }
   });
 
   // `npm run adopters` does so beside every graphql, and beside none.

@@ -14,9 +14,12 @@ const RECIPE = /^# How to add a route[\s\S]*/;
 /** Pages from an empty folder: `getting-started.test.ts` follows them to the letter. */
 const PAGES = /^## Plain fetch[\s\S]*?(?=^## When something fails)/m;
 
+/** A plugin from an empty folder: `package.test.ts` follows it to the letter. */
+const PLUGIN = /^```sh\nnpm init[\s\S]*?(?=^`node server\.ts`)/m;
+
 /** A document without the parts that other tests follow. Each line keeps its number. */
 export const withoutRecipe = (markdown: string) =>
-  [RECIPE, PAGES].reduce(
+  [RECIPE, PAGES, PLUGIN].reduce(
     (rest, part) => rest.replace(part, (text) => '\n'.repeat(text.split('\n').length - 1)),
     markdown,
   );
