@@ -101,6 +101,7 @@ export function createPlainGateway(upstreamUrl: string) {
       };
       // DataLoader's own schedule: once the promises that are ready have run.
       const batchGate = {
+        isOpen: true,
         closeDuring: <T>(promise: Promise<T>) => promise,
         openDuring: <T>(figures: Promise<T>) => figures,
         whenOpen: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),

@@ -15,6 +15,7 @@ import type { IndicatorRecord, TickerRecord } from '../service/records/reference
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
+import { type CallOrder, createCallOrder } from './call-order.ts';
 import { type BatchGate, createObservationLoader, type Effort } from './observations.ts';
 
 /** Names that, at no call, are known to be all there are. */
@@ -301,8 +302,11 @@ function remembering(sending: Sending) {
  * bill as the call that a field fetching for itself would have sent.
  */
 export function createLoaders(parts: LoadersParts) {
-  const { ask } = parts;
-  const { sending, told } = remembering(parts.sending);
+  const { ask, hasPlenty, batchGate } = parts;
+  const { tenant } = parts.sending.caller;
+  const isShort = () => hasPlenty !== undefined && !hasPlenty(tenant);
+  const order = createCallOrder(parts.sending.payer, isShort, () => batchGate.isOpen);
+  const { sending, told } = remembering({ ...parts.sending, payer: order.payer });
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
     later(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
   const counted =
@@ -319,13 +323,23 @@ export function createLoaders(parts: LoadersParts) {
     return createTickerLoader(ask, sending, parts.tickersLearned);
   });
   const tickerLoader: TickerLoader = {
-    where: counted(async (filter) => (await tickers()).where(filter)),
-    find: counted(async (exchangeCode, symbol) => (await tickers()).find(exchangeCode, symbol)),
+    where: counted((filter) =>
+      order.leads(
+        service.tickers.route,
+        tickers().then((loader) => loader.where(filter)),
+      ),
+    ),
+    find: counted((exchangeCode, symbol) =>
+      order.leads(
+        service.tickers.route,
+        tickers().then((loader) => loader.find(exchangeCode, symbol)),
+      ),
+    ),
   };
   const doubts = createDoubts(parts.learned);
 
   return {
-    load: createEndpointLoader(ask, sending),
+    load: createEndpointLoader(ask, sending, order),
     countries: counted(countries),
     sources: counted(sources),
     indicators: counted((filter?: service.IndicatorsParams) => catalogue()(filter)),
@@ -351,7 +365,7 @@ export function createLoaders(parts: LoadersParts) {
      */
     expectedCountries(): readonly string[] | null {
       const { countryCodes } = parts.learned;
-      const mayAsk = countryCodes.length > 0 && parts.hasPlenty?.(sending.caller.tenant) === true;
+      const mayAsk = countryCodes.length > 0 && hasPlenty?.(tenant) === true;
       return mayAsk ? countryCodes : null;
     },
     /** Returns the names of a list that is held, as the operation may be answered by it. Asks for nothing. */
@@ -361,24 +375,27 @@ export function createLoaders(parts: LoadersParts) {
       sending.bill.cached += 1;
       sending.onHeld?.(freshUntilMs);
     },
-    observations: { ...createObservationLoader({ ...parts, sending }, doubts.settle), ...told },
+    observations: { ...createObservationLoader({ ...parts, sending, order }, doubts.settle), ...told },
   };
 }
 
 /** Asks an endpoint for each answer once, however many want it. */
-function createEndpointLoader(ask: Ask, sending: Sending) {
+function createEndpointLoader(ask: Ask, sending: Sending, order: CallOrder) {
   // biome-ignore lint/suspicious/noExplicitAny: each endpoint has parameters and results of its own
   const loaders = new Map<unknown, DataLoader<any, any, string>>();
 
   function loaderOf<Params, Result>(endpoint: Endpoint<Params, Result>) {
     let loader: DataLoader<Params, Result | null, string> | undefined = loaders.get(endpoint);
     loader ??= new DataLoader(
-      (asked) =>
-        Promise.all(
+      async (asked) => {
+        const turn = order.turnOfRecords();
+        if (turn !== undefined) await turn;
+        return Promise.all(
           asked
             .map(async (params) => ask(endpoint, params, sending))
             .map((answered) => answered.catch(asError)),
-        ),
+        );
+      },
       { cacheKeyFn: (params) => makeCall(endpoint, params).target },
     );
     loaders.set(endpoint, loader);

@@ -15,7 +15,9 @@ import {
 } from '../plan/demand.ts';
 import { alikeWith, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import type { Sending } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import type { CallOrder } from './call-order.ts';
 
 export type BatchGate = ReturnType<typeof createBatchGate>;
 
@@ -46,6 +48,10 @@ export function createBatchGate(longestMs: number) {
     });
 
   return {
+    /** False while a load keeps it closed. */
+    get isOpen() {
+      return loading === 0;
+    },
     /** Keeps the gate closed until the promise settles. It ignores the outcome. */
     closeDuring<T>(promise: Promise<T>): Promise<T> {
       loading += 1;
@@ -303,6 +309,7 @@ interface FiguresMeans {
   readonly figures: Figures;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
+  readonly order: CallOrder;
 }
 
 type NationalsAsked = readonly [countryCodes: readonly string[], metricKey: string, maxAgeMs: number];
@@ -490,7 +497,10 @@ type WithOutcomes = <Result>(
  * DataLoader gathers the rest, with the demands of a field as one set: a promise for each of thousands of demands would
  * take longer than they do.
  */
-function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcomes: OnOutcomes): WithOutcomes {
+function createOutcomes(
+  { figures, sending, batchGate, order }: FiguresMeans,
+  onOutcomes: OnOutcomes,
+): WithOutcomes {
   /** Outcomes that the operation has; for demands that it has asked for, the set of each. */
   const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
@@ -518,7 +528,7 @@ function createOutcomes({ figures, sending, batchGate }: FiguresMeans, onOutcome
       fresh.push(demand);
     }
     if (fresh.length > 0) sets.add(own);
-    if (fresh.length > 0) own.failure = loader.load(fresh).catch(errorOf);
+    if (fresh.length > 0) own.failure = order.leads(observations.route, loader.load(fresh)).catch(errorOf);
     const failure = await firstFailure(Array.from(sets, (set) => set.failure));
     return demands.map(
       (demand) => cameOf(known.get(demand.name)) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
