@@ -98,6 +98,19 @@ export function requestIdOf(
   return randomUUID();
 }
 
+/** Codes of errors of a connection that its client has left, as sockets and streams name them. */
+const OF_LEAVING: ReadonlySet<unknown> = new Set([
+  ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
+  ...['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED'],
+]);
+
+/** Makes a reporter of faults that reports no client that has left: connections break, and nobody is at fault. */
+export function unlessLeft(report: (error: unknown, requestId: string) => void): typeof report {
+  return (error, requestId) => {
+    if (!OF_LEAVING.has((error as Partial<NodeJS.ErrnoException> | null)?.code)) report(error, requestId);
+  };
+}
+
 /** Takes a reply out of the server's hands. The raw response sends its headers with the first part. */
 export function hijacked(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();

@@ -6,7 +6,7 @@ import { ChangedRequest, type GatewayRequest, type GatewayResponse } from '../op
 import type { PluginDefinition } from '../plugin.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute } from './graphql-route.ts';
-import { type AnswerSending, createOutgoing, requestIdOf } from './http.ts';
+import { type AnswerSending, createOutgoing, requestIdOf, unlessLeft } from './http.ts';
 
 export type { OperationEvent } from '../operations/run.ts';
 export type { HttpHost, Kernel, Plugin, PluginDefinition, PluginHttp } from '../plugin.ts';
@@ -73,7 +73,7 @@ export async function createGateway({
     observer: { operation: onOperation, attempt: onAttempt, problem: onProblem },
   });
 
-  const problem = (error: unknown, requestId: string) => onProblem(error, 'server', requestId);
+  const problem = unlessLeft((error, requestId) => onProblem(error, 'server', requestId));
   const sending: AnswerSending = {
     course: { isClosing: false, isDraining: false },
     outgoing: createOutgoing(waitingBounds(config), () => {}),

@@ -13,7 +13,14 @@ import { waitingBounds } from '../../memory-budget.ts';
 import { METHODS } from '../../operations/messages.ts';
 import type { HttpHost } from '../../plugin.ts';
 import { graphqlRoute, refuse } from '../../server/graphql-route.ts';
-import { createOutgoing, type Outgoing, requestIdOf, taggedText, trusting } from '../../server/http.ts';
+import {
+  createOutgoing,
+  type Outgoing,
+  requestIdOf,
+  taggedText,
+  trusting,
+  unlessLeft,
+} from '../../server/http.ts';
 import type { PublicDocument } from '../address/public-documents.ts';
 import type { LiveTransport } from '../live/transports.ts';
 import type { Log } from './log.ts';
@@ -88,10 +95,10 @@ export function createServer(parts: ServerParts) {
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
   const open = watchOpenRequests(app);
   const outgoing = createOutgoing(waitingBounds(config), metrics.cut);
-  const problem = (error: unknown, requestId: string) => {
+  const problem = unlessLeft((error, requestId) => {
     log.problem(error, 'server', requestId);
     metrics.problem(error, 'server');
-  };
+  });
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
