@@ -18,10 +18,99 @@ const MAX_AWAY_SECONDS = 3_600;
 /** Characters from which a text is a key rather than a word. */
 const LEAST_KEY_LENGTH = 8;
 
-/** Takes the key out of the service's words, which are told, held and logged. */
-function withoutKey(text: string, { caller }: Sending): string {
-  const key = caller.authorization?.replace(/^bearer +/i, '') ?? '';
-  return key.length < LEAST_KEY_LENGTH ? text : text.replaceAll(key, '[redacted]');
+/** Characters in a row of a key that are taken for it: services tell of the half of one, too. */
+const PIECE_LENGTH = { least: 6, most: 8 };
+
+/** Escapes within escapes that are undone. */
+const MAX_ESCAPES = 3;
+
+/** Ways to write a character otherwise: escapes of JSON and of scripts, of addresses and of HTML; and blanks between. */
+const ESCAPE =
+  /\\u\{?([\da-f]{2,6})\}?|\\x([\da-f]{2})|%u?(00[\da-f]{2}|[\da-f]{2})|&#x([\da-f]{1,6});?|&#(\d{1,7});?|&([a-z]{2,8});|\\([^a-z\d])|[\s\u00ad\u200b-\u200d\u2060\ufeff]+/gi;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", sol: '/', bsol: '\\', plus: '+', equals: '=' },
+  ...{ period: '.', colon: ':', comma: ',', dash: '-', hyphen: '-', lowbar: '_', tilde: '~', ast: '*' },
+  ...{ num: '#', percnt: '%', dollar: '$', excl: '!', quest: '?', commat: '@', lpar: '(', rpar: ')' },
+};
+
+/** Words as they read once escapes are undone; `places` tells where each character begins in the words, and their end. */
+interface Read {
+  readonly text: string;
+  readonly places: readonly number[];
+}
+
+function unescaped({ text, places }: Read): Read {
+  const read: string[] = [];
+  const from: number[] = [];
+  let last = 0;
+  const keep = (to: number) => {
+    for (; last < to; last += 1) {
+      read.push(text[last] ?? '');
+      from.push(places[last] ?? 0);
+    }
+  };
+  for (const match of text.matchAll(ESCAPE)) {
+    const character = characterOf(match);
+    if (character === null) continue;
+    keep(match.index);
+    if (character !== '') {
+      read.push(character);
+      from.push(places[match.index] ?? 0);
+    }
+    last = match.index + match[0].length;
+  }
+  keep(text.length);
+  return { text: read.join(''), places: [...from, places.at(-1) ?? 0] };
+}
+
+/** Returns the character that an escape stands for, nothing for blanks; null if it isn't one that a key can have. */
+function characterOf([, ...groups]: RegExpExecArray): string | null {
+  const [unicode, hex, percent, entityHex, entity, name, bare] = groups;
+  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? null;
+  if (bare !== undefined) return bare;
+  const digits = unicode ?? hex ?? percent ?? entityHex;
+  if (digits === undefined && entity === undefined) return '';
+  const code = digits === undefined ? Number(entity) : Number.parseInt(digits, 16);
+  return code > 0 && code < 128 ? String.fromCharCode(code) : null;
+}
+
+/**
+ * Takes the key out of the service's words, which are told, held and logged: in whichever way it is written there, and
+ * pieces of it as well.
+ */
+function withoutKey(words: string, { caller }: Sending): string {
+  const key = inLowerCase(caller.authorization?.replace(/^bearer +/i, '') ?? '');
+  if (key.length < LEAST_KEY_LENGTH) return words;
+  const { least, most } = PIECE_LENGTH;
+  const length = Math.max(least, Math.min(most, Math.ceil(key.length / 2)));
+  const pieces = new Set<string>();
+  for (let at = 0; at + length <= key.length; at += 1) pieces.add(key.slice(at, at + length));
+  const hidden = new Uint8Array(words.length);
+  let read: Read = { text: words, places: Array.from({ length: words.length + 1 }, (_, i) => i) };
+  for (let round = 0; round <= MAX_ESCAPES; round += 1) {
+    const lower = inLowerCase(read.text);
+    for (let at = 0; at + length <= lower.length; at += 1)
+      if (pieces.has(lower.slice(at, at + length))) hidden.fill(1, read.places[at], read.places[at + length]);
+    const further = unescaped(read);
+    if (further.text === read.text) break;
+    read = further;
+  }
+  return hidden.includes(1) ? redacted(words, hidden) : words;
+}
+
+/** Changes no other letters than those of keys: a text has to keep its length. */
+function inLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+function redacted(words: string, hidden: Uint8Array): string {
+  let told = '';
+  for (let at = 0; at < words.length; at += 1) {
+    if (hidden[at] === 0) told += words[at];
+    else if (at === 0 || hidden[at - 1] === 0) told += '[redacted]';
+  }
+  return told;
 }
 
 /**
@@ -40,9 +129,9 @@ export function refused(
   nowMs: number,
 ): Failure {
   const { status, text, retryAfter } = answer;
-  const sent = jsonIn(withoutKey(text, sending));
+  const sent = jsonIn(text);
   const isPage = status >= 400 && status < 500 && !isOwnError(sent);
-  const failure = isPage ? pageInstead(status, call) : failureOf(status, detailIn(sent), call);
+  const failure = isPage ? pageInstead(status, call) : failureOf(status, detailIn(sent, sending), call);
   return isPage || status === 503 ? failure.with(awayUntil(retryAfter, nowMs)) : failure;
 }
 
@@ -70,9 +159,8 @@ export function isOwnError(body: unknown): body is JsonObject {
  * it and us may. Unless they name the thing asked for, a 404 is no word on the records that the service holds.
  */
 export function notFound(text: string, call: Call, sending: Sending): Pick<Answer, 'body' | 'stray'> {
-  const said = withoutKey(text, sending);
-  const sent = jsonIn(said);
-  const detail = detailIn(sent) ?? '';
+  const sent = jsonIn(text);
+  const detail = detailIn(sent, sending) ?? '';
   const body = isOwnError(sent) ? { detail } : undefined;
   if (body !== undefined && namesAsked(call, detail)) return { body };
   const stray = new Failure(
@@ -128,9 +216,10 @@ function awayUntil(header: string | string[] | undefined, nowMs: number): Failur
   return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };
 }
 
-/** Reads the service's own words in the body of an error; undefined if it has none. */
-function detailIn(body: unknown): string | undefined {
-  return wordsOf(body)?.slice(0, MAX_WORDS);
+/** Reads the service's own words in the body of an error, without the key; undefined if it has none. */
+function detailIn(body: unknown, sending: Sending): string | undefined {
+  const words = wordsOf(body)?.slice(0, MAX_WORDS);
+  return words === undefined ? undefined : withoutKey(words, sending);
 }
 
 /** Parses the body of an error; undefined if that is no JSON, or none that a service would send. */
