@@ -88,15 +88,15 @@ export function createPlainGateway(upstreamUrl: string) {
         waitDeadlineMs: 0,
       };
       const figures: Figures = {
-        held: () => null,
+        find: () => null,
         several: createObservationEntries(NO_TENANT_CACHE).several,
-        async fetch(demands, told, settle) {
+        async fetch(demands, told) {
           const found = new Map<string, ObservationRecord[]>();
           await Promise.all([
             fetchKind('latest', demands, told, found),
             fetchKind('series', demands, told, found),
           ]);
-          for (const demand of demands) settle(demand, found.get(demand.key) ?? []);
+          return new Map(demands.map(({ key, name }) => [name, found.get(key) ?? []]));
         },
       };
       // DataLoader's own schedule: once the promises that are ready have run.

@@ -84,6 +84,11 @@ export function periodOf({
   return /^[a-z]/.test(plain) && !/\d{3}/.test(plain) ? periodIn(`${plain} ${whole}`) : null;
 }
 
+/** True if some rule reads the periods of all of these rows. */
+export function areReadable(rows: readonly { readonly year: number; readonly period: string }[]): boolean {
+  return rows.every((row) => periodOf(row) !== null);
+}
+
 /**
  * Moves a period by some years: 2023-Q3 for 2024-Q3 and -1.
  * @returns null if there is none, as of a week 53 or a 29 February

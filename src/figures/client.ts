@@ -3,8 +3,7 @@ import {
   covers,
   type Demand,
   keyOf,
-  latestFor,
-  type Mode,
+  latestOf,
   type Pair,
   takenUntilMs,
   type YearRange,
@@ -19,12 +18,22 @@ import {
   type FetchedRows,
   type NameSearch,
   NONE_WHOLE,
+  type PairOutcome,
   type PairsToFetch,
   type Repair,
   sum,
   type Task,
 } from './data-calls.ts';
-import type { Fetch, Figures, FiguresParts, Outcome, Settle } from './entries.ts';
+import type {
+  Fetch,
+  FetchBatch,
+  Figures,
+  FiguresParts,
+  ObservationEntry,
+  Outcome,
+  Outcomes,
+  Telling,
+} from './entries.ts';
 import { held, heldAtOnce, openHolding } from './held.ts';
 import { createObservationPool } from './pool.ts';
 
@@ -33,10 +42,13 @@ import { createObservationPool } from './pool.ts';
  * come. The stage stands below the pool, which makes one batch of the demands of all operations: so a demand that comes
  * to several gateways at once takes the calls that one of them would have made.
  */
-export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now }: FiguresParts): Fetch {
+export function leased(
+  next: FetchBatch,
+  { inFlight, othersEntries, othersTtlMs, now }: FiguresParts,
+): FetchBatch {
   const { cache } = inFlight;
   if (cache === null) return next;
-  return async (demands, sending, settle, onCall) => {
+  return async (demands, sending, telling) => {
     const { tenant } = sending.caller;
     const startedAtMs = now();
     const byKey = new Map(demands.map((demand) => [demand.key, demand]));
@@ -45,22 +57,24 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
       group: tenant.digest,
       names: [...byKey.keys()],
       signal: sending.signal,
-      fetch: (keys) => next(named(keys), sending, settle, onCall),
+      fetch: (keys) => next(named(keys), sending, telling),
       async takeOver(keys) {
         const found = await othersEntries.read(tenant, named(keys));
         if (!cache.isAccepted(tenant)) return keys;
-        const missing: string[] = [];
-        for (const demand of named(keys)) {
-          const entry = found.get(demand.key);
-          const isFresh =
-            entry !== undefined &&
-            // An entry that was young enough at the start is not too old for having been waited for.
-            (entry.atMs >= startedAtMs || startedAtMs < takenUntilMs(demand, entry.atMs, othersTtlMs));
-          if (isFresh) settle(demand, entry.rows);
-          else missing.push(demand.key);
-        }
-        if (missing.length < keys.length) sending.bill.shared += 1;
-        return missing;
+        const entryOf = ({ key }: Demand) => found.get(key);
+        // An entry that was young enough at the start is not too old for having been waited for.
+        const isTaken = (demand: Demand, { atMs }: ObservationEntry) =>
+          atMs >= startedAtMs || startedAtMs < takenUntilMs(demand, atMs, othersTtlMs);
+        const { taken = [], missing = [] } = Object.groupBy(named(keys), (demand) => {
+          const entry = entryOf(demand);
+          return entry !== undefined && isTaken(demand, entry) ? 'taken' : 'missing';
+        });
+        telling.onOutcomes(
+          taken,
+          taken.map((demand) => entryOf(demand)?.rows ?? []),
+        );
+        if (taken.length > 0) sending.bill.shared += 1;
+        return missing.map(({ key }) => key);
       },
     });
   };
@@ -78,15 +92,15 @@ export type ObservationClient = ReturnType<typeof createObservationClient>;
  *   share the store are fetching already are left to them.
  * - A plan becomes rectangles, a call each. Only if an answer is cut, or a call refused, does it enter a repair.
  *
- * The first stage works for one operation, the pool and all below for those that wait for a batch. From `covered` on,
- * stages are of another shape than {@link Fetch}: they fetch pairs, and a rectangle of them.
+ * The first stage works for one operation, and returns its outcomes. The pool and all below work for those that wait for a
+ * batch, and tell outcomes call by call. From `covered` on, stages fetch pairs, and a rectangle of them.
  */
 export function createObservationClient(parts: FiguresParts) {
   const pool = createObservationPool(leased(createDataFetch(parts), parts), parts);
   const holding = openHolding(parts, async () =>
     (await import('../wings/revalidation.ts')).createRevalidation(parts),
   );
-  const shared = { held: heldAtOnce(holding), several: parts.entries.several };
+  const shared = { find: heldAtOnce(holding), several: parts.entries.several };
   return {
     join(caller: Caller) {
       const participant = pool.join(caller);
@@ -97,8 +111,20 @@ export function createObservationClient(parts: FiguresParts) {
 }
 
 /** Fetches demands from the service, held or not, in the fewest calls that its limits allow. */
-export function createDataFetch(parts: FiguresParts): Fetch {
+export function createDataFetch(parts: FiguresParts): FetchBatch {
   return planned(covered(called(parts, REPAIR), parts), parts);
+}
+
+/** Waits for all outcomes of a batch, on behalf of an operation that shares it with no other. */
+export function gathered(next: FetchBatch): Fetch {
+  return async (demands, sending) => {
+    const outcomes: Outcomes = new Map();
+    const onOutcomes: Telling['onOutcomes'] = (told, came) => {
+      for (const [i, { key }] of told.entries()) outcomes.set(key, came[i] ?? []);
+    };
+    await next(demands, sending, { onOutcomes });
+    return outcomes;
+  };
 }
 
 /** The repair of calls, loaded by the first that needs it: most gateways hardly ever see a cut answer or a refusal. */
@@ -106,8 +132,6 @@ const REPAIR: Repair = {
   cut: async (...cut) => (await import('../wings/repair.ts')).completed(...cut),
   refused: async (...refused) => (await import('../wings/bisected.ts')).bisected(...refused),
 };
-
-type SettlePair = PairsToFetch['settle'];
 
 type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
@@ -156,135 +180,162 @@ function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
   return isLimitKnown && (years === null || yearsParam !== 'unknown');
 }
 
-interface Together {
-  readonly next: FetchPairs;
+/** Demands that are planned as one, on their way. */
+interface Together extends Telling {
   readonly planning: FiguresParts;
   readonly sending: Sending;
-  readonly settle: Settle;
-  readonly onCall: Parameters<Fetch>[3];
-  readonly search: NameSearch;
+  /** Fetches pairs, and tells what has come for them. */
+  readonly fetch: (
+    part: PlanPart,
+    settle: PairsToFetch['settle'],
+    onTask?: PairsToFetch['onTask'],
+  ) => Promise<unknown>;
 }
 
 /**
- * Plans demands as pairs to ask for as latest and as series, and settles each demand by the outcome of its pair: a
+ * Plans demands as pairs to ask for as latest and as series, and tells the outcome of each demand by that of its pair: a
  * latest figure may stand in the series. If several rows of the series may be the latest, the service's own choice is
  * asked for. If the series can't be had whole, its latest figure is asked for all the same.
  */
-export function planned(next: FetchPairs, planning: FiguresParts): Fetch {
-  return async (demands, sending, settle, onCall) => {
+export function planned(next: FetchPairs, planning: FiguresParts): FetchBatch {
+  return async (demands, sending, telling) => {
     const search: NameSearch = {
       refusalsLeft: undefined,
       isListAsked: { countries: false, metrics: false },
       isRefusedWithYears: false,
       isAnswered: false,
     };
-    const together = { next, planning, sending, settle, onCall, search };
+    const fetch: Together['fetch'] = (part, settle, onTask) =>
+      next({ ...part, settle, onTask, round: 0, search }, sending);
+    const together = { ...telling, planning, sending, fetch };
     await Promise.all(byCase(demands).map((some) => fetchTogether(some, together)));
   };
 }
 
 async function fetchTogether(demands: readonly Demand[], together: Together): Promise<void> {
-  const { next, planning, sending, settle, onCall, search } = together;
+  const { planning, sending, fetch, onCall } = together;
   const wanted = byMode(demands);
-  const { series, parts } =
-    wanted.latest === ALL_ASKED ? asLatest(demands) : await planOf(sending.caller, demands, planning);
-  const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
-    if (mode === 'latest') {
-      const latest = wanted.latest === ALL_ASKED ? latestFor(pair) : wanted.latest.get(keyOf(pair));
-      if (latest !== undefined) settle(latest, outcome);
-      return;
-    }
-    for (const demand of takeAnswered(wanted.series, pair, years)) settle(demand, outcome);
-  };
-  const fetch = (part: PlanPart, settlePair: SettlePair, onTask?: PairsToFetch['onTask']) =>
-    next({ ...part, settle: settlePair, onTask, round: 0, search }, sending);
-
-  /** Series that tell no latest figure: the failure to have them whole, or rows of which the service has to choose. */
-  const untold = new Map<string, Failure | SeriesRows>();
-  const withoutLatest: Pair[] = [];
-  const settleLatest: SettlePair = (pair, outcome) => {
-    if (outcome !== 'no figure') return settleIn('latest', pair, outcome);
-    const series = untold.get(keyOf(pair));
-    if (series === undefined) withoutLatest.push(pair);
-    else if (series instanceof Failure) settleIn('latest', pair, series);
-    else settleFurtherBack(pair, series);
-  };
-  // If the latest row holds no value, the latest figure stands further back.
-  const settleFurtherBack = (pair: Pair, series: SeriesRows) => {
-    const newest = newestOf(series);
-    const rows = newest === null ? [] : [newest];
-    const asked = { mode: 'latest', years: null } as const;
-    if (newest !== null && contenders(series).length > 1)
-      planning.keep(sending.caller.tenant, asked, [{ pair, rows }], newest.fetchedAtMs);
-    settleIn('latest', pair, rows);
-  };
-  const settleSeries: SettlePair = (pair, outcome) => {
-    const rows = outcome === 'no figure' ? [] : outcome;
-    settleIn('series', pair, rows);
-    if (wanted.latest === ALL_ASKED || !wanted.latest.has(keyOf(pair))) return;
-    if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') {
-      untold.set(keyOf(pair), rows);
-    } else if (rows instanceof Error) {
-      settleLatest(pair, rows);
-    } else {
-      const newest = contenders(rows);
-      if (newest.length > 1) untold.set(keyOf(pair), rows);
-      else settleLatest(pair, newest);
-    }
-  };
-  const settleRange = (years: YearRange): SettlePair => {
-    return (pair, outcome) => settleIn('series', pair, outcome === 'no figure' ? [] : outcome, years);
-  };
-  const settling = ({ mode, years }: PlanPart) => {
-    if (mode === 'latest') return settleLatest;
-    return years === null ? settleSeries : settleRange(years);
-  };
+  const { series, parts } = await planOf(sending.caller, demands, planning);
+  const left: LeftOpen = { series: new Map(), blank: [] };
+  const settleLatest: PairsToFetch['settle'] = (pairs, outcomes) =>
+    tellLatest(pairs, outcomes, left, together);
+  const settleSeries =
+    (years: YearRange | null) => (pairs: readonly Pair[], outcomes: readonly PairOutcome[]) => {
+      const told = seriesOutcomes(pairs, outcomes, years, wanted, left);
+      together.onOutcomes(told.demands, told.outcomes);
+    };
   const onTask = (part: PlanPart) => onCall && ((task: Task) => onCall(takingAlong(task, part, wanted)));
+  const settling = ({ mode, years }: PlanPart) => (mode === 'latest' ? settleLatest : settleSeries(years));
   await Promise.all(parts.map((part) => fetch(part, settling(part), onTask(part))));
-  const again = untold.size === 0 ? [] : series.filter((pair) => untold.has(keyOf(pair)));
-  if (again.length > 0) {
-    await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
-  }
-  if (withoutLatest.length === 0) return;
-  const inSeries = { mode: 'series', pairs: withoutLatest, ...inWhole(withoutLatest, planning) } as const;
-  await fetch(inSeries, (pair, outcome) => {
-    if (outcome === 'no figure' || outcome instanceof Error)
-      settleLatest(pair, outcome === 'no figure' ? [] : outcome);
-    else settleFurtherBack(pair, outcome);
+  const chosen = left.series.size === 0 ? [] : series.filter((pair) => left.series.has(keyOf(pair)));
+  if (chosen.length > 0)
+    await fetch({ mode: 'latest', years: null, pairs: chosen, rowsOf: oneRow }, settleLatest);
+  const { blank } = left;
+  if (blank.length === 0) return;
+  const inSeries = { mode: 'series', pairs: blank, ...inWhole(blank, planning) } as const;
+  await fetch(inSeries, (pairs, outcomes) => {
+    const newest = outcomes.map((outcome, i) =>
+      Array.isArray(outcome) ? newestFor(pairs[i] as Pair, outcome, together) : outcome,
+    );
+    together.onOutcomes(
+      latestOf(pairs),
+      newest.map((outcome) => (outcome === 'no figure' ? [] : outcome)),
+    );
   });
 }
 
 type SeriesRows = readonly ObservationRecord[];
 
-/** Plans demands for latest figures alone: each is asked for as what it is. */
-function asLatest(pairs: readonly Pair[]): Awaited<ReturnType<typeof planOf>> {
-  return { series: [], parts: [{ mode: 'latest', years: null, pairs, rowsOf: oneRow }] };
+/** Latest figures that are wanted, and that answers have not told. */
+interface LeftOpen {
+  /** By pair: the failure to have the series whole, or its rows, of which the service has to choose. */
+  readonly series: Map<string, Failure | SeriesRows>;
+  /** Pairs whose latest row holds no value: the figure stands further back, in a series that hasn't come. */
+  readonly blank: Pair[];
+}
+
+/** Tells latest figures that have been asked for as such. */
+function tellLatest(
+  pairs: readonly Pair[],
+  outcomes: readonly PairOutcome[],
+  left: LeftOpen,
+  together: Together,
+): void {
+  const furtherBack = (pair: Pair): Outcome | undefined => {
+    const series = left.series.get(keyOf(pair));
+    return series instanceof Failure || series === undefined ? series : newestFor(pair, series, together);
+  };
+  const told = outcomes.map((outcome, i) =>
+    outcome === 'no figure' ? furtherBack(pairs[i] as Pair) : outcome,
+  );
+  const isTold = (_: unknown, i: number) => told[i] !== undefined;
+  if (told.includes(undefined)) {
+    left.blank.push(...pairs.filter((pair, i) => !isTold(pair, i)));
+    together.onOutcomes(
+      latestOf(pairs.filter(isTold)),
+      told.filter((outcome) => outcome !== undefined),
+    );
+  } else together.onOutcomes(latestOf(pairs), told as Outcome[]);
+}
+
+/** Returns the newest rows of a series in place of a latest row that holds no value. */
+function newestFor(pair: Pair, series: SeriesRows, { planning, sending }: Together): SeriesRows {
+  const newest = newestOf(series);
+  if (newest === null) return [];
+  const asked = { mode: 'latest', years: null } as const;
+  if (contenders(series).length > 1)
+    planning.keep(sending.caller.tenant, asked, [{ pair, rows: [newest] }], newest.fetchedAtMs);
+  return [newest];
+}
+
+/** The demands that series answer, or some years of them, and their latest figures, as far as they tell those. */
+function seriesOutcomes(
+  pairs: readonly Pair[],
+  came: readonly PairOutcome[],
+  years: YearRange | null,
+  wanted: Wanted,
+  left: LeftOpen,
+) {
+  const demands: Demand[] = [];
+  const outcomes: Outcome[] = [];
+  const latest: Pair[] = [];
+  const newest: Outcome[] = [];
+  for (const [i, pair] of pairs.entries()) {
+    const rows = came[i] === 'no figure' ? [] : (came[i] as Outcome);
+    for (const demand of takeAnswered(wanted.series, pair, years)) {
+      demands.push(demand);
+      outcomes.push(rows);
+    }
+    if (years !== null || !wanted.latest.has(keyOf(pair))) continue;
+    const told = rows instanceof Error ? rows : contenders(rows);
+    const isOpen =
+      told instanceof Failure ? told.code === 'UPSTREAM_INCOMPLETE' : Array.isArray(told) && told.length > 1;
+    if (isOpen) left.series.set(keyOf(pair), rows as Failure | SeriesRows);
+    else {
+      latest.push(pair);
+      newest.push(told);
+    }
+  }
+  return { demands: [...demands, ...latestOf(latest)], outcomes: [...outcomes, ...newest] };
 }
 
 /** Demands for series by their pairs: those of one pair may differ in their years. */
 type SeriesByPair = Map<string, Demand[]>;
 
-/** Stands for a map of all pairs: only latest figures are wanted, so each pair asked for is one of them. */
-const ALL_ASKED = Symbol('all asked');
-
-/** Demands by mode and pair. */
+/** Demands by mode. */
 interface Wanted {
-  readonly latest: Map<string, Demand> | typeof ALL_ASKED;
+  /** Pairs of which the latest figure is wanted; empty if no series are: then all that come are wanted. */
+  readonly latest: ReadonlySet<string>;
   readonly series: SeriesByPair;
 }
 
 function byMode(demands: readonly Demand[]): Wanted {
-  const series: SeriesByPair = new Map();
-  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series };
-  const latest = new Map<string, Demand>();
-  for (const demand of demands) {
-    const key = keyOf(demand);
-    const others = demand.mode === 'latest' ? undefined : series.get(key);
-    if (demand.mode === 'latest') latest.set(key, demand);
-    else if (others === undefined) series.set(key, [demand]);
-    else others.push(demand);
-  }
-  return { latest, series };
+  const series: SeriesByPair = Map.groupBy(
+    demands.filter(({ mode }) => mode === 'series'),
+    keyOf,
+  );
+  const latest = series.size === 0 ? [] : demands.filter(({ mode }) => mode === 'latest');
+  return { latest: new Set(latest.map(keyOf)), series };
 }
 
 /**
@@ -302,10 +353,9 @@ function takingAlong(task: Task, { mode, years }: PlanPart, { latest, series }: 
     if (!codes.has(demand.countryCode) || !keys.has(demand.metricKey)) return false;
     const name = keyOf(demand);
     if (mode === 'latest' && series.has(name)) return false;
-    if (mode === 'series' && latest !== ALL_ASKED && latest.has(name)) return false;
+    if (mode === 'series' && latest.has(name)) return false;
     if (years !== null && (demand.years === null || !covers(years, demand.years))) return false;
     if (mode === 'series') series.set(name, [...(series.get(name) ?? []), demand]);
-    else if (latest !== ALL_ASKED) latest.set(name, demand);
     names ??= new Set(task.pairs.map(keyOf));
     if (!names.has(name)) task.pairs = [...task.pairs, demand];
     names.add(name);

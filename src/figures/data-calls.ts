@@ -6,6 +6,7 @@ import {
   type Mode,
   type Pair,
   pairKey,
+  pairKeys,
   pairsOf,
   type Rectangle,
   type RowsOf,
@@ -210,7 +211,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts) {
   ): Promise<boolean> {
     const { received, meta } = list;
     const isEveryPairPresent = () =>
-      mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m));
+      mode === 'latest' && pairKeys(pairsOf(rectangle)).every(isPresentIn(groups));
     const looksCut = ({ totals, limitEffect }: Facts) => {
       if (meta.total !== null && meta.total > received) return true;
       if (meta.total !== null && totals === 'true') return false;
@@ -248,26 +249,29 @@ function everyPair(
   return countryCodes.every((code) => metricKeys.every((key) => test(code, key)));
 }
 
-function isPresent({ figures, blanks }: Groups, countryCode: string, metricKey: string): boolean {
-  const key = pairKey(countryCode, metricKey);
-  return figures.has(key) || blanks.has(key);
-}
+const isPresentIn =
+  ({ figures, blanks }: Groups) =>
+  (key: string) =>
+    figures.has(key) || blanks.has(key);
 
 function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
   const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
+  const keysOf = (some: readonly Pair[]) =>
+    pairKeys(
+      some.every(({ metricKey }) => askedKeyOf(metricKey) === metricKey)
+        ? some
+        : some.map(({ countryCode, metricKey }) => ({ countryCode, metricKey: askedKeyOf(metricKey) })),
+    );
   const figures = new Map<string, ObservationRecord[]>();
-  for (const row of rows) {
-    const key = pairKey(row.countryCode, askedKeyOf(row.metricKey));
+  for (const [i, key] of keysOf(rows).entries()) {
+    const row = rows[i] as ObservationRecord;
     const group = figures.get(key);
     if (group === undefined) figures.set(key, [row]);
     else group.push(row);
   }
   for (const group of figures.values()) if (group.length > 1) putInOrder(group);
   const counts = new Map<string, number>();
-  for (const { countryCode, metricKey } of blanks) {
-    const key = pairKey(countryCode, askedKeyOf(metricKey));
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
+  for (const key of keysOf(blanks)) counts.set(key, (counts.get(key) ?? 0) + 1);
   return { figures, blanks: counts, askedKeyOf };
 }
 
@@ -340,15 +344,18 @@ function highestLimitIn(detail: string, asked: number): number | null {
   return figures.length === 0 ? null : Math.max(...figures);
 }
 
+/**
+ * The outcome of a pair: its rows, a failure, or `'no figure'` if the latest row holds no value, so that the latest figure
+ * stands further back in the series.
+ */
+export type PairOutcome = Outcome | 'no figure';
+
 /** Pairs of one mode that are to be fetched. */
 export interface PairsToFetch extends PlanPart {
   /** Says that the call for a task is under way, and may answer further demands; left out if nobody listens. */
   readonly onTask?: ((task: Task) => void) | undefined;
-  /**
-   * Settles a pair: with rows, with a failure, or with `'no figure'` if the latest row holds no value, so that the latest
-   * figure stands further back in the series.
-   */
-  readonly settle: (pair: Pair, outcome: Outcome | 'no figure') => void;
+  /** Settles pairs that a call has answered, by the places of their outcomes. */
+  readonly settle: (pairs: readonly Pair[], outcomes: readonly PairOutcome[]) => void;
   /** Pairs of the cut answer that these are a part of; left out if they are of none. */
   readonly partOf?: number | undefined;
   /** Number of times that they were asked for again since, and were no fewer. */
@@ -451,9 +458,18 @@ export async function settlingFailures(
     return await fetch();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    for (const pair of task.pairs) task.settle(pair, error);
+    settleAs(task, task.pairs, error);
     return NOT_WHOLE;
   }
+}
+
+/** Settles pairs that have the same outcome. */
+export function settleAs({ settle }: PairsToFetch, pairs: readonly Pair[], outcome: PairOutcome): void {
+  if (pairs.length === 0) return;
+  settle(
+    pairs,
+    pairs.map(() => outcome),
+  );
 }
 
 /** Has no further pairs join a task: those that have joined are all that it settles. */
@@ -519,12 +535,13 @@ function handOut(
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
   let rows = ofNoPair;
-  for (const pair of pairs) {
+  const outcomes = pairs.map((pair): PairOutcome => {
     const key = nameOf(pair);
     const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
     rows += sentOf(groups, key);
-    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
-  }
+    return failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? []));
+  });
+  settle(pairs, outcomes);
   onRows?.(list.received, list.received - rows + ofNoPair);
   return { rows, isWhole: true };
 }

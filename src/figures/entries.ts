@@ -4,10 +4,11 @@ import {
   covers,
   type Demand,
   demandKey,
+  demandKeys,
   isWithin,
   type Mode,
   type Pair,
-  wholeKey,
+  wholeKeys,
   type YearRange,
 } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
@@ -263,7 +264,23 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       return entries.of(value) ?? decoded(value, { years, rows: value, atMs }, tenant);
     }
     const covering = rangesIn(value).filter((range) => covers(range.years, years));
-    return lastChecked(covering.map((range) => entries.of(range) ?? decoded(range, range, tenant)));
+    return lastChecked(covering.map((range) => entries.of(range) ?? decoded(range, range, tenant))) ?? null;
+  }
+
+  /** The entry for each demand that was last known to hold, in the values that are stored under `namesOf` them. */
+  function entriesIn(
+    held: readonly (CacheEntry<unknown> | undefined)[],
+    tenant: Tenant,
+    demands: readonly Demand[],
+  ): (ObservationEntry | undefined)[] {
+    const known = entries.ofMany(held.map((stored) => stored?.value));
+    let range = demands.length;
+    return demands.map(({ years }, i) => {
+      const whole = known[i] ?? entryOf(held[i], tenant);
+      return years === null
+        ? (whole ?? undefined)
+        : lastChecked([whole, entryOf(held[range++], tenant, years)]);
+    });
   }
 
   /** @param owner the part of a stored value that the entry is remembered on from now on */
@@ -300,39 +317,45 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
 
   return {
     several,
-    /** Returns the entry for a demand; undefined if none is held, or the store can't tell at once. */
-    atHand(tenant: Tenant, demand: Demand): ObservationEntry | undefined {
-      if (!tenantCache.isAtHand) return undefined;
-      return bestOf(demand, (name, years) => entryOf(tenantCache.peek<unknown>(tenant, name), tenant, years));
+    /** Returns the entries for demands by their places; undefined where none is held, or the store can't tell at once. */
+    atHand(tenant: Tenant, demands: readonly Demand[]): (ObservationEntry | undefined)[] {
+      if (!tenantCache.isAtHand) return demands.map(() => undefined);
+      return entriesIn(tenantCache.peekMany(tenant, namesOf(demands)), tenant, demands);
     },
     /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
     async read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>> {
-      const best = new Map<string, ObservationEntry>();
-      const held = await tenantCache.read<unknown>(tenant, namesOf(demands));
-      for (const demand of demands) {
-        const entry = bestOf(demand, (name, years) => entryOf(held.get(name), tenant, years));
-        if (entry !== undefined) best.set(demand.key, entry);
-      }
-      return best;
+      const names = namesOf(demands);
+      const held = await tenantCache.read<unknown>(tenant, names);
+      const found = entriesIn(names.map(held.get, held), tenant, demands);
+      return new Map(
+        demands.flatMap(({ key }, i) => (found[i] === undefined ? [] : [[key, found[i]] as const])),
+      );
     },
     /**
      * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
      * that is. The service's own choice stays, as long as it is another one of the newest rows: one of several, or that
      * of a place. Of a range of years, only the rows that lie in it are held, beside the last few other ranges.
      */
-    keep(tenant: Tenant, { mode, years }: KeptAs, figures: Iterable<PairFigures>, atMs: number): void {
+    keep(tenant: Tenant, { mode, years }: KeptAs, figures: readonly PairFigures[], atMs: number): void {
       const isHolding = tenantCache !== NO_TENANT_CACHE;
       if (!isHolding && mode === 'latest') return;
       const values = new Map<string, RawRows | RawRanges>();
       const choices = new Map<string, Choice>();
+      const owners: object[] = [];
+      const made: ObservationEntry[] = [];
       const rawOf = (rows: readonly ObservationRecord[]) => rows.map(({ record }) => record);
       const put = (name: string, rows: readonly ObservationRecord[]) => {
         const raw = rawOf(rows);
         const range = years === null ? null : { years, rows: raw, atMs };
-        entries.put(range ?? raw, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+        owners.push(range ?? raw);
+        made.push({ rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
         values.set(name, range === null ? raw : { ranges: [range] });
       };
-      for (const { pair, rows } of figures) {
+      const names = demandKeys(
+        mode,
+        figures.map(({ pair }) => pair),
+      );
+      for (const [i, { pair, rows }] of figures.entries()) {
         const newest = rows.length < 2 ? rows : newestRows(rows);
         const told = newest.length < 2 ? newest : contenders(newest);
         several.note(tenant, told, mode === 'series' && years === null);
@@ -342,12 +365,12 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
           // A row of a later year shows that those of the range are not the newest.
           const later = { from: years.from, to: null };
           put(
-            rangeName(pair),
+            rangeName(names[i] as string),
             rows.filter(({ year }) => isWithin(later, year)),
           );
           continue;
         }
-        put(demandKey(mode, pair), rows);
+        put(names[i] as string, rows);
         if (mode === 'latest') continue;
         const latest = demandKey('latest', pair);
         if (newest.length <= 1) put(latest, newest);
@@ -359,40 +382,35 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
           });
       }
       if (!isHolding) return;
+      entries.putMany(owners, made);
       tenantCache.keep(tenant, values, atMs, years === null ? undefined : withOlder);
       if (choices.size > 0) void keepChosen(tenant, choices, atMs);
     },
   };
 }
 
-/** The name under which the last ranges of a pair are held. */
-function rangeName(pair: Pair): string {
-  return `years of ${demandKey('series', pair)}`;
+/**
+ * The name under which the last ranges of a pair are held.
+ * @param key of the demand for its whole series
+ */
+function rangeName(key: string): string {
+  return `years of ${key}`;
 }
 
-/** The names of all entries that may answer the demands. */
+/** The names of all entries that may answer the demands: of whole figures by their places, and then of the ranges. */
 function namesOf(demands: readonly Demand[]): string[] {
-  const names = demands.map((demand) => (demand.years === null ? demand.key : wholeKey(demand)));
-  for (const demand of demands) if (demand.years !== null) names.push(rangeName(demand));
+  const names = wholeKeys(demands);
+  for (const [i, { years }] of demands.entries())
+    if (years !== null) names.push(rangeName(names[i] as string));
   return names;
 }
 
 /** The first of the entries that were last known to hold. */
-function lastChecked(found: readonly (ObservationEntry | null)[]): ObservationEntry | null {
-  let best: ObservationEntry | null = null;
+function lastChecked(found: readonly (ObservationEntry | null)[]): ObservationEntry | undefined {
+  let best: ObservationEntry | undefined;
   for (const entry of found)
-    if (entry !== null && (best === null || entry.checkedAtMs > best.checkedAtMs)) best = entry;
+    if (entry !== null && (best === undefined || entry.checkedAtMs > best.checkedAtMs)) best = entry;
   return best;
-}
-
-/** The entry that was last known to hold, of those that answer a demand. */
-function bestOf(
-  demand: Demand,
-  find: (name: string, years: YearRange | null) => ObservationEntry | null,
-): ObservationEntry | undefined {
-  const { years } = demand;
-  if (years === null) return find(demand.key, years) ?? undefined;
-  return lastChecked([find(wholeKey(demand), null), find(rangeName(demand), years)]) ?? undefined;
 }
 
 /** The ranges in a stored value; none if it is not one that was put there. */
@@ -440,8 +458,8 @@ export interface FiguresParts extends Planning {
   readonly maxAskedLately: number;
   /** Counts lookups among the entries. */
   readonly lookups?: Lookups | undefined;
-  /** Called with each demand that an entry meets. */
-  readonly onHeld?: (demand: Demand) => void;
+  /** Called with the demands that entries meet. */
+  readonly onHeld?: (demands: readonly Demand[]) => void;
   /** Called if entries that are past their time may yet be found to hold. */
   readonly onExpired?: () => void;
   /** Called with the rows of each answer, and the number of them that nobody had asked for. */
@@ -452,26 +470,50 @@ export interface FiguresParts extends Planning {
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
 }
 
-/** Called once a demand, as soon as its outcome is known, with a demand of the same name. */
-export type Settle = (demand: Demand, outcome: Outcome) => void;
+/**
+ * Outcomes by the keys of demands; those of an operation by the names, since they may differ in age alone. It belongs to
+ * the one who asked.
+ */
+export type Outcomes = Map<string, Outcome>;
 
 /**
- * One stage of the way of figures, or all of them: settles each of the demands, no two of which are equal. A failure on
+ * Fetches figures of one operation: returns an outcome of each of the demands, no two of which are equal. A failure on
  * the way is an outcome. A thrown error is a fault of ours, or the reason for which the operation was given up.
- * @param onCall called with each call under way that may bring more than was demanded: with a function that has it
- * settle a further demand, and returns true if it will
  */
-export type Fetch<Wanted extends Demand = Demand> = (
-  demands: readonly Wanted[],
-  sending: Sending,
-  settle: Settle,
-  onCall?: (takeAlong: (demand: Demand) => boolean) => void,
-) => Promise<void>;
+export type Fetch = (demands: readonly Demand[], sending: Sending) => Promise<Outcomes>;
+
+/**
+ * Fetches a batch, which several operations wait for. Outcomes are told as they come, those of a call together, so that
+ * nobody waits for a call that others need.
+ */
+export type FetchBatch = (demands: readonly Demand[], sending: Sending, telling: Telling) => Promise<void>;
+
+export interface Telling {
+  /** Called with demands, each once, and their outcomes by place. */
+  readonly onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
+  /**
+   * Called with each call under way that may bring more than was demanded: with a function that has it tell the outcome of
+   * a further demand, and returns true if it will.
+   */
+  readonly onCall?: ((takeAlong: (demand: Demand) => boolean) => void) | undefined;
+}
+
+/** Tells that all of these demands have the same outcome. */
+export function tellAll({ onOutcomes }: Telling, demands: readonly Demand[], outcome: Outcome): void {
+  if (demands.length === 0) return;
+  onOutcomes(
+    demands,
+    demands.map(() => outcome),
+  );
+}
 
 /** The source of the figures of one operation. */
 export interface Figures {
-  /** Finds the held figures for a demand that may be served without asking; null if none can be found at once. */
-  held(sending: Sending): ((demand: Demand) => readonly ObservationRecord[] | undefined) | null;
+  /**
+   * Finds the held figures of demands, each given once, that may be served without asking: by their places, undefined
+   * where there are none; null if none can be found at once.
+   */
+  readonly find: (demands: readonly Demand[], sending: Sending) => (Outcome | undefined)[] | null;
   /** @throws the signal's reason if the client leaves first */
   readonly fetch: Fetch;
   /** The countries and metrics that are known to have several figures of a period. */

@@ -4,10 +4,9 @@ import { estimate, fitsWithin, type Planning, rangesOf } from '../plan/modes.ts'
 import { billStale, checkRight, type Sending } from '../service/call.ts';
 import { isBetterOld } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
-import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Tenant, Traffic } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
-import type { Fetch, Figures, FiguresParts, ObservationEntry, Outcome, Settle } from './entries.ts';
+import type { Fetch, Figures, FiguresParts, ObservationEntry, Outcome, Outcomes } from './entries.ts';
 
 /** True if a demand takes figures of any age. */
 const isOfAnyAge = ({ key, name }: Demand) => key === name;
@@ -92,6 +91,7 @@ const RECOUNTING_SHARE = 0.1;
 const FEW = 250;
 
 function freshUntilMs(entry: ObservationEntry, demand: Demand, { freshness }: FiguresParts): number {
+  if (isOfAnyAge(demand)) return entry.checkedAtMs + freshness.ttlMs;
   return takenUntilMs(demand, entry.checkedAtMs, freshness.ttlMs);
 }
 
@@ -111,37 +111,50 @@ function isUsable({ entry, ...demand }: HeldDemand, { freshness, now }: FiguresP
   return entry !== undefined && now() <= takenUntilMs(demand, entry.checkedAtMs, usableMs);
 }
 
-/** Counts a figure that is served from its entry. */
-function serve(
-  demand: Demand,
-  entry: ObservationEntry,
-  { bill, onHeld }: Sending,
-  parts: FiguresParts,
-): readonly ObservationRecord[] {
-  bill.cached += 1;
-  if (parts.lookups !== undefined) parts.lookups.hits += 1;
-  onHeld?.(freshUntilMs(entry, demand, parts));
-  parts.onHeld?.(demand);
-  return entry.rows;
+/** Figures that are served from their entries together. */
+class Served {
+  readonly #demands: Demand[] = [];
+  #freshUntilMs = Number.POSITIVE_INFINITY;
+
+  /** @param untilMs instant at which the entry is past its time */
+  add(demand: Demand, untilMs: number): void {
+    this.#demands.push(demand);
+    if (untilMs < this.#freshUntilMs) this.#freshUntilMs = untilMs;
+  }
+
+  count({ bill, onHeld }: Sending, parts: FiguresParts): void {
+    const { length } = this.#demands;
+    if (length === 0) return;
+    bill.cached += length;
+    if (parts.lookups !== undefined) parts.lookups.hits += length;
+    onHeld?.(this.#freshUntilMs);
+    parts.onHeld?.(this.#demands);
+  }
 }
 
 /** Finds entries in this process: they are answered at once, past all stages. */
-export function heldAtOnce(parts: Holding): Figures['held'] {
+export function heldAtOnce(parts: Holding): Figures['find'] {
   const { entries, tenantCache, prefetch, freshness, now } = parts;
-  return (sending) => {
+  return (demands, sending) => {
     checkRight(sending.caller, observations.tag);
     const { tenant } = sending.caller;
     if (!tenantCache.isAtHand || !tenantCache.isAccepted(tenant)) return null;
     const nowMs = now();
-    return (demand) => {
-      const entry = entries.atHand(tenant, demand);
-      if (entry === undefined || nowMs >= freshUntilMs(entry, demand, parts)) return undefined;
+    const served = new Served();
+    const found = entries.atHand(tenant, demands).map((entry, i) => {
+      const demand = demands[i] as Demand;
+      const untilMs = entry === undefined ? 0 : freshUntilMs(entry, demand, parts);
+      if (entry === undefined || nowMs >= untilMs) return undefined;
       if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
         entry.wantedAtMs = nowMs;
-        prefetch.wanted(tenant, entry.years === null ? wholeOf(demand) : demand, entry.checkedAtMs, nowMs);
+        const whole = demand.years === null || entry.years !== null ? demand : wholeOf(demand);
+        prefetch.wanted(tenant, whole, entry.checkedAtMs, nowMs);
       }
-      return serve(demand, entry, sending, parts);
-    };
+      served.add(demand, untilMs);
+      return entry.rows;
+    });
+    served.count(sending, parts);
+    return found;
   };
 }
 
@@ -158,53 +171,52 @@ export function heldAtOnce(parts: Holding): Figures['held'] {
  *    the key, or the caller insists on newer ones.
  */
 export function held(next: Fetch, parts: Holding): Fetch {
-  return async (demands, sending, settle) => {
+  return async (demands, sending) => {
     checkRight(sending.caller, observations.tag);
-    if (parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge)) {
-      if (demands.every(({ years }) => years === null)) return next(demands, sending, settle);
-      const { sent, settleAsked } = await inPlaceOfYears(demands, sending, settle, parts);
-      return next(sent, sending, settleAsked);
-    }
-    const { looked, nowMs } = await lookUp(demands, sending, settle, parts);
+    if (parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge))
+      return inPlaceOfYears(demands, sending, parts, (sent) => next(sent, sending));
+    const { looked, refused, nowMs } = await lookUp(demands, sending, parts);
     const meeting = { next, sending, parts, nowMs };
-    if (looked.every(({ years }) => years === null)) return meet(looked, settle, meeting);
-    const { sent, settleAsked } = await inPlaceOfYears(looked, sending, settle, parts);
-    return meet(sent, settleAsked, meeting);
+    const outcomes = await inPlaceOfYears(looked, sending, parts, (sent) => meet(sent, meeting));
+    for (const [name, outcome] of refused) outcomes.set(name, outcome);
+    return outcomes;
   };
 }
 
-/** Reads the entries of demands, settles those whose name was refused lately, and returns the others, as of an instant. */
+/** Reads the entries of demands as of an instant, and parts those whose name was refused lately from the others. */
 async function lookUp(
   demands: readonly Demand[],
   sending: Sending,
-  settle: Settle,
   parts: Holding,
-): Promise<{ readonly looked: readonly HeldDemand[]; readonly nowMs: number }> {
+): Promise<{
+  readonly looked: readonly HeldDemand[];
+  readonly refused: readonly (readonly [name: string, outcome: Outcome])[];
+  readonly nowMs: number;
+}> {
   const entryOf = await entriesOf(demands, sending, parts);
   const nowMs = parts.now();
-  const others: HeldDemand[] = [];
+  const looked: HeldDemand[] = [];
+  const refused: [string, Outcome][] = [];
   const look = (demand: Demand) => {
-    const entry = entryOf(demand);
+    const entry = entryOf.get(demand.key);
     const isHeld = isFresh(demand, entry, nowMs, parts);
-    const refused = isHeld ? undefined : refusedLately(demand, sending, nowMs, parts);
-    if (refused === undefined) others.push(entry === undefined ? demand : { ...demand, entry });
-    else settle(demand, refused);
+    const outcome = isHeld ? undefined : refusedLately(demand, sending, nowMs, parts);
+    if (outcome === undefined) looked.push(entry === undefined ? demand : { ...demand, entry });
+    else refused.push([demand.name, outcome]);
   };
   await withEach(sending.caller, demands, look);
-  return { looked: others, nowMs };
+  return { looked, refused, nowMs };
 }
 
-/** Finds the entries of demands, fresh or not: at once, if all of them are here. */
-async function entriesOf(
+/** Finds the entries of demands, fresh or not, by their keys. */
+function entriesOf(
   demands: readonly Demand[],
   { caller: { tenant }, waits }: Sending,
   { entries, tenantCache }: Holding,
-): Promise<(demand: Demand) => ObservationEntry | undefined> {
-  if (tenantCache.isAllHere) return (demand) => entries.atHand(tenant, demand);
+): Promise<ReadonlyMap<string, ObservationEntry>> {
   const reading = entries.read(tenant, demands);
-  waits?.store.timing(reading);
-  const read = await reading;
-  return ({ key }) => read.get(key);
+  if (!tenantCache.isAllHere) waits?.store.timing(reading);
+  return reading;
 }
 
 function refusedLately(
@@ -224,41 +236,33 @@ function refusedLately(
 
 /**
  * Asks for whole series in place of some years, unless a range takes fewer calls. Whole series are better to hold, and
- * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series settles its
- * demand as that too.
+ * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series is the outcome of
+ * the demand for that too.
  */
 async function inPlaceOfYears(
   demands: readonly HeldDemand[],
   { caller }: Sending,
-  settle: Settle,
   parts: Holding,
-) {
+  fetch: (demands: readonly HeldDemand[]) => Promise<Outcomes>,
+): Promise<Outcomes> {
+  if (demands.every(({ years }) => years === null)) return fetch(demands);
   const nowMs = parts.now();
   const isHeld = (demand: HeldDemand) => isFresh(demand, demand.entry, nowMs, parts);
   const missing = demands.filter((demand) => !isHeld(demand));
   const isRange = await rangesOf(caller, missing, parts);
   // Several ranges may be one whole series, which may be wanted as such besides.
-  const asked = new Map<string, { readonly sent: HeldDemand; readonly askers: HeldDemand[] }>();
+  const sent = new Map<string, HeldDemand>();
+  const standIns = new Map<string, string>();
   for (const demand of demands) {
     const isByRange = demand.entry?.years != null && isHeld(demand);
-    const sent = demand.years === null || isByRange || isRange(demand) ? demand : wholeOf(demand);
-    const known = asked.get(sent.name);
-    if (known === undefined) asked.set(sent.name, { sent, askers: [demand] });
-    else known.askers.push(demand);
+    const own = demand.years === null || isByRange || isRange(demand) ? demand : wholeOf(demand);
+    if (!sent.has(own.name)) sent.set(own.name, own);
+    standIns.set(demand.name, own.name);
   }
-  return {
-    sent: [...asked.values()].map(({ sent }) => sent),
-    /** Settles the demands that the sent one stands for. */
-    settleAsked(demand: Demand, outcome: Outcome): void {
-      settle(demand, outcome);
-      for (const asker of asked.get(demand.name)?.askers ?? [])
-        if (asker.key !== demand.key) settle(asker, outcome);
-    },
-  };
+  const outcomes = await fetch([...sent.values()]);
+  for (const [name, standIn] of standIns) outcomes.set(name, outcomes.get(standIn) ?? []);
+  return outcomes;
 }
-
-/** Outcomes from the stages below, by the keys of the demands. */
-type Fetched = Map<string, Outcome>;
 
 /** The demands of one operation, on their way. */
 interface Meeting {
@@ -269,8 +273,8 @@ interface Meeting {
   readonly nowMs: number;
 }
 
-/** Meets demands from fresh entries, has the missing ones fetched, and settles all of them. */
-async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Meeting): Promise<void> {
+/** Meets demands from fresh entries, and has the missing ones fetched; returns the outcomes by the names of the demands. */
+async function meet(demands: readonly HeldDemand[], meeting: Meeting): Promise<Outcomes> {
   const { sending, parts } = meeting;
   const { tenantCache, revalidation } = parts;
   const { bill } = sending;
@@ -278,14 +282,13 @@ async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Mee
   const missing = await expiredOrMissing(demands, meeting);
   const callsBefore = bill.byRoute[observations.route] ?? 0;
   const isTest = missing.length === 0 && !tenantCache.isAccepted(tenant);
-  const fetched: Fetched = new Map();
-  await fetchInto(fetched, isTest ? testing(demands, parts) : missing, meeting);
+  const fetched = await fetchMissing(isTest ? testing(demands, parts) : missing, meeting);
   const others = demands.filter(({ key }) => !fetched.has(key));
   const isUnproven = () => tenantCache.refusal(tenant) === null && !tenantCache.isAccepted(tenant);
   const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
   if (others.length > 0 && isUnproven() && failure() === null) {
     // Nothing was asked of the service, so the key is as unproven as before.
-    await fetchInto(fetched, others, meeting);
+    for (const [key, outcome] of await fetchMissing(others, meeting)) fetched.set(key, outcome);
   }
   const settledAtMs = parts.now();
   // The service may have refused the key by now: then no entry of it is served.
@@ -293,10 +296,12 @@ async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Mee
   const isAllNew = others.length === 0 && !isFailed;
   const refusal = isAllNew ? null : tenantCache.refusal(tenant);
   const doubt = !isAllNew && isUnproven() ? failure() : null;
-  await settleAll(demands, { fetched, refusal, doubt, nowMs: settledAtMs }, settle, meeting);
+  const evidence = { fetched, refusal, doubt, nowMs: settledAtMs };
+  const outcomes = await outcomesOf(demands, evidence, meeting);
   // They tell how many calls a look at the sources may save.
   const calls = (bill.byRoute[observations.route] ?? 0) - callsBefore;
   if (calls > 0) revalidation.countCalls(tenant, calls, settledAtMs);
+  return outcomes;
 }
 
 /** Corrects for how long entries past their time are known to hold; returns the demands that no entry meets. */
@@ -329,20 +334,22 @@ function testing(demands: readonly HeldDemand[], parts: Holding): readonly HeldD
   return [demands.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
 }
 
-async function fetchInto(fetched: Fetched, demands: readonly HeldDemand[], meeting: Meeting): Promise<void> {
+/** Has demands fetched; returns the outcomes by their keys. */
+async function fetchMissing(demands: readonly HeldDemand[], meeting: Meeting): Promise<Outcomes> {
   const { next, sending, parts, nowMs } = meeting;
   const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, parts));
   const down = isAllUsable ? parts.outage.failure(observations.route) : null;
   if (down !== null) {
     // The pool no longer waits for this operation.
-    await next([], sending, () => {});
+    await next([], sending);
     const failure = down.with({ route: observations.route, attempts: 0 });
-    for (const { key } of demands) fetched.set(key, failure);
-    return;
+    return new Map(demands.map(({ key }) => [key, failure]));
   }
   if (parts.lookups !== undefined) parts.lookups.misses += demands.length;
-  await fetchAlong(onePerKey(demands), ({ key }, outcome) => fetched.set(key, outcome), meeting);
-  for (const { maxAgeMs } of demands) sending.onFetched?.(nowMs + Math.min(parts.freshness.ttlMs, maxAgeMs));
+  const fetched = await fetchAlong(onePerKey(demands), meeting);
+  const keptMs = demands.reduce((ms, { maxAgeMs }) => Math.min(ms, maxAgeMs), parts.freshness.ttlMs);
+  if (demands.length > 0) sending.onFetched?.(nowMs + keptMs);
+  return fetched;
 }
 
 /** Demands that differ only in the age they allow are one to the stages below. */
@@ -354,25 +361,25 @@ function onePerKey(demands: readonly Demand[]): readonly Demand[] {
 /** Has the demands that are fetched bring along figures that will soon be wanted anew. */
 async function fetchAlong(
   demands: readonly Demand[],
-  settle: Settle,
   { next, sending, parts, nowMs }: Meeting,
-): Promise<void> {
+): Promise<Outcomes> {
   const { prefetch } = parts;
   const { tenant } = sending.caller;
   const ageing = demands.length === 0 ? [] : prefetch.of(tenant, demands, nowMs);
   const along = ageing.length === 0 ? [] : goingAlong(demands, ageing, parts);
-  if (along.length === 0) return next(demands, sending, settle);
-  const isAlong = new Set(along.map(({ key }) => key));
-  const brought: Demand[] = [];
-  await next([...demands, ...along], sending, (demand, outcome) => {
-    if (!isAlong.has(demand.key)) settle(demand, outcome);
-    else if (!(outcome instanceof Error)) brought.push(demand);
-  });
-  prefetch.brought(tenant, brought);
+  if (along.length === 0) return next(demands, sending);
+  const outcomes = await next([...demands, ...along], sending);
+  prefetch.brought(
+    tenant,
+    along.filter(({ key }) => !(outcomes.get(key) instanceof Error)),
+  );
+  for (const { key } of along) outcomes.delete(key);
+  return outcomes;
 }
 
 interface Evidence {
-  readonly fetched: Fetched;
+  /** Outcomes from the stages below. */
+  readonly fetched: Outcomes;
   /** The reason for which the service refuses the key; null if it doesn't. */
   readonly refusal: Error | null;
   /** The reason why it is unknown if the service accepts the key; null if it is known. */
@@ -381,25 +388,32 @@ interface Evidence {
   readonly nowMs: number;
 }
 
-async function settleAll(
+/** Decides the outcomes of demands by what has come and what is held; returns them by the names of the demands. */
+async function outcomesOf(
   demands: readonly HeldDemand[],
   { fetched, refusal, doubt, nowMs }: Evidence,
-  settle: Settle,
   { sending, parts }: Meeting,
-): Promise<void> {
+): Promise<Outcomes> {
   const { caller } = sending;
-  const settleOne = (demand: HeldDemand) => {
+  const outcomes: Outcomes = demands.every(isOfAnyAge) ? fetched : new Map();
+  const served = new Served();
+  const decide = (demand: HeldDemand) => {
     const { entry } = demand;
     const own = fetched.get(demand.key);
     const isNew = own !== undefined && !(own instanceof Error);
     // A demand that was never met doesn't go along with other calls: it may make them fail.
     if (isNew || entry !== undefined)
       parts.prefetch.wanted(caller.tenant, demand, isNew ? nowMs : (entry?.checkedAtMs ?? 0), nowMs);
-    const outcome = own ?? refusal ?? doubt ?? (entry && serve(demand, entry, sending, parts)) ?? [];
+    const error = refusal ?? doubt;
+    if (own === undefined && error === null && entry !== undefined)
+      served.add(demand, freshUntilMs(entry, demand, parts));
+    const outcome = own ?? error ?? entry?.rows ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
-    settle(demand, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
+    outcomes.set(demand.name, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
   };
-  await withEach(caller, demands, settleOne);
+  await withEach(caller, demands, decide);
+  served.count(sending, parts);
+  return outcomes;
 }
 
 /** Does something with each demand: at once, unless there are many. */

@@ -3,21 +3,25 @@ import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer, type Trace } from '../service/call.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { Fetch, FiguresParts, Outcome, Settle } from './entries.ts';
+import {
+  type FetchBatch,
+  type FiguresParts,
+  type Outcome,
+  type Outcomes,
+  type Telling,
+  tellAll,
+} from './entries.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {
   readonly sending: Sending;
-  readonly settle: Settle;
   /** Demands with different keys. */
   readonly demands: readonly Demand[];
-  /** Number of demands that have no outcome yet. */
-  missing: number;
-  /** Demands that another request makes by another name, by their keys; null if there are none. */
-  renamed: Map<string, Demand> | null;
+  /** Outcomes that have come. */
+  readonly outcomes: Outcomes;
   /** Batches that bring some of the demands. */
   readonly batches: Set<Batch>;
-  /** Called once nothing is missing. */
+  /** Called once all outcomes are there. */
   readonly onDone: () => void;
 }
 
@@ -83,7 +87,6 @@ class Queue {
         this.#waiting += 1;
       } else {
         queued.requests = withIt(queued.requests);
-        if (queued.demand.name !== demand.name) rename(request, demand);
         if (queued.batch !== null) {
           join(queued.batch, request);
           continue;
@@ -96,18 +99,16 @@ class Queue {
 
   /** Withdraws a request, and batches that nobody waits for any more; returns its demands that have no outcome. */
   withdraw(request: Request): readonly Demand[] {
-    const missing: Demand[] = [];
+    const missing = isAnswered(request)
+      ? []
+      : request.demands.filter(({ key }) => !request.outcomes.has(key));
     const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
-    for (const demand of request.missing > 0 ? request.demands : []) {
-      const queued = this.#all.get(demand.key);
+    for (const { key } of missing) {
+      const queued = this.#all.get(key);
       if (queued === undefined) continue;
-      const others = withoutIt(queued.requests);
-      if (others.length === queued.requests.length) continue;
-      missing.push(demand);
-      queued.requests = others;
-      if (others.length === 0 && queued.batch === null) this.#dropWaiting(demand.key);
+      queued.requests = withoutIt(queued.requests);
+      if (queued.requests.length === 0 && queued.batch === null) this.#dropWaiting(key);
     }
-    request.missing = 0;
     for (const batch of request.batches) {
       batch.requests.delete(request);
       batch.payers.delete(request);
@@ -116,20 +117,25 @@ class Queue {
     return missing;
   }
 
-  /** Settles the demands of these requests that wait to be sent. */
-  settleWaiting(outcome: Outcome, isMeant: (request: Request) => boolean = () => true): void {
+  /** Gives the demands of these requests that wait to be sent an outcome. */
+  endWaiting(outcome: Outcome, isMeant: (request: Request) => boolean = () => true): void {
+    const answered = new Set<Request>();
     for (const [key, queued] of this.#all) {
-      const { demand, requests, batch } = queued;
+      const { requests, batch } = queued;
       if (batch !== null) continue;
       const meant = requests.filter(isMeant);
       queued.requests = requests.filter((request) => !meant.includes(request));
       if (queued.requests.length === 0) this.#dropWaiting(key);
-      for (const request of meant) answer(request, demand, outcome);
+      for (const request of meant) {
+        request.outcomes.set(key, outcome);
+        answered.add(request);
+      }
     }
+    endAnswered(answered);
   }
 
   /** Sends all waiting demands, as one batch. */
-  send(next: Fetch, onBatch: FiguresParts['onBatch']): void {
+  send(next: FetchBatch, onBatch: FiguresParts['onBatch']): void {
     const demands: Demand[] = [];
     let own: Batch | undefined;
     let joined: Queued['requests'] | undefined;
@@ -149,14 +155,12 @@ class Queue {
       'country_graph.batch.demands': demands.length,
     });
     onBatch?.({ operations: own.requests.size, demands: demands.length });
-    const settle: Settle = ({ key }, outcome) => {
-      const queued = this.#all.get(key);
-      if (queued?.batch !== own) return;
-      this.#drop(key);
-      for (const request of queued.requests) answer(request, queued.demand, outcome);
+    const telling: Telling = {
+      onOutcomes: (told, outcomes) => this.#answer(own, told, outcomes),
+      onCall: (takeAlong) => this.#begin({ batch: own, takeAlong }),
     };
     // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
-    next(demands, sendingOf(own), settle, (takeAlong) => this.#begin({ batch: own, takeAlong })).then(
+    next(demands, sendingOf(own), telling).then(
       () => {
         own.trace?.end();
         this.#end(own);
@@ -164,9 +168,26 @@ class Queue {
       (error: unknown) => {
         own.trace?.end(faultIn(error));
         this.#end(own);
-        for (const { demand, batch } of this.#all.values()) if (batch === own) settle(demand, faultOf(error));
+        const left = Array.from(this.#all.values()).filter(({ batch }) => batch === own);
+        tellAll(
+          telling,
+          left.map(({ demand }) => demand),
+          faultOf(error),
+        );
       },
     );
+  }
+
+  /** Gives the outcomes that a batch has brought to the requests that wait for them. */
+  #answer(batch: Batch, demands: readonly Demand[], outcomes: readonly Outcome[]): void {
+    for (let i = 0; i < demands.length; i += 1) {
+      const { key } = demands[i] as Demand;
+      const queued = this.#all.get(key);
+      if (queued?.batch !== batch) continue;
+      this.#drop(key);
+      for (const request of queued.requests) request.outcomes.set(key, outcomes[i] as Outcome);
+    }
+    endAnswered(batch.requests);
   }
 
   /** Notes a call under way. Demands that it brings anyway, and that wait to be sent, come with it. */
@@ -245,18 +266,17 @@ function join(batch: Batch, request: Request): void {
     batch.trace.link(request.sending.trace);
 }
 
-function rename(request: Request, demand: Demand): void {
-  request.renamed ??= new Map();
-  request.renamed.set(demand.key, demand);
+function isAnswered({ demands, outcomes }: Request): boolean {
+  return outcomes.size === demands.length;
 }
 
-/** @param demand the demand as it was sent for all requests: each is answered by the name that it asked by */
-function answer(request: Request, demand: Demand, outcome: Outcome): void {
-  request.missing -= 1;
-  request.settle(request.renamed?.get(demand.key) ?? demand, outcome);
-  if (request.missing > 0) return;
-  for (const { payers } of request.batches) payers.delete(request);
-  request.onDone();
+/** Ends the requests among these that have all outcomes. */
+function endAnswered(requests: Iterable<Request>): void {
+  for (const request of requests) {
+    if (!isAnswered(request)) continue;
+    for (const { payers } of request.batches) payers.delete(request);
+    request.onDone();
+  }
 }
 
 /** Sends on behalf of all requests of a batch. */
@@ -455,10 +475,10 @@ interface Batching {
  * Opens the meeting point of the demands of all operations under one key. They are planned together, fetched once, and
  * handed back to each operation by name. A demand already under way is waited for, not asked for again, and so is one
  * that a call under way brings anyway, since its rectangle has more figures than were asked for. It is the one
- * stage that remembers its operations: an operation joins it, and fetches by a {@link Fetch} of its own.
+ * stage that remembers its operations: an operation joins it, and fetches by a stage of its own.
  * @param next fetches the demands of several operations, on behalf of all of them
  */
-export function createObservationPool(next: Fetch, parts: FiguresParts) {
+export function createObservationPool(next: FetchBatch, parts: FiguresParts) {
   return {
     join({ tenant }: Caller) {
       // Most operations take everything from held entries, and open none.
@@ -476,45 +496,36 @@ export function createObservationPool(next: Fetch, parts: FiguresParts) {
 
       return {
         /**
-         * Fetches for this operation. If the operation's time is over, that is the outcome of all demands not yet settled.
+         * Fetches for this operation. If the operation's time is over, that is the outcome of all demands without another.
          * @throws the signal's reason if the operation is given up otherwise, and Error if it is over
          */
-        async fetch(demands: readonly Demand[], sending: Sending, settle: Settle): Promise<void> {
+        async fetch(demands: readonly Demand[], sending: Sending): Promise<Outcomes> {
           // A demand made ahead, and not wanted in the end, may come this late.
           if (!isHere) throw new Error(OVER);
           if (demands.length > 0) sending.deadline?.start();
           const { queue, window } = batch();
+          const { promise: done, resolve: onDone } = Promise.withResolvers<void>();
+          const outcomes: Outcomes = new Map();
           if (sending.signal.aborted) {
             window.arrived(self);
-            settleLate(demands, settle, sending.signal.reason);
-            return;
+            return withLate(outcomes, demands, sending.signal.reason);
           }
-          const { promise: done, resolve: onDone } = Promise.withResolvers<void>();
-          const missing = demands.length;
-          const request: Request = {
-            sending,
-            settle,
-            demands,
-            missing,
-            renamed: null,
-            batches: new Set(),
-            onDone,
-          };
+          const request: Request = { sending, demands, outcomes, batches: new Set(), onDone };
           requests.add(request);
           if (queue.add(request)) window.demanded();
           window.arrived(self);
           try {
-            const waiting = missing > 0 ? untilAborted(done, sending.signal) : undefined;
+            const waiting = demands.length > 0 ? untilAborted(done, sending.signal) : undefined;
             sending.waits?.service.timing(waiting);
             await waiting;
           } catch (reason) {
-            settleLate(queue.withdraw(request), settle, reason);
-            return;
+            return withLate(outcomes, queue.withdraw(request), reason);
           } finally {
             queue.withdraw(request);
             requests.delete(request);
           }
           for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
+          return outcomes;
         },
         /** Has batches that open from now on wait for the operation: it may yet bring demands. */
         expect(): void {
@@ -530,7 +541,7 @@ export function createObservationPool(next: Fetch, parts: FiguresParts) {
           isHere = false;
           tenant.underWay -= 1;
           if (requests.size > 0)
-            opened()?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
+            opened()?.queue.endWaiting(new Error(OVER), (request) => requests.has(request));
           opened()?.window.arrived(self);
         },
       };
@@ -538,7 +549,7 @@ export function createObservationPool(next: Fetch, parts: FiguresParts) {
   };
 }
 
-function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batching {
+function openBatching(tenant: Tenant, next: FetchBatch, parts: FiguresParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
   const queue = new Queue();
   /** Instant since which something waits for a minute window; null if nothing does. */
@@ -558,12 +569,12 @@ function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batchin
           return null;
         }
         const refusal = ledger.refusal(tenant).with({ route: '/v1/data' });
-        queue.settleWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
+        queue.endWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
         shutSinceMs = queue.isWaiting ? (shutSinceMs ?? clock.now()) : null;
         return queue.isWaiting ? opensAtMs : null;
       } catch (error) {
         // Timers call this: a fault on the way fails the gathered demands, and nothing else.
-        queue.settleWaiting(
+        queue.endWaiting(
           error instanceof Error ? error : new Error('The batch could not be sent.', { cause: error }),
         );
         return null;
@@ -574,10 +585,11 @@ function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batchin
 }
 
 /**
- * Settles demands that are still open when an operation is given up because its time is over.
+ * Adds the outcome of demands that have none when an operation is given up because its time is over.
  * @throws the reason if it was given up for another one: then nobody reads its answer
  */
-function settleLate(demands: readonly Demand[], settle: Settle, reason: unknown): void {
+function withLate(outcomes: Outcomes, missing: readonly Demand[], reason: unknown): Outcomes {
   if (!(reason instanceof Failure)) throw reason;
-  for (const demand of demands) settle(demand, reason);
+  for (const { key } of missing) outcomes.set(key, reason);
+  return outcomes;
 }

@@ -1,11 +1,12 @@
 import DataLoader from 'dataloader';
-import { eachInTurns, mapValue, type PromiseOrValue } from '../async/turns.ts';
+import { eachInTurns, mapValue, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { Figures, Outcome } from '../figures/entries.ts';
 import {
   covers,
   type Demand,
   demandFor,
+  demandsFor,
   keyOf,
   type Mode,
   type Pair,
@@ -205,8 +206,8 @@ function createOperandLoader(
     return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
   }
 
-  /** Returns the rows among which each figure is, if there is one; an Error if that can't be told. */
-  function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
+  /** Returns the rows among which the figure of each pair is, if there is one; an Error if that can't be told. */
+  function byPair(wanted: readonly WantedFigure[]): PromiseOrValue<ReadonlyMap<string, Outcome>> {
     const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
     for (const one of wanted) {
       const span = spans.get(keyOf(one));
@@ -219,10 +220,15 @@ function createOperandLoader(
         expectedSeries(pair, from, to) ??
         demandFor('series', first.countryCode, first.metricKey, undefined, yearRange(from, to)),
     );
-    return mapValue(outcomesOf(demands), (outcomes) => {
-      const byPair = new Map([...spans.keys()].map((pair, i) => [pair, outcomes[i]]));
-      return wanted.map((one) => byPair.get(keyOf(one)) ?? NONE);
-    });
+    return mapValue(
+      outcomesOf(demands),
+      (outcomes) => new Map([...spans.keys()].map((pair, i) => [pair, outcomes[i] ?? NONE])),
+    );
+  }
+
+  /** Returns the rows among which each figure is, in the order of the wanted ones. */
+  function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
+    return mapValue(byPair(wanted), (outcomes) => wanted.map((one) => outcomes.get(keyOf(one)) ?? NONE));
   }
 
   /** Finds the demand for the latest figure of a pair, if that was asked for and the series was not. */
@@ -238,17 +244,16 @@ function createOperandLoader(
     if (asked.length === 0) return series(wanted);
     effort.want(wanted.length);
     return mapValue(nationalsOf(asked), (nationals) => {
-      const byPair = new Map(asked.map((demand, i) => [keyOf(demand), nationals[i]]));
+      const latestByPair = new Map(asked.map((demand, i) => [keyOf(demand), nationals[i]]));
       const told = wanted.map((one) => {
-        const latest = byPair.get(keyOf(one));
+        const latest = latestByPair.get(keyOf(one));
         return latestFor(one) === undefined || latest === undefined ? null : toldBy(latest, one);
       });
       const untold = wanted.filter((_, i) => told[i] === null);
       if (untold.length === 0) return told.map((outcome) => outcome ?? NONE);
-      return mapValue(series(untold), (outcomes) => {
-        let next = 0;
-        return told.map((outcome) => outcome ?? outcomes[next++] ?? NONE);
-      });
+      return mapValue(byPair(untold), (outcomes) =>
+        wanted.map((one, i) => told[i] ?? outcomes.get(keyOf(one)) ?? NONE),
+      );
     });
   }
 
@@ -317,7 +322,7 @@ type NationalsAsked = readonly [countryCodes: readonly string[], metricKey: stri
 /** Loads the latest figures of whole countries. */
 function createNationals(
   { effort, sending }: FiguresMeans,
-  demandsFor: (wanted: WantedRows) => PromiseOrValue<readonly Demand[]>,
+  demandsOf: (wanted: WantedRows) => PromiseOrValue<readonly Demand[]>,
   newest: (rows: readonly ObservationRecord[]) => ObservationRecord | null,
   withOutcomes: WithOutcomes,
 ) {
@@ -354,7 +359,7 @@ function createNationals(
     ...[countryCodes, metricKey, maxAgeMs]: NationalsAsked
   ): PromiseOrValue<readonly National[]> {
     const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
-    return mapValue(demandsFor(wanted), nationalsOf);
+    return mapValue(demandsOf(wanted), nationalsOf);
   }
 
   return {
@@ -392,14 +397,15 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
   const withOutcomes = createOutcomes(parts, onOutcomes);
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
-  function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
+  function demandsOf(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
     const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
-    effort.want(countryCodes.length * metricKeys.length);
+    const count = countryCodes.length * metricKeys.length;
+    effort.want(count);
+    if (count <= FEW) return demandsFor(mode, countryCodes, metricKeys, maxAgeMs, years);
     const demands: Demand[] = [];
-    const demand = (code: string) => {
-      for (const key of metricKeys) demands.push(demandFor(mode, code, key, maxAgeMs, years));
-    };
-    const demanding = eachInTurns(sending.caller, countryCodes, demand);
+    const demanding = eachInTurns(sending.caller, countryCodes, (code) => {
+      demands.push(...demandsFor(mode, [code], metricKeys, maxAgeMs, years));
+    });
     return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
   }
 
@@ -420,7 +426,7 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
     return found === null ? rows : [found];
   };
 
-  const { nationalsOf, ...nationals } = createNationals(parts, demandsFor, newest, withOutcomes);
+  const { nationalsOf, ...nationals } = createNationals(parts, demandsOf, newest, withOutcomes);
 
   return {
     /**
@@ -445,7 +451,7 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
         }
         return rows;
       };
-      return mapValue(demandsFor(wanted), (demands) => {
+      return mapValue(demandsOf(wanted), (demands) => {
         if (!wanted.isNational) return withOutcomes(demands, rowsIn);
         return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
       });
@@ -482,7 +488,7 @@ function outcomeOf(national: National): Outcome {
 
 /** Demands that were asked for together. */
 class AskedSet {
-  /** Resolves with null once they have come, else with their error. */
+  /** Resolves with null once they have come, else with their error. Null as long as they are looked for at once. */
   failure: Promise<Error | null> | null = null;
 }
 
@@ -491,6 +497,9 @@ type WithOutcomes = <Result>(
   demands: readonly Demand[],
   make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
 ) => PromiseOrValue<Result>;
+
+/** Demands that are made, and looked for, in less than a turn. */
+const FEW = 250;
 
 /**
  * Gathers the outcomes of one operation. An outcome that is held, or has come, is there at once and costs no promise;
@@ -501,7 +510,7 @@ function createOutcomes(
   { figures, sending, batchGate, order }: FiguresMeans,
   onOutcomes: OnOutcomes,
 ): WithOutcomes {
-  /** Outcomes that the operation has; for demands that it has asked for, the set of each. */
+  /** Outcomes that the operation has, by the names of demands; for demands that it has asked for, the set of each. */
   const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
     cache: false,
@@ -509,70 +518,83 @@ function createOutcomes(
   });
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
-    const demands = sets.flat();
-    await figures.fetch(demands, sending, (demand, outcome) => known.set(demand.name, outcome));
+    const outcomes = await figures.fetch(sets.flat(), sending);
+    for (const [name, outcome] of outcomes) known.set(name, outcome);
     return sets.map(() => null);
   }
 
-  /** Asks for demands that have not been asked for, each once; returns the outcome of each. */
-  async function load(demands: readonly Demand[]): Promise<Outcome[]> {
+  /** The name that a demand is asked by: that of the whole series for some years, if the operation has asked for that. */
+  function nameOf(demand: Demand): string {
+    if (demand.years === null) return demand.name;
+    const whole = wholeOf(demand);
+    return known.has(whole.name) ? whole.name : demand.name;
+  }
+
+  /** Notes demands as asked for, each once, in a set of their own; returns them, with all sets that bring some. */
+  function note(demands: readonly Demand[], names: readonly string[]) {
     const own = new AskedSet();
     const fresh: Demand[] = [];
     const sets = new Set<AskedSet>();
-    for (const demand of demands) {
-      const { name } = demand;
-      const set = known.get(name);
-      if (set instanceof AskedSet) sets.add(set);
-      if (set !== undefined) continue;
+    for (let i = 0; i < demands.length; i += 1) {
+      const name = names[i] as string;
+      const set = known.get(name) ?? own;
+      if (!(set instanceof AskedSet)) continue;
+      sets.add(set);
+      if (known.has(name)) continue;
       known.set(name, own);
-      fresh.push(demand);
+      fresh.push(demands[i] as Demand);
     }
-    if (fresh.length > 0) sets.add(own);
-    if (fresh.length > 0) own.failure = order.leads(observations.route, loader.load(fresh)).catch(errorOf);
-    const failure = await firstFailure(Array.from(sets, (set) => set.failure));
-    return demands.map(
-      (demand) => cameOf(known.get(demand.name)) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
-    );
+    return { own, fresh, sets };
   }
 
-  /** Takes some years for part of the whole series, if the operation has asked for that. */
-  function askedAs(demand: Demand): Demand {
-    if (demand.years === null) return demand;
-    const whole = wholeOf(demand);
-    return known.has(whole.name) ? whole : demand;
+  /** Looks for demands among the held ones; returns those that aren't there. */
+  function missingIn(demands: readonly Demand[]): readonly Demand[] {
+    const found = figures.find(demands, sending);
+    if (found === null) return demands;
+    for (const [i, outcome] of found.entries())
+      if (outcome !== undefined) known.set((demands[i] as Demand).name, outcome);
+    return demands.filter((_, i) => found[i] === undefined);
   }
 
-  function find(demand: Demand, findHeld: ReturnType<Figures['held']>): Outcome | undefined {
-    const { name } = askedAs(demand);
-    const own = known.get(name);
-    if (own !== undefined || findHeld === null) return cameOf(own);
-    const found = findHeld(demand);
-    if (found !== undefined) known.set(name, found);
-    return found;
+  function* missingInSteps(demands: readonly Demand[]): Steps<readonly Demand[]> {
+    const missing: Demand[] = [];
+    for (let from = 0; from < demands.length; from += FEW) {
+      missing.push(...missingIn(demands.slice(from, from + FEW)));
+      yield;
+    }
+    return missing;
+  }
+
+  function missingInTurns(demands: readonly Demand[]): PromiseOrValue<readonly Demand[]> {
+    if (demands.length <= FEW) return missingIn(demands);
+    const looking = timeSliced(sending.caller, missingInSteps(demands));
+    return looking instanceof Promise ? batchGate.closeDuring(looking) : looking;
   }
 
   return (demands, makeOf) => {
-    const make = (outcomes: readonly Outcome[]) => {
+    const names = demands.map(nameOf);
+    const { own, fresh, sets } = note(demands, names);
+    const make = (failure: Error | null) => {
+      const outcomes = names.map(
+        (name) => cameOf(known.get(name)) ?? failure ?? new Error(`No outcome of ${name}.`),
+      );
       onOutcomes(demands, outcomes);
       return makeOf(outcomes);
     };
-    const found: (Outcome | undefined)[] = [];
-    const finish = () => {
-      if (!found.includes(undefined)) return make(found as readonly Outcome[]);
-      const missing: Demand[] = [];
-      for (let i = 0; i < demands.length; i += 1)
-        if (found[i] === undefined) missing.push(askedAs(demands[i] as Demand));
-      const makeAll = (loaded: readonly Outcome[]) => {
-        let next = 0;
-        return make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
-      };
-      return load(missing).then(makeAll);
-    };
-    // Looks for them among the operation's outcomes and the held ones.
-    const findHeld = figures.held(sending);
-    const look = (demand: Demand) => void found.push(find(demand, findHeld));
-    const looking = eachInTurns(sending.caller, demands, look);
-    return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
+    let missing: PromiseOrValue<readonly Demand[]> = fresh;
+    try {
+      if (fresh.length > 0) missing = missingInTurns(fresh);
+    } catch (error) {
+      for (const { name } of fresh) known.delete(name);
+      throw error;
+    }
+    const load = (some: readonly Demand[]) => order.leads(observations.route, loader.load(some));
+    if (missing instanceof Promise)
+      own.failure = missing.then((some) => (some.length === 0 ? null : load(some))).catch(errorOf);
+    else if (missing.length > 0) own.failure = load(missing).catch(errorOf);
+    else sets.delete(own);
+    if (sets.size === 0) return make(null);
+    return mapValue(firstFailure(Array.from(sets, ({ failure }) => failure)), make);
   };
 }
 

@@ -105,11 +105,24 @@ export function demandFor(
   return { ...whole, years, key, name: nameOf(key, maxAgeMs, whole.changedAtMs), maxAgeMs };
 }
 
-/** The demand for the latest figure of a pair, of any age: the pair itself, if it is one. */
-export function latestFor(pair: Pair): Demand {
-  return isDemand(pair) && pair.mode === 'latest'
-    ? pair
-    : wholeFor('latest', namedPair(pair.countryCode, pair.metricKey));
+/** The demands for each of these countries with each of these metrics. */
+export function demandsFor(
+  mode: Mode,
+  countryCodes: readonly string[],
+  metricKeys: readonly string[],
+  maxAgeMs?: number,
+  years?: YearRange | null,
+): Demand[] {
+  return countryCodes.flatMap((code) => metricKeys.map((key) => demandFor(mode, code, key, maxAgeMs, years)));
+}
+
+/** The demands for the latest figures of pairs: a pair that is one stands for itself. */
+export function latestOf(pairs: readonly Pair[]): Demand[] {
+  return pairs.map((pair) =>
+    isDemand(pair) && pair.mode === 'latest'
+      ? pair
+      : wholeFor('latest', namedPair(pair.countryCode, pair.metricKey)),
+  );
 }
 
 function isDemand(pair: Pair | Demand): pair is Demand {
@@ -208,9 +221,24 @@ export function pairKey(countryCode: string, metricKey: string): string {
   return namedPair(countryCode, metricKey).pairKey;
 }
 
+/** The keys of the demands for all years, in place of some, by their places. */
+export function wholeKeys(demands: readonly Demand[]): string[] {
+  return demands.map(wholeKey);
+}
+
 /** The key of the demand for all years, in place of some. */
 export function wholeKey(demand: Demand): string {
   return demand.years === null ? demand.key : demandKey(demand.mode, demand);
+}
+
+/** Names pairs by their places, as {@link pairKey} does. */
+export function pairKeys(pairs: readonly Pair[]): string[] {
+  return pairs.map(keyOf);
+}
+
+/** The keys of all demands for these pairs in a mode, by their places. */
+export function demandKeys(mode: Mode, pairs: readonly Pair[]): string[] {
+  return pairs.map((pair) => demandKey(mode, pair));
 }
 
 /** The key of all demands for a pair in a mode. */

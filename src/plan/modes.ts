@@ -399,8 +399,10 @@ interface DemandPlan {
 /** Demands that take milliseconds to plan. */
 const LONG_PLAN = 1_000;
 
-/** Plans demands, many of them in turns that are shared with nothing else. */
+/** Plans demands, many of them in turns that are shared with nothing else. Latest figures alone need no planning. */
 export async function planOf(job: Job, demands: readonly Demand[], planning: Planning): Promise<DemandPlan> {
+  if (demands.every(({ mode }) => mode === 'latest'))
+    return { series: [], parts: [{ mode: 'latest', years: null, pairs: demands, rowsOf: oneRow }] };
   const isLong = demands.length > LONG_PLAN;
   if (isLong) await yieldToEventLoop(job);
   const plan = await timeSliced(job, planningParts(demands, planning));

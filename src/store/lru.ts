@@ -14,7 +14,10 @@ export interface Shrinkable {
 /** A value that is remembered of an object for as long as the object lives. */
 interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
+  /** Returns the values of several by their places; undefined for one that has none, or is no object. */
+  ofMany(owners: readonly unknown[]): (Value | undefined)[];
   put(owner: object, value: Value): Value;
+  putMany(owners: readonly object[], values: readonly Value[]): void;
 }
 
 /**
@@ -24,12 +27,17 @@ interface ObjectMemo<Value> {
 export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
   const key = Symbol(what);
   type Owner = { [key]?: Value };
+  function put(owner: object, value: Value): Value {
+    if (key in owner) (owner as Owner)[key] = value;
+    else Object.defineProperty(owner, key, { value, writable: true });
+    return value;
+  }
   return {
     of: (owner) => (owner as Owner)[key],
-    put(owner, value) {
-      if (key in owner) (owner as Owner)[key] = value;
-      else Object.defineProperty(owner, key, { value, writable: true });
-      return value;
+    ofMany: (owners) => owners.map((owner) => (owner as Owner | null | undefined)?.[key]),
+    put,
+    putMany(owners, values) {
+      for (let i = 0; i < owners.length; i += 1) put(owners[i] as object, values[i] as Value);
     },
   };
 }
@@ -93,6 +101,31 @@ export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> 
   /** Forgets the entries whose keys begin with the prefix. */
   forget(prefix: string): void {
     for (const key of [...this.keys()]) if (key.startsWith(prefix)) this.delete(key);
+  }
+}
+
+/** A value and the instant up to which it is held, in milliseconds since the epoch. */
+interface ExpiringValue {
+  readonly value: unknown;
+  readonly expires: number;
+}
+
+/** Values that are held in this process for a while. */
+export class ValueCache extends BoundedCache<ExpiringValue> {
+  constructor(maxBytes: number) {
+    super(maxBytes, ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value));
+  }
+
+  /** Reads values by the places of their keys, as of an instant; undefined if none is held. */
+  getMany(keys: readonly string[], nowMs: number): unknown[] {
+    return keys.map((key) => {
+      const entry = this.get(key);
+      return entry === undefined || entry.expires < nowMs ? undefined : entry.value;
+    });
+  }
+
+  setMany(entries: readonly { readonly key: string; readonly value: unknown }[], expires: number): void {
+    for (const { key, value } of entries) this.set(key, { value, expires });
   }
 }
 

@@ -1,4 +1,4 @@
-import { BoundedCache, OVERHEAD_BYTES, roughBytes, type Shrinkable } from './lru.ts';
+import { type Shrinkable, ValueCache } from './lru.ts';
 
 /** One value to hold: anything that JSON can say. */
 interface StoreEntry {
@@ -10,8 +10,8 @@ interface StoreEntry {
 export interface Store extends Shrinkable {
   /** Reads values by their place among the keys, in one round trip; undefined if nothing is held. */
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
-  /** Reads a value that is held in this process; null if values are held elsewhere. */
-  readonly peek: ((key: string) => unknown) | null;
+  /** Reads values as `getMany` does, of those that are held in this process; null if they are held elsewhere. */
+  readonly peekMany: ((keys: readonly string[]) => readonly unknown[]) | null;
   /** True if this process holds all there is: else `getMany` may find more. */
   readonly isAllHere: boolean;
   /** Holds values, in one round trip. */
@@ -165,22 +165,13 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
 
 /** Opens a store of values in this process, as they are; the least recently used go first. */
 function openMemory(maxBytes: number): Store {
-  const held = new BoundedCache<{ readonly value: unknown; readonly expires: number }>(
-    maxBytes,
-    ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
-  );
-  function peek(key: string): unknown {
-    const entry = held.get(key);
-    return entry === undefined || entry.expires < Date.now() ? undefined : entry.value;
-  }
+  const held = new ValueCache(maxBytes);
+  const peekMany = (keys: readonly string[]) => held.getMany(keys, Date.now());
   return {
-    peek,
+    peekMany,
     isAllHere: true,
-    getMany: async (keys) => keys.map(peek),
-    async setMany(entries, ttlMs) {
-      const expires = Date.now() + ttlMs;
-      for (const { key, value } of entries) held.set(key, { value, expires });
-    },
+    getMany: async (keys) => peekMany(keys),
+    setMany: async (entries, ttlMs) => held.setMany(entries, Date.now() + ttlMs),
     clear: async (prefix) => held.forget(prefix),
     // Nobody shares this store, so the giver of a value holds the first one, and calls stand in this process's ledger.
     first: async (_name, value) => value,

@@ -201,12 +201,12 @@ export function createTenantCache(parts: TenantCacheParts) {
     onTheirWay: Entries = writing,
   ): Promise<ReadonlyMap<string, CacheEntry<Value>>> {
     const found = new Map<string, CacheEntry<Value>>();
-    const { peek, isAllHere } = store;
+    const { peekMany: peekAll, isAllHere } = store;
     if (names.length === 0) return found;
     const keys = names.map((name) => keyOf(tenant, name));
     const [status, ...values] =
-      peek !== null && isAllHere
-        ? [undefined, ...keys.map(peek)]
+      peekAll !== null && isAllHere
+        ? [undefined, ...peekAll(keys)]
         : await store.getMany([nameOf(tenant), ...keys]);
     const oldestMs = Math.max(learn(tenant, status), now() - holdMs);
     for (const [i, name] of names.entries()) {
@@ -217,26 +217,33 @@ export function createTenantCache(parts: TenantCacheParts) {
     return found;
   }
 
-  function peek<Value>(tenant: Tenant, name: string): CacheEntry<Value> | undefined {
-    const key = keyOf(tenant, name);
-    const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek?.(key);
-    const entry = held as CacheEntry<Value> | null | undefined;
-    // Anything else than an entry has no instant, which is later than none.
-    return entry != null && entry.atMs > Math.max(tenant.refusedAtMs, now() - holdMs) ? entry : undefined;
+  /** Reads entries that are in this process, by the places of their names, as `read` does: by one look at the clock. */
+  function peekMany<Value>(tenant: Tenant, names: readonly string[]): (CacheEntry<Value> | undefined)[] {
+    const keys = names.map((name) => keyOf(tenant, name));
+    const values = store.peekMany?.(keys);
+    const oldestMs = Math.max(tenant.refusedAtMs, now() - holdMs);
+    return keys.map((key, i) => {
+      const held = (writing.size > 0 ? writing.get(key) : undefined) ?? values?.[i];
+      const entry = held as CacheEntry<Value> | null | undefined;
+      // Anything else than an entry has no instant, which is later than none.
+      return entry != null && entry.atMs > oldestMs ? entry : undefined;
+    });
   }
+  const peek = <Value>(tenant: Tenant, name: string) => peekMany<Value>(tenant, [name])[0];
 
   return {
     read: <Value>(tenant: Tenant, names: readonly string[]) => read<Value>(tenant, names),
     /** Reads the entry under one name: at once, if it is held in this process. */
     readOne<Value>(tenant: Tenant, name: string): PromiseOrValue<CacheEntry<Value> | undefined> {
-      const held = store.peek === null ? undefined : peek<Value>(tenant, name);
-      if (held !== undefined || (store.peek !== null && store.isAllHere)) return held;
+      const held = store.peekMany === null ? undefined : peek<Value>(tenant, name);
+      if (held !== undefined || (store.peekMany !== null && store.isAllHere)) return held;
       return read<Value>(tenant, [name]).then((found) => found.get(name));
     },
     peek,
+    peekMany,
     /** True if entries can be read at once, all of them or the ones that were used lately. */
-    isAtHand: store.peek !== null,
-    isAllHere: store.peek !== null && store.isAllHere,
+    isAtHand: store.peekMany !== null,
+    isAllHere: store.peekMany !== null && store.isAllHere,
     /**
      * Holds values that the service sent at an instant; they can be read at once.
      * @param join joins each with the value that was held under its name before, if there is one
@@ -273,6 +280,7 @@ export const NO_TENANT_CACHE: TenantCache = {
   read: async () => new Map(),
   readOne: () => undefined,
   peek: () => undefined,
+  peekMany: (_tenant, names) => names.map(() => undefined),
   isAtHand: true,
   isAllHere: true,
   lookUp: async () => {},

@@ -7,6 +7,7 @@ import {
   type Refusal,
   type Repair,
   type RepairMeans,
+  settleAs,
   settlingFailures,
   sum,
   type Task,
@@ -76,6 +77,8 @@ async function answersKnown({ rectangle }: Task, search: Search): Promise<boolea
   }
 }
 
+const MODES = ['latest', 'series'] as const;
+
 /** Finds a pair that figures have come for: one that is held, if there is any, and of the same names. */
 function knownPair({ countryCodes, metricKeys }: Rectangle, search: Search): Pair | null {
   const { entries, learned, sending } = search;
@@ -91,10 +94,10 @@ function knownPair({ countryCodes, metricKeys }: Rectangle, search: Search): Pai
   for (const metricKey of keys) {
     for (const countryCode of codes) {
       known ??= { countryCode, metricKey };
-      for (const mode of ['latest', 'series'] as const) {
-        const held = entries.atHand(sending.caller.tenant, demandFor(mode, countryCode, metricKey));
-        if (held !== undefined && held.rows.length > 0) return { countryCode, metricKey };
-      }
+      const demands = MODES.map((mode) => demandFor(mode, countryCode, metricKey));
+      const held = entries.atHand(sending.caller.tenant, demands);
+      if (held.some((entry) => entry !== undefined && entry.rows.length > 0))
+        return { countryCode, metricKey };
     }
   }
   return known;
@@ -232,13 +235,13 @@ async function lookAtList(dimension: Dimension, { ask, sending }: Search): Promi
 
 /** Settles the pairs of the names that the service's words name, and fetches the others without them. */
 function blame(task: Task, refusal: Refusal, named: readonly string[], search: Search): Promise<FetchedRows> {
-  const { rectangle, pairs, settle } = task;
+  const { rectangle, pairs } = task;
   const isBlamed = ({ countryCode, metricKey }: Pair) =>
     named.includes(countryCode) || named.includes(metricKey);
   if (saysUnknown(refusal.detail) || refusal.outcome instanceof Error) {
     for (const name of named) remember(rectangle, name, refusal, search);
   }
-  for (const pair of pairs.filter(isBlamed)) settle(pair, refusal.outcome);
+  settleAs(task, pairs.filter(isBlamed), refusal.outcome);
   return fetchOthers(task, isBlamed);
 }
 
@@ -259,7 +262,7 @@ function remember(
 }
 
 function settleAll(task: Task, refusal: Refusal, { keep, sending }: Search): FetchedRows {
-  for (const pair of task.pairs) task.settle(pair, refusal.outcome);
+  settleAs(task, task.pairs, refusal.outcome);
   if (!(refusal.outcome instanceof Error)) {
     const nothing = pairsOf(task.rectangle).map((pair) => ({ pair, rows: [] }));
     keep(sending.caller.tenant, { mode: task.mode, years: null }, nothing, refusal.receivedAt);
@@ -273,7 +276,7 @@ function giveUp(task: Task, refusal: Refusal): FetchedRows {
     'The service refused these names together and did not say which it does not know. Ask for fewer at once.',
     { route: observations.route, detail: refusal.detail === '' ? undefined : refusal.detail },
   );
-  for (const pair of task.pairs) task.settle(pair, failure);
+  settleAs(task, task.pairs, failure);
   return NOT_WHOLE;
 }
 

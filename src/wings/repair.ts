@@ -3,10 +3,12 @@ import {
   cellsOf,
   type FetchedRows,
   learnLength,
+  type PairOutcome,
   type Repair,
   type RepairMeans,
   type Rows,
   sentOf,
+  settleAs,
   sum,
   type Task,
 } from '../figures/data-calls.ts';
@@ -532,19 +534,20 @@ function settleKept({ task, answer, sending }: CutAnswer, kept: Runs, { learned,
   });
   const { years } = answer;
   keep(sending.caller.tenant, { mode, years }, whole, answer.receivedAt);
-  for (const pair of pairs) {
-    const run = kept.get(keyOf(pair));
-    if (run === undefined) continue;
+  const settled = pairs.filter((pair) => kept.has(keyOf(pair)));
+  const outcomes = settled.map((pair): PairOutcome => {
+    const run = kept.get(keyOf(pair)) ?? [];
     const rows = figuresIn(run);
     if (mode === 'series') learnLength(pair, years, rows, run.length, learned);
-    settle(pair, isBlank(run) ? 'no figure' : rows);
-  }
+    return isBlank(run) ? 'no figure' : rows;
+  });
+  settle(settled, outcomes);
 }
 
 /** Gets the rest of a single series, which only a range of years can split. */
 async function completePair(cut: CutAnswer, parts: RepairMeans): Promise<FetchedRows> {
   const { task, answer, sending } = cut;
-  const { mode, rectangle, pairs, settle } = task;
+  const { mode, rectangle, pairs } = task;
   const { learned, keep } = parts;
   const { received, meta } = answer.list;
   const sent = sentRows(answer);
@@ -558,10 +561,8 @@ async function completePair(cut: CutAnswer, parts: RepairMeans): Promise<Fetched
   const figures = pairsOf(rectangle).map((pair) => ({ pair, rows }));
   const { years } = answer;
   keep(sending.caller.tenant, { mode, years }, figures, answer.receivedAt);
-  for (const pair of pairs) {
-    learnLength(pair, years, rows, whole.length, learned);
-    settle(pair, rows);
-  }
+  for (const pair of pairs) learnLength(pair, years, rows, whole.length, learned);
+  settleAs(task, pairs, rows);
   return { rows: whole.length, isWhole: true };
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
 import type { Rectangle } from '../../src/plan/demand.ts';
-import { keyOf, pairsOf } from '../../src/plan/demand.ts';
+import { keyOf, type Pair, pairsOf } from '../../src/plan/demand.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
 import { openNameSearch, partsWith } from './parts.ts';
@@ -50,7 +50,9 @@ export function taskFor(rectangle: Rectangle, further: Partial<Task> = {}) {
     rectangle,
     pairs: pairsOf(rectangle),
     rowsOf: () => 1,
-    settle: (pair, outcome) => settled.set(keyOf(pair), outcome),
+    settle: (some, outcomes) => {
+      for (const [i, outcome] of outcomes.entries()) settled.set(keyOf(some[i] as Pair), outcome);
+    },
     round: 0,
     isOpen: false,
     search: openNameSearch(),

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createDataCalls, type Refusal, type RepairMeans, type Task } from '../../src/figures/data-calls.ts';
+import {
+  createDataCalls,
+  type Refusal,
+  type RepairMeans,
+  settleAs,
+  type Task,
+} from '../../src/figures/data-calls.ts';
 import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
 import type { Rectangle } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
@@ -46,10 +52,11 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Part
       task.search.isAnswered ||= !reply.isRefused;
       return reply.isRefused ? bisected(task, reply, sending, means) : means.receive(task, reply, sending);
     },
-    async receive({ rectangle, pairs, settle }, { list }) {
+    async receive(task, { list }) {
+      const { rectangle } = task;
       answered.push(rectangle);
       for (const name of rectangle.metricKeys) learned.answered.metrics.add(name);
-      for (const pair of pairs) settle(pair, []);
+      settleAs(task, task.pairs, []);
       return { rows: list.received, isWhole: true };
     },
   };

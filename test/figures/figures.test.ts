@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { createDataFetch } from '../../src/figures/client.ts';
-import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
+import type { FiguresParts, Outcome, Telling } from '../../src/figures/entries.ts';
 import { createRefusedNames } from '../../src/figures/entries.ts';
 import {
   covers,
@@ -66,13 +66,17 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
         else settle(demand, refused.outcome);
       }
       const taken: Demand[] = [];
-      await fetchData(open, sendingFor(), settle, (takeAlong) => {
+      const onOutcomes: Telling['onOutcomes'] = (told, came) => {
+        for (const [i, outcome] of came.entries()) settle(told[i] as Demand, outcome);
+      };
+      const onCall: Telling['onCall'] = (takeAlong) => {
         const offer = (some: readonly Demand[]) =>
           taken.push(...some.filter((demand) => !taken.includes(demand) && takeAlong(demand)));
         offer(late.slice(late.length / 2));
         // The call has left by then.
         queueMicrotask(() => offer(late));
-      });
+      };
+      await fetchData(open, sendingFor(), { onOutcomes, onCall });
       const outcomes = new Map(settled.map(({ key, outcome }) => [key, outcome]));
       return {
         settled,

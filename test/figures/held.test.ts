@@ -52,9 +52,9 @@ function open(
     ...further,
   });
   const stage = held(
-    async (demands, sending, settle) => {
+    async (demands, sending) => {
       sending.bill.byRoute[observations.route] = further.calls ?? 0;
-      await next(demands, sending, settle);
+      return next(demands, sending);
     },
     { ...parts, prefetch, revalidation },
   );
@@ -195,9 +195,9 @@ describe('figures that were asked for lately', () => {
     const asked: string[][] = [];
     const revalidation: Revalidation = { check: async () => () => 0, countCalls() {} };
     const stage = held(
-      async (demands, _sending, settle) => {
+      async (demands) => {
         asked.push(demands.map(({ countryCode }) => countryCode));
-        for (const demand of demands) settle(demand, outcomeOf(demand.countryCode));
+        return new Map(demands.map(({ key, countryCode }) => [key, outcomeOf(countryCode)]));
       },
       { ...parts, prefetch, revalidation },
     );

@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
-import { leased } from '../../src/figures/client.ts';
+import { gathered, leased } from '../../src/figures/client.ts';
+import type { FetchBatch } from '../../src/figures/entries.ts';
 import { changedAt, type Demand } from '../../src/plan/demand.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { createHeldHere } from '../../src/wings/stores/backing.ts';
 import { createInFlight } from '../../src/wings/stores/in-flight.ts';
 import { sendingFor } from '../service/sending.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';
-import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
+import { entryOf, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
 
 /**
  * Outcome of the stage while another process fetches KE, and has, by the time that it is done, an entry of
@@ -27,10 +28,15 @@ async function whereOthersFetch(demand: Demand, ageMs: number) {
     othersTtlMs: 1_000,
     now: () => NOW_MS,
   });
-  const stage = leased(next, parts);
+  const nextBatch: FetchBatch = async (demands, sending, { onOutcomes }) => {
+    const outcomes = await next(demands, sending);
+    onOutcomes(demands, [...outcomes.values()]);
+  };
+  const stage = gathered(leased(nextBatch, parts));
   setTimeout(() => void leases.end(lease, true), 20);
-  const { outcomes, bill } = await fetchBy(stage, [demand], sending);
-  return { isTakenOver: Object.values(outcomes)[0] === others, calls: asked.length, shared: bill.shared };
+  const outcomes = await stage([demand], sending);
+  const { bill } = sending;
+  return { isTakenOver: outcomes.get(demand.key) === others, calls: asked.length, shared: bill.shared };
 }
 
 it.each([

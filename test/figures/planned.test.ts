@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { covered, planned } from '../../src/figures/client.ts';
-import { called, NONE_WHOLE, type PairsToFetch } from '../../src/figures/data-calls.ts';
+import { called, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/figures/data-calls.ts';
 import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
-import { type Demand, demandFor, keyOf, type Mode, pairsOf } from '../../src/plan/demand.ts';
+import { type Demand, demandFor, keyOf, type Mode, type Pair, pairsOf } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { bisected } from '../../src/wings/bisected.ts';
@@ -31,7 +31,10 @@ async function plan(
   };
   const fetch = planned(next, partsWith(further));
   const outcomes: [string, Outcome][] = [];
-  await fetch(demands, sendingFor(), (one, outcome) => outcomes.push([one.key, outcome]));
+  await fetch(demands, sendingFor(), {
+    onOutcomes: (told, came) =>
+      outcomes.push(...came.map((outcome, i) => [told[i]?.key ?? '', outcome] as [string, Outcome])),
+  });
   return { asked, outcomes };
 }
 
@@ -45,7 +48,7 @@ async function seriesOf(...values: number[]): Promise<readonly ObservationRecord
 describe('demands', () => {
   it('are asked for as latest and as series, each mode by itself', async () => {
     const { asked, outcomes } = await plan([demand('latest', 'KE'), demand('series', 'NG')], (wanted) => {
-      for (const pair of wanted.pairs) wanted.settle(pair, []);
+      settleAs(wanted, wanted.pairs, []);
     });
     expect(asked).toEqual([
       { mode: 'latest', pairs: ['KE m'] },
@@ -60,7 +63,7 @@ describe('demands', () => {
   it('are settled from one series where both modes of a pair are wanted', async () => {
     const rows = await seriesOf(1, 2, 3);
     const { asked, outcomes } = await plan([demand('latest', 'KE'), demand('series', 'KE')], (wanted) => {
-      for (const pair of wanted.pairs) wanted.settle(pair, rows);
+      settleAs(wanted, wanted.pairs, rows);
     });
     expect(asked).toEqual([{ mode: 'series', pairs: ['KE m'] }]);
     expect(outcomes).toEqual([
@@ -74,7 +77,10 @@ describe('demands', () => {
     const both = [{ ...one, source: 'a', year: other.year, period: other.period }, other];
     const demands = ['KE', 'NG', 'GH'].flatMap((code) => [demand('latest', code), demand('series', code)]);
     const { asked, outcomes } = await plan(demands, ({ mode, pairs, settle }) => {
-      for (const pair of pairs) settle(pair, mode === 'latest' || pair.countryCode === 'GH' ? [one] : both);
+      settle(
+        pairs,
+        pairs.map(({ countryCode }) => (mode === 'latest' || countryCode === 'GH' ? [one] : both)),
+      );
     });
     expect(asked).toEqual([
       { mode: 'series', pairs: ['KE m', 'NG m', 'GH m'] },
@@ -96,22 +102,18 @@ describe('demands', () => {
       demandFor('series', code, 'm', undefined, { from: 1990, to: 1992 }),
     );
     const demands = [demand('series', 'KE'), demand('latest', 'NG'), ...years];
-    const { asked, outcomes } = await plan(
-      demands,
-      ({ pairs, settle }) => {
-        for (const pair of pairs) settle(pair, []);
-      },
-      { learned },
-    );
+    const { asked, outcomes } = await plan(demands, (wanted) => settleAs(wanted, wanted.pairs, []), {
+      learned,
+    });
     expect(asked.map(({ pairs }) => pairs.filter((pair) => pair === 'NG m'))).toEqual([['NG m'], ['NG m']]);
     expect(outcomes.map(([key]) => key).sort()).toEqual(demands.map(({ key }) => key).sort());
   });
 
   it('for a latest figure without a value are met from the series', async () => {
     const rows = await seriesOf(1, 2);
-    const { asked, outcomes } = await plan([demand('latest', 'KE')], ({ mode, pairs, settle }) => {
-      for (const pair of pairs) settle(pair, mode === 'latest' ? 'no figure' : rows);
-    });
+    const { asked, outcomes } = await plan([demand('latest', 'KE')], (wanted) =>
+      settleAs(wanted, wanted.pairs, wanted.mode === 'latest' ? 'no figure' : rows),
+    );
     expect(asked.map(({ mode }) => mode)).toEqual(['latest', 'series']);
     expect(outcomes).toEqual([['latest KE m', rows.slice(-1)]]);
   });
@@ -120,9 +122,9 @@ describe('demands', () => {
     const incomplete = new Failure('UPSTREAM_INCOMPLETE', 'Cut short.');
     const rows = await seriesOf(1);
     const both = [demand('latest', 'KE'), demand('series', 'KE')];
-    const { asked, outcomes } = await plan(both, ({ mode, pairs, settle }) => {
-      for (const pair of pairs) settle(pair, mode === 'series' ? incomplete : rows);
-    });
+    const { asked, outcomes } = await plan(both, (wanted) =>
+      settleAs(wanted, wanted.pairs, wanted.mode === 'series' ? incomplete : rows),
+    );
     expect(asked.map(({ mode }) => mode)).toEqual(['series', 'latest']);
     expect(outcomes).toEqual([
       ['series KE m', incomplete],
@@ -160,7 +162,9 @@ async function cover(
     years: null,
     pairs: pairsOf(table),
     rowsOf: () => 1,
-    settle: (pair, outcome) => settled.set(keyOf(pair), outcome),
+    settle: (some, outcomes) => {
+      for (const [i, outcome] of outcomes.entries()) settled.set(keyOf(some[i] as Pair), outcome);
+    },
     round: 0,
     search: openNameSearch(),
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Fetch, FiguresParts, Outcome, Settle } from '../../src/figures/entries.ts';
+import type { FetchBatch, FiguresParts, Outcome } from '../../src/figures/entries.ts';
 import { createObservationPool } from '../../src/figures/pool.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import type { Sending } from '../../src/service/call.ts';
@@ -69,14 +69,14 @@ function open(setting: { windowMs?: number } = {}) {
     opensAtMs: () => ledger.opensAt,
     refusal: () => new Failure('RATE_LIMITED', 'The minute is spent.'),
   };
-  const next: Fetch = (demands, sending, settle: Settle, onCall) =>
+  const next: FetchBatch = (demands, sending, { onOutcomes, onCall }) =>
     new Promise((done, fail) => {
       const missing = new Set(demands.map(({ key }) => key));
       sent.push({
         demands: demands.map(({ countryCode }) => countryCode),
         sending,
         settle(demand, outcome = []) {
-          settle(demand, outcome);
+          onOutcomes([demand], [outcome]);
           missing.delete(demand.key);
           if (missing.size === 0) done();
         },
@@ -106,10 +106,12 @@ function enter(pool: ReturnType<typeof createObservationPool>, further: Partial<
     ...participant,
     bill: sending.bill,
     abort: (reason?: unknown) => ends.abort(reason),
-    /** Outcomes by country, as they come. */
+    /** Outcomes by country. */
     outcomes,
-    ask: (...demands: Demand[]) =>
-      participant.fetch(demands, sending, ({ countryCode }, outcome) => outcomes.set(countryCode, outcome)),
+    async ask(...demands: Demand[]) {
+      const came = await participant.fetch(demands, sending);
+      for (const { key, countryCode } of demands) outcomes.set(countryCode, came.get(key) as Outcome);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDataFetch } from '../../src/figures/client.ts';
+import { createDataFetch, gathered } from '../../src/figures/client.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
 import { createRefusedNames } from '../../src/figures/entries.ts';
 import { type Demand, demandFor, demandKey, isWithin, type YearRange } from '../../src/plan/demand.ts';
@@ -32,7 +32,7 @@ function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
       }
     },
   });
-  const fetch = createDataFetch(parts);
+  const fetch = gathered(createDataFetch(parts));
   return {
     learned,
     kept,
@@ -42,10 +42,9 @@ function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
     /** Years that the calls named, or `whole`. */
     async ask(demands: readonly Demand[]) {
       targets.length = 0;
-      const outcomes = new Map<Demand, Outcome>();
-      await fetch(demands, sendingFor(), (demand, outcome) => outcomes.set(demand, outcome));
+      const outcomes = await fetch(demands, sendingFor());
       for (const demand of demands)
-        expect(valuesIn(outcomes.get(demand), demand)).toEqual(rightOf(table, demand));
+        expect(valuesIn(outcomes.get(demand.key), demand)).toEqual(rightOf(table, demand));
       return targets.map((target) => /start_year=\d+|end_year=\d+/.exec(target)?.[0] ?? 'whole');
     },
   };

@@ -19,20 +19,21 @@ export function tenantCacheThat(
 /** A next stage that answers from a table of outcomes by country, and notes its demands. */
 export function nextFrom(outcomes: Readonly<Record<string, Outcome>>, onAsked: () => void = () => {}) {
   const asked: string[][] = [];
-  const next: Fetch = async (demands, _sending, settle) => {
+  const next: Fetch = async (demands) => {
     asked.push(demands.map(({ countryCode }) => countryCode));
     onAsked();
-    for (const demand of demands) settle(demand, outcomes[demand.countryCode] ?? []);
+    return new Map(demands.map(({ key, countryCode }) => [key, outcomes[countryCode] ?? []]));
   };
   return { next, asked };
 }
 
 /** Outcomes of demands by country, and the bill. */
 export async function fetchBy(fetch: Fetch, demands: readonly Demand[], sending = sendingFor()) {
-  const outcomes = new Map<string, Outcome>();
-  await fetch(demands, sending, ({ countryCode, maxAgeMs }, outcome) => {
-    outcomes.set(maxAgeMs === Number.POSITIVE_INFINITY ? countryCode : `${countryCode} ${maxAgeMs}`, outcome);
-  });
+  const came = await fetch(demands, sending);
+  const outcomes = demands.map(({ name, countryCode, maxAgeMs }) => [
+    maxAgeMs === Number.POSITIVE_INFINITY ? countryCode : `${countryCode} ${maxAgeMs}`,
+    came.get(name),
+  ]);
   return { outcomes: Object.fromEntries(outcomes), bill: sending.bill };
 }
 

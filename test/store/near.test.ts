@@ -40,7 +40,7 @@ it('finds what somebody has put there since', async () => {
   await member.setMany([{ key: 'b', value: 2 }], 1_000);
   expect(await member.getMany(['a', 'b'])).toEqual([1, 2]);
   expect(reads).toEqual(['a b', 'a']);
-  expect([member.peek('a'), member.peek('b')]).toEqual([1, 2]);
+  expect(member.peekMany?.(['a', 'b'])).toEqual([1, 2]);
 });
 
 it('reads anew what it has given back, those used the longest ago first', async () => {

@@ -101,7 +101,7 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
 it('names at hand that are too many are dropped, and stand for the same all the same', async () => {
   const written = new Map<string, unknown>();
   const store = {
-    peek: (key: string) => written.get(key),
+    peekMany: (keys: readonly string[]) => keys.map((key) => written.get(key)),
     isAllHere: true,
     getMany: async (keys: readonly string[]) => keys.map((key) => written.get(key)),
     async setMany(entries: readonly { key: string; value: unknown }[]) {

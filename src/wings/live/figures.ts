@@ -232,13 +232,14 @@ export class FigureWatch {
     const behind = new Set<Inbox<ObservationChangesRecord>>();
     let failure: Error | null = null;
     const demands = this.due.map((demand) => changedAt(demand, atMs));
-    if (demands.length > 0)
-      await errand.figures.fetch(demands, errand.sending, ({ key }, outcome) => {
-        const watched = this.#watched.get(key);
-        if (watched === undefined) return;
-        if (outcome instanceof Error) failure ??= outcome;
-        else for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.inbox);
-      });
+    const outcomes = demands.length === 0 ? null : await errand.figures.fetch(demands, errand.sending);
+    for (const { key, name } of demands) {
+      const watched = this.#watched.get(key);
+      const outcome = outcomes?.get(name);
+      if (watched === undefined || outcome === undefined) continue;
+      if (outcome instanceof Error) failure ??= outcome;
+      else for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.inbox);
+    }
     return { behind, failure };
   }
 
@@ -270,9 +271,10 @@ export class FigureWatch {
     const missing = demands
       .filter((demand) => !isCurrent(demand))
       .map((demand) => (look === null ? demand : changedAt(demand, look.atMs)));
+    const came = missing.length === 0 ? null : await errand.figures.fetch(missing, errand.sending);
     const outcomes = new Map<string, Outcome>();
-    if (missing.length > 0)
-      await errand.figures.fetch(missing, errand.sending, ({ key }, outcome) => outcomes.set(key, outcome));
+    for (const { key, name } of missing)
+      outcomes.set(key, came?.get(name) ?? new Error(`No outcome of ${key}.`));
     return { held, outcomes, isLookedAt: look !== null };
   }
 

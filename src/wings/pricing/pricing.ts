@@ -14,12 +14,13 @@ import { yieldToEventLoop } from '../../async/turns.ts';
 import { Failure } from '../../errors.ts';
 import { fragmentsIn, type Plan } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
-import { createDataFetch } from '../../figures/client.ts';
+import { createDataFetch, gathered } from '../../figures/client.ts';
 import {
   createObservationEntries,
-  type Fetch,
+  type FetchBatch,
   type Figures,
   type FiguresParts,
+  tellAll,
 } from '../../figures/entries.ts';
 import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
 import type { GraphContext } from '../../graph/context.ts';
@@ -209,7 +210,7 @@ function openDryRun(
     lookups: undefined,
     onRows: undefined,
     mayRenew: false,
-    onHeld: (demand: Demand) => tally.heldDemands.push(demand),
+    onHeld: (demands) => tally.heldDemands.push(...demands),
     onExpired() {
       tally.mayBeRenewed = true;
     },
@@ -253,7 +254,8 @@ function openDryRun(
       if (fewest.calls > parts.maxUpstreamCalls) return;
       const fetch = createDataFetch({ ...dry, send: answeringBy(parts, noteHeld, assumptions) });
       const heldBill = openBill();
-      return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, () => {});
+      const silent = { onOutcomes() {} };
+      return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, silent);
     },
   };
 }
@@ -291,18 +293,18 @@ function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted,
 }
 
 /** Looks at demands about to be planned: if they take just the calls of their plan, and too many. */
-function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tally): Fetch {
+function tallied(next: FetchBatch, learned: Learned, isDeriving: boolean, tally: Tally): FetchBatch {
   /** Tells if a demand is for a series whose length is known: it takes just the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
     years === null &&
     learned.facts().totals === 'true' &&
     learned.knowsSeries(countryCode, metricKey);
-  return async (demands, sending, settle) => {
+  return async (demands, sending, telling) => {
     // If several figures go with another one, the service is asked for the latest.
     if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
     for (const demand of demands) tally.want(demand);
-    await next(demands, sending, settle);
+    await next(demands, sending, telling);
   };
 }
 
@@ -310,18 +312,18 @@ function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tall
  * Spares demands that a call before may have brought, and the operation has held by then: figures of any country with
  * any metric that were asked for together.
  */
-function spared(next: Fetch): Fetch {
+function spared(next: FetchBatch): FetchBatch {
   const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
   const isBrought = ({ countryCode, metricKey }: Demand) =>
     asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
-  return (demands, sending, settle) => {
+  return (demands, sending, telling) => {
     const missing = demands.filter((demand) => !isBrought(demand));
-    for (const demand of demands) if (isBrought(demand)) settle(demand, []);
+    tellAll(telling, demands.filter(isBrought), []);
     asked.push({
       codes: new Set(missing.map(({ countryCode }) => countryCode)),
       keys: new Set(missing.map(({ metricKey }) => metricKey)),
     });
-    return next(missing, sending, settle);
+    return next(missing, sending, telling);
   };
 }
 
@@ -365,25 +367,24 @@ function counted(
   const { tenantCache, entries, refusedNames } = parts;
   return {
     ...figures,
-    held(sending) {
+    find(demands, sending) {
       const { tenant } = sending.caller;
-      const find = figures.held(sending);
-      if (!tenantCache.isAtHand) return find;
-      return (demand) => {
-        const found = find?.(demand);
-        if (found !== undefined) return found;
-        const isHeld = find === null && isFresh(demand, entries.atHand(tenant, demand), parts.now(), parts);
-        if (isHeld || refusedNames.of(tenant, demand) !== undefined) return undefined;
+      const found = figures.find(demands, sending);
+      if (!tenantCache.isAtHand) return found;
+      const held = found === null ? entries.atHand(tenant, demands) : [];
+      for (const [i, demand] of demands.entries()) {
+        const isHeld = found?.[i] !== undefined || isFresh(demand, held[i], parts.now(), parts);
+        if (isHeld || refusedNames.of(tenant, demand) !== undefined) continue;
         tally.want(demand);
         // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
         if (isDeriving) tally.isCertain = false;
-        return undefined;
-      };
+      }
+      return found;
     },
-    async fetch(demands, sending, settle) {
+    async fetch(demands, sending) {
       if (tally.refusal !== null) throw tally.refusal;
       for (const demand of demands) if (demand.years !== null) years.add(demand);
-      return figures.fetch(demands, sending, settle);
+      return figures.fetch(demands, sending);
     },
   };
 }
@@ -441,12 +442,12 @@ function readOnlyCache(tenantCache: TenantCache): TenantCache {
  * Puts the same stages together for one operation alone: it meets no other, and nothing goes along.
  * @param watched looks at the demands before they are planned
  */
-function createLoneFigures(parts: FiguresParts, watched: (next: Fetch) => Fetch): Figures {
+function createLoneFigures(parts: FiguresParts, watched: (next: FetchBatch) => FetchBatch): Figures {
   // The calls are none that the key sends.
   const revalidation = { check: createRevalidation(parts), countCalls() {} };
   const holding = { ...parts, prefetch: NO_PREFETCH, revalidation };
-  const fetch = held(watched(createDataFetch(parts)), holding);
-  return { held: heldAtOnce(holding), fetch, several: parts.entries.several };
+  const fetch = held(gathered(watched(createDataFetch(parts))), holding);
+  return { find: heldAtOnce(holding), fetch, several: parts.entries.several };
 }
 
 /** True if a document selects a field for which only the service's answers tell the calls that it makes. */

@@ -164,7 +164,7 @@ const NOTHING_MS = 1_000;
 export function near<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   store: Far,
   link: HubLink,
-): Far & Shrinkable & { peek: (key: string) => unknown } {
+): Far & Shrinkable & Pick<Store, 'peekMany'> {
   const held = new BoundedCache<Near>(link.nearBytes, ({ value }, key) => key.length + roughBytes(value));
   /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
   let changes = 0;
@@ -181,7 +181,7 @@ export function near<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   return {
     ...store,
     shrink: (share) => held.shrink(share),
-    peek: (key: string) => held.get(key)?.value,
+    peekMany: (keys: readonly string[]) => keys.map((key) => held.get(key)?.value),
     async getMany(keys: readonly string[]) {
       const known = keys.map((key) => held.get(key));
       const missing = keys.filter((_, i) => known[i] === undefined);
@@ -344,7 +344,7 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
       const latestMs = now() + AHEAD_MS;
       return values.map((value) => (isFromAhead(value, latestMs) ? undefined : value));
     },
-    peek: null,
+    peekMany: null,
     isAllHere: false,
     async setMany(entries, ttlMs) {
       await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));
