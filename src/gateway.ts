@@ -35,6 +35,7 @@ import { entities } from './resolvers/nodes.ts';
 import type { Attempt, Endpoint, Tracer } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import { openLookups } from './store/lru.ts';
+import { StoreOutage } from './store/outage.ts';
 import type { HubLink } from './store/store.ts';
 import { openStore } from './store/store.ts';
 import { openTenants, type Tenant } from './tenants/tenant.ts';
@@ -57,6 +58,8 @@ export interface Observer {
   rows?(received: number, unwanted: number): void;
   /** Called when a call or a batch has waited for a minute window. */
   minuteWait?(waitedMs: number): void;
+  /** Called when an outage of the store begins, and when it is over; left out to have it called a problem. */
+  outage?(outage: StoreOutage): void;
   /** Called with a fault of the gateway itself, whole, and the request that met it, if that is known. */
   problem(error: unknown, where: string, requestId?: string): void;
 }
@@ -297,7 +300,10 @@ async function openHeld({ config, observer, link, clock: ownClock }: GatewayPart
     maxBytes: config.cacheMaxBytes,
     now: steadyNow,
     link,
-    onFault: (error) => observer.problem(error, 'cache'),
+    onFault(error) {
+      if (error instanceof StoreOutage && observer.outage !== undefined) observer.outage(error);
+      else observer.problem(error, 'cache');
+    },
   });
   const tenants = await openTenants(config.keyPepper, store, steadyNow);
   const tenantCache = openTenantCache(store, config, tenants);

@@ -254,16 +254,22 @@ async function storeFinding(config: Config): Promise<Finding> {
   // Not the address, which may hold a password.
   const { openStore } = await import('../store/store.ts');
   let fault: unknown;
-  const store = await openStore({
-    url: cacheUrl,
-    timeoutMs: STORE_TIMEOUT_MS,
-    maxBytes: config.cacheMaxBytes,
-    onFault: (error) => {
-      fault ??= error;
-    },
-  });
-  await store?.getMany([NOTHING]);
-  await store?.close();
+  try {
+    const store = await openStore({
+      url: cacheUrl,
+      timeoutMs: STORE_TIMEOUT_MS,
+      maxBytes: config.cacheMaxBytes,
+      onFault: (error) => {
+        fault ??= error;
+      },
+    });
+    // An outage is told after some failures.
+    for (let i = 0; i < 3; i += 1) await store?.getMany([NOTHING]);
+    await store?.close();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { isWell: false, name, text: error.message };
+  }
   if (fault !== undefined)
     return { isWell: false, name, text: `the store is not reached: ${reasonOf(fault)}` };
   return { isWell: true, name, text: 'the store answers' };

@@ -107,6 +107,10 @@ function both(one: Log, other: Metrics): Observer {
       one.attempt(event);
       other.attempt(event);
     },
+    outage(outage) {
+      one.outage?.(outage);
+      other.outage?.(outage);
+    },
     problem(error, where, requestId) {
       one.problem(error, where, requestId);
       other.problem(error, where, requestId);

@@ -147,7 +147,7 @@ export interface StoreOptions {
   readonly now?: () => number;
   /** The way to the process that holds the store of `memory:` for several; left out if there is one alone. */
   readonly link?: HubLink | undefined;
-  /** Takes faults of the store, once a minute at the most. */
+  /** Takes faults of the store, and its outages as `StoreOutage`. */
   readonly onFault: (error: unknown) => void;
 }
 

@@ -13,6 +13,9 @@ const PLENTY = 30;
 /** Calls a minute of the smallest plan: no plan allows fewer. */
 const SMALLEST_PLAN = 5;
 
+const OWN_SHARE_SPENT =
+  "The store in which gateways count their calls (CACHE_URL) can't be reached, and this gateway has sent its share of the calls that were left of this minute.";
+
 /** Calls that one key has spent, and its plan as the service has told it. Instants are ISO 8601, UTC. */
 export interface QuotaRecord {
   readonly plan: string | null;
@@ -57,12 +60,10 @@ export class Account {
   #isPlanLarger = false;
   #nextProbeAtMs = 0;
   /**
-   * Calls of this minute that may still leave without the shared counters; null if they have been reached. A minute is
-   * counted by one of both: calls that the counters grant late would come on top of those that were taken without them.
+   * Calls of this minute that may still leave without the shared counters; null as long as these are reached. Once it
+   * has been begun so, a minute is gone on with without them: calls that they grant late would come on top.
    */
   #leftAlone: number | null = null;
-  /** True if the shared counters have been reached in this minute, and nothing was taken without them. */
-  isMinuteShared = false;
 
   constructor(nowMs: number) {
     this.#minute = Math.floor(nowMs / MINUTE_MS);
@@ -78,7 +79,6 @@ export class Account {
       this.#acceptedThisMinute = 0;
       this.#isMinuteSpent = false;
       this.#leftAlone = null;
-      this.isMinuteShared = false;
       // The clock may have been set back.
       this.#nextProbeAtMs = Math.min(this.#nextProbeAtMs, nowMs + PROBE_INTERVAL_MS);
       const month = monthOf(nowMs);
@@ -121,7 +121,9 @@ export class Account {
       });
     }
     const retryAtMs = this.#minuteEndsAtMs();
-    return new Failure('RATE_LIMITED', 'The requests of this minute are spent.', {
+    const isByUs = this.#isShareSpent() && !this.#isMinuteSpent && detail === undefined;
+    const words = isByUs ? OWN_SHARE_SPENT : 'The requests of this minute are spent.';
+    return new Failure('RATE_LIMITED', words, {
       detail,
       plan,
       requestsPerMinute: this.#requestsPerMinute ?? undefined,
@@ -135,25 +137,30 @@ export class Account {
     this.#callsThisMonth += calls;
   }
 
-  /** Takes a call without the shared counters: half of the rest, and nothing in a minute that they count. */
+  /**
+   * Takes a call without the shared counters: no more than half of the calls that they have left, as far as is known,
+   * since another gateway may be doing the same, or go on with them.
+   */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
-      if (!this.isMinuteShared)
-        this.#leftAlone ??= Math.floor((this.#requestsPerMinute - this.#callsThisMinute) / 2);
-      if (this.#isMinuteSpent || this.#leftAlone === null || this.#leftAlone <= 0) {
-        this.#isMinuteSpent = true;
-        return false;
-      }
+      this.#leftAlone ??= Math.floor(Math.max(0, this.#requestsPerMinute - this.#callsThisMinute) / 2);
+      if (this.#isMinuteSpent || this.#leftAlone === 0) return false;
       this.#leftAlone -= 1;
     }
     this.count();
     return true;
   }
 
+  /** True if this minute is gone on with without the shared counters. */
+  get isAlone(): boolean {
+    return this.#leftAlone !== null;
+  }
+
+  /** Takes the shared counts over. Counters that have lost theirs know of fewer calls than this process. */
   copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
-    if (this.#leftAlone === null) this.isMinuteShared = true;
-    this.#callsThisMinute = callsThisMinute;
-    this.#callsThisMonth = callsThisMonth;
+    const least = this.isAlone ? [this.#callsThisMinute, this.#callsThisMonth] : [0, 0];
+    this.#callsThisMinute = Math.max(callsThisMinute, least[0] ?? 0);
+    this.#callsThisMonth = Math.max(callsThisMonth, least[1] ?? 0);
     if (note === null) return;
     this.#setMonthSpent(note.spentMonth === this.#month);
     this.#plan = note.plan ?? this.#plan;
@@ -232,7 +239,7 @@ export class Account {
   }
 
   shareLeft(): number | null {
-    if (this.#isMonthSpent || this.#isMinuteSpent) return 0;
+    if (this.#isMonthSpent || this.#isMinuteSpent || this.#leftAlone === 0) return 0;
     if (this.#requestsPerMinute === null) return this.#isPlanLarger ? 1 : null;
     return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
   }
@@ -242,7 +249,7 @@ export class Account {
     if (this.#isMonthSpent || this.#isMinuteSpent) return false;
     const most = this.#requestsPerMinute;
     if (most === null) return this.#isPlanLarger;
-    return most - this.#callsThisMinute >= Math.max(PLENTY, most / 2);
+    return (this.#leftAlone ?? most - this.#callsThisMinute) >= Math.max(PLENTY, most / 2);
   }
 
   quota(): QuotaRecord {
@@ -263,11 +270,11 @@ export class Account {
     const limits: RateLimit[] = [];
     const most = { minute: this.#requestsPerMinute, month: this.#monthlyRequests };
     if (most.minute !== null) {
+      const leftShared = Math.max(0, most.minute - this.#callsThisMinute);
       limits.push({
         name: 'minute',
         most: most.minute,
-        left:
-          this.#isMonthSpent || this.#isMinuteSpent ? 0 : Math.max(0, most.minute - this.#callsThisMinute),
+        left: this.#isMonthSpent || this.#isMinuteSpent ? 0 : (this.#leftAlone ?? leftShared),
         windowSeconds: MINUTE_MS / 1000,
         resetSeconds: Math.ceil((this.#minuteEndsAtMs() - nowMs) / 1000),
       });
@@ -287,7 +294,12 @@ export class Account {
 
   #isSpent(): boolean {
     const most = this.#requestsPerMinute;
-    return this.#isMinuteSpent || (most !== null && this.#callsThisMinute >= most);
+    return this.#isMinuteSpent || this.#isShareSpent() || (most !== null && this.#callsThisMinute >= most);
+  }
+
+  /** Tells if calls are left of the minute, but none that may leave without the shared counters. */
+  #isShareSpent(): boolean {
+    return this.#leftAlone === 0 && this.#callsThisMinute < (this.#requestsPerMinute ?? 0);
   }
 
   #minuteEndsAtMs(): number {
@@ -354,9 +366,9 @@ export type Ledger = ReturnType<typeof createLedger>;
 
 /**
  * Keeps the calls that each key has spent, on its tenant. If gateways share counters, those count, and the ledger is a
- * copy to decide by at once. If they can't be reached any more, a gateway takes nothing for the rest of the minute,
- * since others may go on with the rest of its calls. In a minute in which it never reached them, it goes by its own
- * count, and takes no more than half of the calls that its copy shows to be left: another one may be doing the same.
+ * copy to decide by at once. Once they can't be reached, a gateway goes on by its own count for the rest of the minute,
+ * and takes no more than half of the calls that its copy shows to be left: another one may be doing the same, or may
+ * still reach them.
  * Calls of other keys of the same account are not seen; the service's 429 tells.
  */
 export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null) {
@@ -383,7 +395,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     // Else the call would leave in a minute in which it hasn't been counted.
     let mayLeave = account.isIn(window);
     if (mayLeave && snapshot !== null) account.copy(snapshot);
-    if (mayLeave) mayLeave = snapshot !== null && account.isMinuteShared ? isShared : account.takeAlone();
+    if (mayLeave) mayLeave = snapshot !== null && !account.isAlone ? isShared : account.takeAlone();
     if (!mayLeave) {
       if (isShared) void counters.putBack(tenant.digest, window);
       return null;

@@ -95,10 +95,14 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
     await using _redis = await startRedis(port);
     await using other = await openProgram(gateway);
     await other.ask(figures(['KE']));
-    const again = async () => (await one.ask(figures(['KE']))).upstream.calls;
-    await expect.poll(again, { timeout: 10_000 }).toBe(0);
-    expect((await one.ask(figures(['NG']))).upstream.calls).toBe(1);
-    expect((await other.ask(figures(['NG']))).upstream.calls).toBe(0);
+    // Each figure is new to both, since memory stands in for a Redis that is away.
+    const codes = CODES.slice(1);
+    const found = async () => {
+      const code = codes.shift() ?? '';
+      await one.ask(figures([code]));
+      return (await other.ask(figures([code]))).upstream.calls;
+    };
+    await expect.poll(found, { timeout: 10_000, interval: 300 }).toBe(0);
   });
 
   it('hear of a refusal from each other', async () => {

@@ -12,10 +12,10 @@ const MAX_ATTEMPTS = 5;
  * A Redis in a process of its own, with nothing in it and nothing on disk.
  * @throws if it ends before it is ready
  */
-export async function startRedis(port?: number) {
+export async function startRedis(port?: number, options: readonly string[] = []) {
   for (let attempts = 1; ; attempts += 1) {
     const at = port ?? (await freePort());
-    const child = await readyAt(at);
+    const child = await readyAt(at, options);
     if (child !== null) return running(child, at);
     if (port !== undefined || attempts === MAX_ATTEMPTS)
       throw new Error(`Redis doesn't start at port ${at}.`);
@@ -23,10 +23,10 @@ export async function startRedis(port?: number) {
 }
 
 /** Null if it has ended instead. */
-async function readyAt(port: number): Promise<ChildProcess | null> {
+async function readyAt(port: number, options: readonly string[]): Promise<ChildProcess | null> {
   const child = spawn(
     'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...options],
     { stdio: ['ignore', 'pipe', 'ignore'] },
   );
   let said = '';

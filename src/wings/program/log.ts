@@ -206,6 +206,11 @@ export function createLog(
     attempt: ({ durationMs, ...event }) =>
       log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
     problem: (error, where, requestId) => log.error({ err: error, where, requestId }, 'problem'),
+    outage(outage) {
+      const told = { setting: 'CACHE_URL', isOver: outage.isOver };
+      if (outage.isOver) log.info(told, outage.message);
+      else log.warn(told, outage.message);
+    },
     note: (message) => log.info(message),
     warn: (message) => log.warn(message),
     fatal: (fault, where) => log.fatal({ err: fault, where }, 'the program ends'),

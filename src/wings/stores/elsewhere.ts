@@ -14,6 +14,7 @@ import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../../exact-json.ts';
 import { BoundedCache, roughBytes, type Shrinkable } from '../../store/lru.ts';
+import { StoreOutage } from '../../store/outage.ts';
 import type { HubLink, Leases, SharedCounters, Store, StoreOptions } from '../../store/store.ts';
 import type { Adapter, Backing, Fault } from './backing.ts';
 import { openHubBacking } from './hub.ts';
@@ -31,9 +32,6 @@ const END_PAUSE_MS = 100;
 /** Milliseconds that the store is left alone before one more try. */
 const PAUSE_MS = 3_000;
 
-/** Milliseconds in which at most one fault is told. */
-const TELLING_INTERVAL_MS = 60_000;
-
 /** Bound of a purge: it looks at every key of the store, and nobody waits for it. */
 const PURGE_TIMEOUT_MS = 30_000;
 
@@ -41,17 +39,51 @@ const PURGE_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * Stands before a store so that its troubles are nobody else's: a read or write that fails or takes too long is a miss,
- * after some failures in a row the store isn't asked for a while, and a minute's troubles are told once. Values that
- * are late don't keep counters from being asked.
+ * Knows of a store whose work fails, by kinds of work: a full one can be read, and one that is late with values may count.
+ * Some failures in a row begin an outage. It is over when each kind that failed has gone well since.
  */
-export function guarded(
-  backing: Backing,
-  { timeoutMs, onFault }: { readonly timeoutMs: number; readonly onFault: Fault },
-) {
+function watchOutage(onFault: Fault) {
+  const failures = new Map<string, number>();
+  let isOut = false;
+
+  function end(): void {
+    failures.clear();
+    if (isOut) onFault(new StoreOutage('The store (CACHE_URL) is there again.', true));
+    isOut = false;
+  }
+
+  return {
+    end,
+    failed(kind: string, cause: unknown): void {
+      failures.set(kind, (failures.get(kind) ?? 0) + 1);
+      const inAll = [...failures.values()].reduce((sum, count) => sum + count, 0);
+      if (isOut || inAll < MAX_FAILURES) return;
+      isOut = true;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const words = `The store (CACHE_URL) fails (${reason}): until it is back, this process holds figures in its memory and counts calls by itself.`;
+      onFault(new StoreOutage(words, false, { cause }));
+    },
+    done(kind: string): void {
+      if (failures.delete(kind) && failures.size === 0) end();
+    },
+  };
+}
+
+interface GuardOptions {
+  readonly timeoutMs: number;
+  readonly onFault: Fault;
+  /** Holds texts in the place of the store while that fails; left out for nothing. */
+  readonly standIn?: AtHand;
+}
+
+/**
+ * Stands before a store so that its troubles are nobody else's: a read or write that fails or takes too long is a miss,
+ * for which memory stands in; after some failures in a row the store isn't asked for a while; and an outage is told when it begins and when it is over.
+ * Values that are late don't keep counters from being asked.
+ */
+export function guarded(backing: Backing, { timeoutMs, onFault, standIn }: GuardOptions) {
   const breaker = openBreaker();
   const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
-  const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
   // A lease is ended though the store has failed before: it may have been taken then.
   const ending = wrap(
     retry(handleAll, { maxAttempts: END_RETRIES, backoff: new ConstantBackoff(END_PAUSE_MS) }),
@@ -59,7 +91,7 @@ export function guarded(
   );
   const { sharedCounters, leases } = backing;
   const writing = new Set<Promise<unknown>>();
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  const outage = watchOutage(onFault);
   let isAway = false;
   const listeners: (() => void)[] = [];
 
@@ -67,37 +99,36 @@ export function guarded(
     isAway = false;
     for (const listener of listeners) listener();
   }
-  backing.onReturn?.(returned);
+  backing.onReturn?.(() => {
+    outage.end();
+    returned();
+  });
 
-  function tell(error: unknown): void {
-    const nowMs = performance.now();
-    if (nowMs - toldAtMs < TELLING_INTERVAL_MS) return;
-    toldAtMs = nowMs;
-    onFault(error);
-  }
-
-  async function attempt<T, F>(policy: IPolicy, work: () => Promise<T>, otherwise: F) {
+  async function attempt<T, F>(kind: string, policy: IPolicy, work: () => Promise<T>, otherwise: F) {
     try {
       const result = await policy.execute(work);
+      outage.done(kind);
       if (isAway) returned();
       return result;
     } catch (error) {
       isAway = true;
-      tell(error);
+      outage.failed(kind, error);
       return otherwise;
     }
   }
 
+  const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
   const counted: SharedCounters | null = sharedCounters && {
-    take: (account, at) => attempt(counting, () => sharedCounters.take(account, at), null),
-    read: (account, at) => attempt(counting, () => sharedCounters.read(account, at), null),
-    putBack: (account, at) => attempt(counting, () => sharedCounters.putBack(account, at), undefined),
-    note: (account, note) => attempt(counting, () => sharedCounters.note(account, note), undefined),
+    take: (account, at) => attempt('count', counting, () => sharedCounters.take(account, at), null),
+    read: (account, at) => attempt('look at counts', counting, () => sharedCounters.read(account, at), null),
+    putBack: (account, at) =>
+      attempt('count', counting, () => sharedCounters.putBack(account, at), undefined),
+    note: (account, note) => attempt('count', counting, () => sharedCounters.note(account, note), undefined),
   };
   const leased: Leases | null = leases && {
-    take: (lease, terms) => attempt(bounded, () => leases.take(lease, terms), null),
-    look: (group, names) => attempt(bounded, () => leases.look(group, names), null),
-    end: (lease, isFetched) => attempt(ending, () => leases.end(lease, isFetched), undefined),
+    take: (lease, terms) => attempt('lease', bounded, () => leases.take(lease, terms), null),
+    look: (group, names) => attempt('look at leases', bounded, () => leases.look(group, names), null),
+    end: (lease, isFetched) => attempt('lease', ending, () => leases.end(lease, isFetched), undefined),
   };
 
   return {
@@ -107,26 +138,29 @@ export function guarded(
       capabilities: { expires: true },
       // Expired values are swept by the store itself.
       deleteMany: async (keys: string[]) => keys.map(() => true),
-      getMany: (keys: string[]) =>
-        attempt(
-          bounded,
-          () => backing.adapter.getMany(keys),
-          keys.map(() => undefined),
-        ),
+      async getMany(keys: string[]): Promise<unknown[]> {
+        const found = await attempt('read', bounded, () => backing.adapter.getMany(keys), null);
+        return found ?? keys.map((key) => standIn?.get(key)?.text);
+      },
       async setMany(entries: KeyvStorageEntry[]) {
-        const write = attempt(bounded, () => backing.adapter.setMany(entries), null);
+        const work = async () => {
+          await backing.adapter.setMany(entries);
+          return true;
+        };
+        const write = attempt('write', bounded, work, false);
         writing.add(write);
-        await write;
+        const isWritten = await write;
         writing.delete(write);
+        standIn?.note(entries, isWritten);
         return entries.map(() => true);
       },
     },
     async clear(prefix: string) {
       const patient = wrap(breaker, timeout(PURGE_TIMEOUT_MS, TimeoutStrategy.Aggressive));
-      await attempt(patient, () => backing.clear(prefix), undefined);
+      await attempt('write', patient, () => backing.clear(prefix), undefined);
     },
     /** Returns null if the store could not tell. */
-    first: (name: string, value: string) => attempt(bounded, () => backing.first(name, value), null),
+    first: (name: string, value: string) => attempt('write', bounded, () => backing.first(name, value), null),
     onReturn: (listener: () => void) => void listeners.push(listener),
     sharedCounters: counted,
     leases: leased,
@@ -241,20 +275,44 @@ export const packing = {
 interface KnownText {
   readonly text: string;
   readonly envelope: unknown;
+  /** The entry, if the store couldn't take it; undefined if it has. */
+  readonly unwritten?: KeyvStorageEntry | undefined;
+}
+
+/** The last texts of a store in another process, and their envelopes. While the store fails, they stand in for it. */
+export class AtHand extends BoundedCache<KnownText> {
+  /** @param maxBytes bytes that may be kept, roughly */
+  constructor(maxBytes: number) {
+    super(maxBytes, ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope));
+  }
+
+  /** Notes if the store has taken texts, as far as there are no later ones. */
+  note(entries: readonly KeyvStorageEntry[], isWritten: boolean): void {
+    for (const entry of entries) {
+      const known = this.get(entry.key);
+      if (known === undefined || known.text !== entry.value || (isWritten && !known.unwritten)) continue;
+      this.set(entry.key, { ...known, unwritten: isWritten ? undefined : entry });
+    }
+  }
+}
+
+/** Returns the instant at which a value was sent, or at which the service last judged a key. */
+function instantOf(envelope: unknown): number {
+  const value = isObject(envelope) && isObject(envelope.value) ? envelope.value : {};
+  const instants = [value.atMs, value.acceptedAtMs, value.refusedAtMs];
+  return Math.max(0, ...instants.map((instant) => (typeof instant === 'number' ? instant : 0)));
+}
+
+function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null;
 }
 
 /**
  * Keeps envelopes as texts in a store of another process. The last envelope of each key's text is kept at hand, so that
  * a text which is still the same is not parsed, decompressed and decoded again. It is shared: its readers leave it as
- * it is.
- * @param maxBytes bytes that may be kept at hand, roughly
+ * it is. What the store couldn't take is read here, until it has taken it or has something later.
  */
-export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts & Shrinkable {
-  const known = new BoundedCache<KnownText>(
-    maxBytes,
-    ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
-  );
-
+export function unpacked<Texts extends Adapter>(store: Texts, known: AtHand): Texts & Shrinkable {
   function envelopeOf(key: string, text: unknown): unknown {
     if (typeof text !== 'string') return undefined;
     const last = known.get(key);
@@ -269,7 +327,17 @@ export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number):
     shrink: (share) => known.shrink(share),
     async getMany(keys) {
       const found = await store.getMany(keys);
-      return keys.map((key, i) => envelopeOf(key, found[i]));
+      const late: KeyvStorageEntry[] = [];
+      const envelopes = keys.map((key, i) => {
+        const own = known.get(key);
+        const envelope = envelopeOf(key, found[i]);
+        if (own?.unwritten === undefined || instantOf(own.envelope) <= instantOf(envelope)) return envelope;
+        known.set(key, own);
+        if (found[i] !== own.text) late.push(own.unwritten);
+        return own.envelope;
+      });
+      if (late.length > 0) void store.setMany(late);
+      return envelopes;
     },
     async setMany(entries) {
       const written = entries.map((entry) => ({ ...entry, value: packing.stringify(entry.value) }));
@@ -300,13 +368,22 @@ export async function openElsewhere(options: StoreOptions): Promise<Store> {
   }
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts');
-    return storeOver(
-      await openSqlite(url.slice('sqlite:'.length), maxBytes * AT_HAND_SHARE, onFault),
-      options,
-    );
+    const once = toldOnce(onFault);
+    const file = await openSqlite(url.slice('sqlite:'.length), maxBytes * AT_HAND_SHARE, once);
+    return storeOver(file, { ...options, onFault: once });
   }
   const { openRedis } = await import('./redis.ts');
   return storeOver(await openRedis(url, NAMESPACE), options);
+}
+
+/** Passes on one begin and one end of outages that are seen in several places: from the first until all are over. */
+function toldOnce(onFault: Fault): Fault {
+  let open = 0;
+  return (fault) => {
+    if (!(fault instanceof StoreOutage)) return onFault(fault);
+    open += fault.isOver ? -1 : 1;
+    if (open === (fault.isOver ? 0 : 1)) onFault(fault);
+  };
 }
 
 /** Returns true if a hub holds the values of such an address, for several processes. */
@@ -326,18 +403,19 @@ function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): NonNu
 }
 
 async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
-  const { now = Date.now } = options;
-  const guard = guarded(backing, options);
-  // A hub's values are at hand in `createNear`.
-  const atHandBytes = options.link === undefined ? options.maxBytes * AT_HAND_SHARE : 0;
-  const texts = unpacked(guard.adapter, atHandBytes);
+  const { now = Date.now, url, link, maxBytes } = options;
+  // A hub's values are at hand in `near`.
+  const atHandBytes = isInHub(url) ? 0 : (link?.nearBytes ?? maxBytes * AT_HAND_SHARE);
+  const atHand = new AtHand(atHandBytes);
+  const guard = guarded(backing, { ...options, standIn: atHand });
+  const texts = unpacked(guard.adapter, atHand);
   const keyv = new Keyv({
     store: texts as unknown as KeyvStorageAdapter,
     serialization: false,
   });
   // A value that can't be written as text is a fault too. If nobody listens for it, Keyv throws it at the writer.
   keyv.on('error', options.onFault);
-  const named = isInHub(options.url) ? (key: string) => key : (key: string) => NAMESPACE + key;
+  const named = isInHub(url) ? (key: string) => key : (key: string) => NAMESPACE + key;
   return {
     async getMany(keys) {
       const values = await keyv.getMany(keys.map(named));
@@ -349,7 +427,10 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
     async setMany(entries, ttlMs) {
       await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));
     },
-    clear: (prefix) => guard.clear(named(prefix)),
+    clear(prefix) {
+      atHand.forget(named(prefix));
+      return guard.clear(named(prefix));
+    },
     first: (name, value) => guard.first(named(name), value),
     onReturn: guard.onReturn,
     sharedCounters: guard.sharedCounters,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
+import { ConfigError } from '../../config.ts';
 import type { CounterSnapshot, LeaseState, Leases, SharedCounters, Window } from '../../store/store.ts';
 import {
   awayState,
@@ -18,6 +19,13 @@ const MINUTE_KEPT_MS = 120_000;
 const SCAN_STEP = 1_000;
 
 const CONNECT_TIMEOUT_MS = 2_000;
+
+/**
+ * Interval at which each connection is asked for a sign of life, and the time that it may take. A host that is gone, or a
+ * firewall that has forgotten a connection, leaves it open and silent, until the system gives it up after a quarter of an hour.
+ */
+const PING_INTERVAL_MS = 1_000;
+const PING_TIMEOUT_MS = 2_000;
 
 /** The longest pause between two attempts to reach a Redis that is away. */
 const MAX_PAUSE_MS = 2_000;
@@ -38,6 +46,8 @@ function createConnection(url: string) {
     disableOfflineQueue: true,
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
+      // For one that is silent from its first moment. Pings keep others from being idle for so long.
+      socketTimeout: 2 * PING_TIMEOUT_MS,
       reconnectStrategy: (attempts) => Math.min(2 ** attempts * 50, MAX_PAUSE_MS) + Math.random() * JITTER_MS,
     },
   });
@@ -48,7 +58,42 @@ const expiresIn = (atMs: number) =>
 
 type Connection = ReturnType<typeof createConnection>;
 
-/** Connects to a Redis, and over further connections. One that is away is gone on without, and comes back. */
+/** Watches a connection until its user ends it, and connects anew where it falls silent. */
+function watch(connection: Connection): void {
+  let isPinging = false;
+  let isReplacing = false;
+  const timer = setInterval(async () => {
+    if (isPinging || !connection.isReady) return;
+    isPinging = true;
+    const pong = connection.ping().catch(() => null);
+    if ((await inTime(pong, PING_TIMEOUT_MS)) === null && connection.isReady) {
+      isReplacing = true;
+      connection.destroy();
+      // Once the old socket has told of its end, which would else be taken for that of the new one.
+      await new Promise((resolve) => setImmediate(resolve));
+      isReplacing = false;
+      void connection.connect().catch(() => {});
+    }
+    isPinging = false;
+  }, PING_INTERVAL_MS);
+  timer.unref();
+  connection.on('end', () => {
+    if (!isReplacing) clearInterval(timer);
+  });
+}
+
+/**
+ * Tells if a Redis is a part of a cluster, which keeps names that are used together apart.
+ * @throws Error if it can't be asked
+ */
+async function isInCluster(connection: Connection): Promise<boolean> {
+  return /^cluster_enabled:1/m.test(await connection.info('cluster'));
+}
+
+/**
+ * Connects to a Redis, and over further connections. One that is away is gone on without, and comes back.
+ * @throws ConfigError if it is a part of a cluster
+ */
 export async function connectedTo(url: string, further = 0): Promise<[Connection, ...Connection[]]> {
   const all: [Connection, ...Connection[]] = [
     createConnection(url),
@@ -60,6 +105,20 @@ export async function connectedTo(url: string, further = 0): Promise<[Connection
     Promise.all(all.map((connection) => connection.connect().catch(() => {}))),
     new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS).unref()),
   ]);
+  const [first] = all;
+  // One that may not be asked, or is away, is taken for a Redis by itself.
+  const cluster = first.isReady
+    ? await inTime(
+        isInCluster(first).catch(() => false),
+        PING_TIMEOUT_MS,
+      )
+    : null;
+  if (cluster?.value === true) {
+    for (const connection of all) connection.destroy();
+    const fault = "is part of a Redis Cluster, which can't be used: name a Redis that is none";
+    throw new ConfigError(`The settings have 1 fault(s):\n  CACHE_URL: ${fault}`);
+  }
+  for (const connection of all) watch(connection);
   return all;
 }
 
@@ -76,7 +135,7 @@ function askingAny(connections: readonly Connection[]): AskAny {
     const replies: ReturnType<typeof question>[] = [];
     for (const connection of inTurn) {
       replies.push(question(connection));
-      const reply = await inTime(Promise.any(replies)).catch(() => null);
+      const reply = await inTime(Promise.any(replies), LATE_MS).catch(() => null);
       if (reply !== null) return reply.value;
       inTurn = [...inTurn.filter((other) => other !== connection), connection];
     }
@@ -86,11 +145,14 @@ function askingAny(connections: readonly Connection[]): AskAny {
 }
 
 /** @returns null if the value isn't there in time */
-async function inTime<Value>(promise: Promise<Value>): Promise<{ readonly value: Value } | null> {
+async function inTime<Value>(
+  promise: Promise<Value>,
+  timeoutMs: number,
+): Promise<{ readonly value: Value } | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     // After a pause of this process itself, the reply may lie there.
-    timer = setTimeout(() => setImmediate(resolve, null), LATE_MS);
+    timer = setTimeout(() => setImmediate(resolve, null), timeoutMs);
   });
   return Promise.race([promise.then((value) => ({ value })), late]).finally(() => clearTimeout(timer));
 }

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../../config.ts';
+import { StoreOutage } from '../../store/outage.ts';
 import type { CounterSnapshot, HeldState, Leases, SharedCounters, Window } from '../../store/store.ts';
 import {
   type Adapter,
@@ -29,11 +30,18 @@ const DAMAGE = new Set([11, 26]);
 const OUT_OF_ROOM = new Set([10, 13]);
 const UNWRITABLE = new Set([...OUT_OF_ROOM, 8]);
 
+/** SQLite's codes for a file that another process has locked: SQLITE_BUSY, SQLITE_LOCKED. */
+const LOCKED = new Set([5, 6]);
+
 /** The operating system's codes for no room. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
 
-/** Milliseconds that a file that can't be written is left alone before one more try. */
+/**
+ * Milliseconds that a file that can't be written is left alone before one more try. A lock may be gone at once; but each
+ * try waits for it, and all of the process with it.
+ */
 const UNWRITABLE_PAUSE_MS = 30_000;
+const LOCKED_PAUSE_MS = 2_000;
 
 /** Endings of the files that SQLite keeps for a database. */
 const FILE_ENDINGS = ['', '-wal', '-shm'];
@@ -102,10 +110,9 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
   try {
     opened();
   } catch (error) {
-    if (!hasNoRoom(error)) {
-      const words = error instanceof Error ? error.message : String(error);
+    if (!hasNoRoom(error) && !isLocked(error)) {
       throw new ConfigError(
-        `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
+        `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${wordsOf(error)}`,
       );
     }
     writes.fail(error);
@@ -195,20 +202,21 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
  */
 function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
   let areDone = true;
-  let triedAtMs = 0;
+  let triedAgainAtMs = 0;
 
   function fail(error: unknown): void {
-    triedAtMs = performance.now();
+    triedAgainAtMs = performance.now() + (isLocked(error) ? LOCKED_PAUSE_MS : UNWRITABLE_PAUSE_MS);
     if (!areDone) return;
     areDone = false;
-    const words = "The file of the cache can't be written: until it can, figures are held in memory";
-    onFault(new Error(`${words} (${path}).`, { cause: error }));
+    const reason = isLocked(error) ? 'another process has locked it' : wordsOf(error);
+    const words = `The file of the cache can't be written (CACHE_URL, ${path}; ${reason})`;
+    onFault(new StoreOutage(`${words}: until it can, figures are held in memory.`, false, { cause: error }));
   }
 
   function succeed(): void {
     if (areDone) return;
     areDone = true;
-    onFault(new Error(`The file of the cache can be written again (${path}).`));
+    onFault(new StoreOutage(`The file of the cache can be written again (CACHE_URL, ${path}).`, true));
     onReturn();
   }
 
@@ -219,7 +227,7 @@ function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
     fail,
     /** @param without done in place of the work while the file can't be written */
     async attempt<T>(work: () => Promise<T>, without: () => Promise<T>): Promise<T> {
-      if (!areDone && performance.now() < triedAtMs + UNWRITABLE_PAUSE_MS) return without();
+      if (!areDone && performance.now() < triedAgainAtMs) return without();
       try {
         const result = await work();
         succeed();
@@ -384,7 +392,19 @@ function isDamage(error: unknown): boolean {
 
 function isUnwritable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return hasNoRoom(error) || ('errcode' in error && UNWRITABLE.has(Number(error.errcode) & 0xff));
+  return (
+    hasNoRoom(error) ||
+    isLocked(error) ||
+    ('errcode' in error && UNWRITABLE.has(Number(error.errcode) & 0xff))
+  );
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && LOCKED.has(Number(error.errcode) & 0xff);
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function hasNoRoom(error: unknown): boolean {

@@ -1,0 +1,9 @@
+/** The begin of an outage of the store, or its end: each is told once. */
+export class StoreOutage extends Error {
+  readonly isOver: boolean;
+
+  constructor(message: string, isOver: boolean, options?: ErrorOptions) {
+    super(message, options);
+    this.isOver = isOver;
+  }
+}

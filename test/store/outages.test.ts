@@ -1,0 +1,205 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createClient } from '@redis/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ConfigError } from '../../src/config.ts';
+import { StoreOutage } from '../../src/store/outage.ts';
+import { openStore } from '../../src/store/store.ts';
+import { figureOf, openIssuing } from '../issued/issuing.ts';
+import { runCommand } from '../support/command.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+
+/*
+ * What each kind of key is answered while the store fails, as `docs/operating.md` has it: `UPDATE_TABLES=1` writes the
+ * table of a run there.
+ */
+
+const GUIDE = new URL('../../docs/operating.md', import.meta.url);
+const HEAD =
+  '| outage of the store | held figure | new figure | the same again | issued key, held figure | issued key, new figure | Free plan, 1 of 5 known to be used |';
+
+/** Passes bytes on to a port; replies may be late, and connections silent, though they stay open. */
+async function openWay(port: number) {
+  const pairs: { near: Socket; far: Socket; isSilent: boolean }[] = [];
+  let areNewSilent = false;
+  let lateMs = 0;
+  const server = createServer((near) => {
+    const pair = { near, far: connect(port, '127.0.0.1'), isSilent: areNewSilent };
+    pairs.push(pair);
+    const { far } = pair;
+    near.on('data', (bytes) => void (pair.isSilent || far.write(bytes)));
+    far.on('data', (bytes) => {
+      if (!pair.isSilent) setTimeout(() => near.write(bytes), lateMs);
+    });
+    near.on('close', () => far.destroy()).on('error', () => {});
+    far.on('error', () => {});
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** @param forAll true if new connections are silent as well */
+    silence(forAll = false) {
+      areNewSilent = forAll;
+      for (const pair of pairs) pair.isSilent = true;
+    },
+    slow(ms: number) {
+      lateMs = ms;
+    },
+    connections: () => pairs.length,
+    async [Symbol.asyncDispose]() {
+      for (const { near } of pairs) near.destroy();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+type Program = Awaited<ReturnType<typeof openIssuing>>;
+
+/** The columns of one outage: `begin` makes the store fail. */
+async function rowOf(cacheUrl: string, begin: () => unknown) {
+  await using program = await openIssuing({ cacheUrl, env: { CACHE_TIMEOUT_MS: '200' } });
+  const { team, free } = program.sandbox.keys;
+  const issued = await program.issue({ name: 'page' });
+  for (const key of [team, issued]) await program.ask(figureOf('KE'), { key });
+  for (const code of ['AO', 'BF', 'BI', 'BJ', 'BW', 'CD']) await program.ask(figureOf(code), { key: free });
+  program.pass(60);
+  await program.ask(figureOf('CF'), { key: free });
+  await begin();
+  const cells = [
+    await answerTo(program, 'KE', team),
+    await answerTo(program, 'NG', team),
+    await answerTo(program, 'NG', team),
+    await answerTo(program, 'KE', issued),
+    await answerTo(program, 'GH', issued),
+  ];
+  const limited: string[] = [];
+  for (const code of ['CG', 'CI', 'CM', 'CV']) limited.push(await answerTo(program, code, free));
+  const answered = limited.filter((cell) => cell.startsWith('yes')).length;
+  const refused = [...new Set(limited.filter((cell) => !cell.startsWith('yes')))];
+  cells.push([`${answered} more`, ...refused].join(', then '));
+  const told = program.problems.filter((problem) => problem instanceof StoreOutage);
+  return { cells, told, faults: program.problems.length - told.length };
+}
+
+async function answerTo(program: Program, code: string, key: string): Promise<string> {
+  const { errors, upstream } = await program.ask(figureOf(code), { key });
+  const [first] = errors;
+  if (first === undefined) return `yes, ${upstream.calls} calls`.replace('1 calls', '1 call');
+  const { code: name } = first.extensions;
+  return name === 'RATE_LIMITED' && first.message.includes('CACHE_URL')
+    ? `\`${name}\`, which says why`
+    : `\`${name}\``;
+}
+
+const OUTAGES: Readonly<Record<string, () => ReturnType<typeof rowOf>>> = {
+  'Redis killed': async () => {
+    await using redis = await startRedis();
+    return await rowOf(redis.url, () => redis.kill());
+  },
+  'Redis silent (connections half open)': async () => {
+    await using redis = await startRedis();
+    await using proxy = await openWay(redis.port);
+    return await rowOf(proxy.url, () => proxy.silence(true));
+  },
+  'Redis slow (replies after 1 s)': async () => {
+    await using redis = await startRedis();
+    await using way = await openWay(redis.port);
+    return await rowOf(way.url, () => way.slow(1_000));
+  },
+  'Redis full (`noeviction`)': async () => {
+    await using redis = await startRedis();
+    return await rowOf(redis.url, async () => {
+      const client = await createClient({ url: redis.url }).connect();
+      await client.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' });
+      await client.close();
+    });
+  },
+  'SQLite file locked by another process': async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'locked-'));
+    const path = join(folder, 'figures.db');
+    const locks: DatabaseSync[] = [];
+    try {
+      return await rowOf(`sqlite:${path}`, () => {
+        for (const file of [path, `${path}.keys`]) {
+          const lock = new DatabaseSync(file);
+          lock.exec('BEGIN EXCLUSIVE');
+          locks.push(lock);
+        }
+      });
+    } finally {
+      for (const lock of locks) lock.close();
+      rmSync(folder, { recursive: true });
+    }
+  },
+};
+
+describe.skipIf(!hasRedis)('an outage of the store', () => {
+  it.for(Object.keys(OUTAGES))(
+    '%s: each key is answered as the guide says, and it is told once',
+    async (name) => {
+      const { cells, told, faults } = (await OUTAGES[name]?.()) ?? { cells: [], told: [], faults: 0 };
+      const row = `| ${[name, ...cells].join(' | ')} |`;
+      const guide = readFileSync(GUIDE, 'utf8');
+      const written = guide.split('\n').find((line) => line.startsWith(`| ${name} | yes`));
+      if (process.env.UPDATE_TABLES === '1' && row !== written) {
+        const place = `${HEAD}\n|---|---|---|---|---|---|---|\n`;
+        writeFileSync(
+          GUIDE,
+          written === undefined ? guide.replace(place, `${place}${row}\n`) : guide.replace(written, row),
+        );
+      } else expect(row).toBe(written);
+      expect(cells[0]).toBe('yes, 0 calls');
+      expect(cells[2]).toBe('yes, 0 calls');
+      expect(told.map((outage) => (outage as StoreOutage).isOver)).toEqual([false]);
+      expect(String(told[0])).toContain('CACHE_URL');
+      expect(faults).toBe(0);
+    },
+  );
+
+  it('that is silent is over within seconds, since its connections are replaced', async () => {
+    await using redis = await startRedis();
+    await using proxy = await openWay(redis.port);
+    const told: StoreOutage[] = [];
+    const onFault = (error: unknown) => void told.push(error as StoreOutage);
+    const store = await openStore({ url: proxy.url, timeoutMs: 100, maxBytes: 1e6, onFault });
+    const value = (atMs: number) => ({ atMs, value: atMs });
+    const write = (atMs: number) => store?.setMany([{ key: 'a', value: value(atMs) }], 60_000);
+    await write(1);
+    proxy.silence();
+    const before = proxy.connections();
+    // Held in memory until then, and written to Redis after.
+    await write(2);
+    for (let i = 0; i < 4; i += 1) expect(await store?.getMany(['a'])).toEqual([value(2)]);
+    await expect.poll(() => told.at(-1)?.isOver, { timeout: 15_000 }).toBe(true);
+    expect(proxy.connections() - before).toBeGreaterThan(0);
+    await expect
+      .poll(
+        async () => {
+          await store?.getMany(['a']);
+          const other = await openStore({ url: redis.url, timeoutMs: 1_000, maxBytes: 0, onFault() {} });
+          const [written] = (await other?.getMany(['a'])) ?? [];
+          await other?.close();
+          return written;
+        },
+        { timeout: 10_000, interval: 500 },
+      )
+      .toEqual(value(2));
+    expect(told.map(({ isOver }) => isOver)).toEqual([false, true]);
+    await store?.close();
+  });
+
+  it('that is a Redis Cluster is refused in words, at start and by doctor', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    await using redis = await startRedis(undefined, ['--cluster-enabled', 'yes', '--dir', folder]);
+    const opening = openStore({ url: redis.url, timeoutMs: 1_000, maxBytes: 1e6, onFault() {} });
+    await expect(opening).rejects.toThrow(ConfigError);
+    await expect(opening).rejects.toThrow(/CACHE_URL: is part of a Redis Cluster, which can't be used/);
+    const { stdout, code } = await runCommand(['doctor'], { env: { CACHE_URL: redis.url } });
+    expect(stdout).toMatch(/^NO {2}cache: .*\n.*is part of a Redis Cluster/m);
+    expect(code).toBe(1);
+  });
+});
