@@ -15,6 +15,12 @@ export type { Attempt } from '../service/call.ts';
 export type { GatewayRequest, GatewayResponse, SettingName };
 export { ChangedRequest, ConfigError, libraryPlugins };
 
+/** One request of GraphQL over HTTP, its body parsed. */
+export interface HandledRequest extends Omit<GatewayRequest, 'signal'> {
+  /** Aborts when the client leaves; left out, the operation runs to its end. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface GatewayOptions {
   /**
    * Settings by the names that they have in the environment, which is not read: `COUNTRY_DATA_URL` has to be among
@@ -39,9 +45,9 @@ export interface CountryGraph {
   readonly plugin: FastifyPluginAsync;
   /**
    * Answers one request of GraphQL over HTTP, whose body has been read and parsed. The caller bounds its length and its
-   * nesting. Never throws for a client's fault.
+   * nesting. Never throws for a client's fault. A request without a `requestId` is named by its `x-request-id`, or anew.
    */
-  handle(request: GatewayRequest): Promise<GatewayResponse>;
+  handle(request: HandledRequest): Promise<GatewayResponse>;
   /** Waits for operations in flight, then closes connections. */
   stop(): Promise<void>;
 }
@@ -110,7 +116,18 @@ export async function createGateway({
       for (const { http } of gateway.plugins)
         await app.register(async (scope) => http?.routes?.(scope, host));
     },
-    handle: async (request) => gateway.handle(request),
+    async handle({ method, headers, search, body, signal, requestId, address }) {
+      return gateway.handle({
+        method,
+        headers,
+        search,
+        body,
+        // One for each, since listeners stay with a signal for as long as it lives.
+        signal: signal ?? new AbortController().signal,
+        requestId: requestIdOf({ headers }, requestId),
+        address,
+      });
+    },
     stop: gateway.stop,
   };
 }

@@ -53,7 +53,7 @@ const VARIABLES = { code: 'KE' };
 
 describe('a snippet', () => {
   it('is in a language that is looked into here', () => {
-    const known = ['', 'graphql', 'sh', 'ts', 'tsx', 'yaml', 'json', 'jsonc', 'python', 'r', 'sql'];
+    const known = ['', 'ini', 'graphql', 'sh', 'ts', 'tsx', 'yaml', 'json', 'jsonc', 'python', 'r', 'sql'];
     expect(snippets.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual(
       [],
     );

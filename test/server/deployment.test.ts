@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.ts';
+import { readConfig, settingNamesOf } from '../../src/config.ts';
+import { plugins } from '../../src/plugins.ts';
+import { blocksOf } from '../support/markdown.ts';
 import { openProgram } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
 
@@ -53,6 +55,44 @@ const queries = () => [
   ...alerts().map(({ expr }) => expr),
   ...panels().flatMap(({ targets }) => targets.map(({ expr }) => expr)),
 ];
+
+describe('the unit for systemd', () => {
+  const [unit = ''] = blocksOf(text('docs/operating.md'), 'ini');
+  const valuesOf = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value);
+
+  it('starts the program as any installer puts it, with settings that are there', () => {
+    const { bin, name } = JSON.parse(text('package.json'));
+    expect(valuesOf('ExecStart')).toEqual([`/usr/bin/node node_modules/${name}/${bin[name]} serve`]);
+    const settings = valuesOf('Environment').map((setting = '') => setting.split('=', 1)[0] ?? '');
+    expect(settings.filter((setting) => !settingNamesOf(plugins).includes(setting))).toEqual([]);
+    // The state folder is that of the file, and the credential that of the pepper.
+    expect(unit).toContain(`:/var/lib/${valuesOf('StateDirectory')[0]}/`);
+    expect(unit).toContain(`%d/${valuesOf('LoadCredential')[0]?.split(':')[0]}`);
+    const { drainDelayMs, drainTimeoutMs } = readConfig({});
+    expect(Number(valuesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(
+      drainDelayMs + drainTimeoutMs + 10_000,
+    );
+  });
+
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('is one that systemd reads', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'country-graph-unit-'));
+    try {
+      const file = join(folder, 'country-graph.service');
+      // Neither Node nor the settings are at these places here.
+      const here = unit
+        .replace('/usr/bin/node', process.execPath)
+        .replace('/etc/country-graph.env', '-/dev/null');
+      writeFileSync(file, here);
+      const { stderr, status } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
+        encoding: 'utf8',
+      });
+      expect([stderr.split('\n').filter((line) => line.includes('country-graph')), status]).toEqual([[], 0]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
 
 describe('alert rules and the dashboard', () => {
   it('name metrics that are there, and labels that these have', async () => {

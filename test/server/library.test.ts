@@ -168,7 +168,7 @@ describe("a host's own Fastify", () => {
   });
 });
 
-/** Bare `handle` behind a server that knows nothing of the gateway: as `docs/operating.md` has it. */
+/** Bare `handle` behind a server that knows nothing of the gateway. */
 async function openBare() {
   const library = await openLibrary();
   const server = createServer(async (received, response) => {
@@ -198,6 +198,34 @@ async function openBare() {
 }
 
 describe('the bare handler', () => {
+  it('runs an operation without a signal to its end, and names requests in errors', async () => {
+    await using library = await openLibrary();
+    const { analyst: key } = library.sandbox.keys;
+    const ask = async (headers: Record<string, string>, requestId?: string) => {
+      const { status, body } = await library.gateway.handle({
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        search: '',
+        body: { query: '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }' },
+        requestId,
+      });
+      return { status, ...JSON.parse(String(body)) };
+    };
+    const answered = await ask({ authorization: `Bearer ${key}` });
+    expect(answered).toMatchObject({
+      status: 200,
+      data: { country: { observation: { value: expect.any(Number) } } },
+      extensions: { upstream: { calls: 1 } },
+    });
+    expect(answered.errors).toBeUndefined();
+    const idOf = async (...asking: Parameters<typeof ask>) =>
+      (await ask(...asking)).errors[0].extensions.requestId;
+    expect(await idOf({})).toMatch(/^[\w-]{36}$/);
+    expect(await idOf({ 'x-request-id': 'named-by-client' })).toBe('named-by-client');
+    expect(await idOf({ 'x-request-id': 'named-by-client' }, 'named-by-host')).toBe('named-by-host');
+    expect(library.problems).toEqual([]);
+  });
+
   it('gives parts as texts', async () => {
     await using bare = await openBare();
     bare.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
