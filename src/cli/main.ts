@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import { remarkOnBudget } from '../memory-budget.ts';
 import { plugins } from '../plugins.ts';
-import { ownBuild } from '../wings/own-version.ts';
+import { ownVersion } from '../wings/own-version.ts';
 import type { Log } from '../wings/program/log.ts';
 import { WorkerEnded } from '../wings/workers/supervisor.ts';
 import { CommandError, questionFrom } from './formats.ts';
@@ -17,12 +17,6 @@ import { strangeSettings } from './strange-settings.ts';
  */
 const keyOption = () =>
   new Option('--key <key>', 'the key, without the word Bearer').env('COUNTRY_GRAPH_KEY');
-
-/** Words a build as Semantic Versioning has it: `0.1.0+1a2b3c4`. */
-function buildText(): string {
-  const { version, commit } = ownBuild();
-  return commit === null ? version : `${version}+${commit}`;
-}
 
 /** Ways to hand an operation to a command. */
 const SOURCE = 'a file, - for standard input, or the operation itself';
@@ -138,7 +132,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     .option('-V, --version', 'print the version, and the commit that it was built of')
     .addHelpText('after', EXAMPLES.program);
   program.on('option:version', () => {
-    console.log(buildText());
+    console.log(ownVersion());
     process.exit(0);
   });
 
@@ -256,7 +250,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const { url, adminUrl, sandbox } = program;
   drain = program.drain;
   if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
-  log.note(`Country Graph ${buildText()} on Node ${process.versions.node} takes requests`);
+  log.note(`Country Graph ${ownVersion()} on Node ${process.versions.node} takes requests`);
   if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
   console.log(`Country Graph answers at ${url}`);
 }

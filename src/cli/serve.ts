@@ -3,7 +3,7 @@ import { createGateway, type Observer } from '../gateway.ts';
 import { MB, processBudgetMb } from '../memory-budget.ts';
 import { plugins } from '../plugins.ts';
 import type { HubLink } from '../store/store.ts';
-import { ownBuild } from '../wings/own-version.ts';
+import { ownBuild, ownVersion } from '../wings/own-version.ts';
 import { boundMemory } from '../wings/program/heap-growth.ts';
 import type { Log } from '../wings/program/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../wings/program/metrics.ts';
@@ -85,7 +85,7 @@ export async function startProgram(
 /** Opens OpenTelemetry, which is loaded only if it is asked for. */
 async function openTracer(protocol: OtlpProtocol, observer: Observer) {
   const { createTracer } = await import('../wings/tracing.ts');
-  return createTracer(ownBuild().version, protocol, (fault) => observer.problem(fault, 'tracing'));
+  return createTracer(ownVersion(), protocol, (fault) => observer.problem(fault, 'tracing'));
 }
 
 /** Opens the embedded sandbox at a port of its own. It is loaded only if it is asked for. */

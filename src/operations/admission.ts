@@ -208,7 +208,6 @@ export class Admission {
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
     this.load.waiting += 1;
-    this.load.delayed += 1;
     this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
     return new Promise((resolve) => {
       const settle = (refusal: AdmissionRefusal | null) => {
@@ -225,6 +224,8 @@ export class Admission {
       signal.addEventListener('abort', giveUp, { once: true });
       lane.queue.push(waiter);
       if (this.#hasPlace(lane)) this.#place(lane);
+      // One that has a place already begins with the next turn, which is no wait that anybody could do anything about.
+      else this.load.delayed += 1;
     });
   }
 

@@ -1,6 +1,5 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
-import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
@@ -9,6 +8,7 @@ import { periodOf, timeIn } from '../periods.ts';
 import type { Dimension } from '../plan/learned.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../service/records/observations.ts';
+import { alikeNames } from './alike.ts';
 
 /** Most characters of a text that goes into an address. */
 const MAX_CHARACTERS = 200;
@@ -86,7 +86,7 @@ export function warnOfKeys(
   for (const name of keys) {
     if (known.has(name)) continue;
     warnings.addOf(code, name, () => {
-      const didYouMean = suggestionList(name, catalogue).slice(0, MAX_SUGGESTIONS);
+      const didYouMean = alikeNames(name, catalogue).slice(0, MAX_SUGGESTIONS);
       const message = `The catalogue has no indicator of the key ${name}.${didYouMeanIn(didYouMean)}`;
       return { code, message, path: responsePathAsArray(path), name, didYouMean };
     });
@@ -112,7 +112,7 @@ function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphC
     warnings.addOf(code, name, () => {
       known ??= [...new Set([...listed.metrics, ...figured.metrics])];
       compared += known.length;
-      const alike = compared > MAX_COMPARED ? [] : suggestionList(name, known);
+      const alike = compared > MAX_COMPARED ? [] : alikeNames(name, known);
       const didYouMean = alike.slice(0, MAX_SUGGESTIONS);
       const message = `No figure of ${name} has come for any country that was asked for: there is none, or no such indicator.${didYouMeanIn(didYouMean)}`;
       return { code, message, path: responsePathAsArray(path), name, didYouMean };

@@ -24,6 +24,12 @@ export function ownBuild() {
   return build;
 }
 
+/** Returns the version with the commit behind it, if that is known: `0.1.0+1a2b3c4`. */
+export function ownVersion(): string {
+  const { version, commit } = ownBuild();
+  return commit === null ? version : `${version}+${commit}`;
+}
+
 /** Returns the commit of a checkout; null if this is none, or there is no git. `scripts/prepare.mjs` takes it, too. */
 export function commitHere(): string | null {
   if (!existsSync(`${ROOT}.git`)) return null;

@@ -113,7 +113,7 @@ const beginningWith = (...words: readonly string[]) =>
  * The program as a package installs it: by its name for programs that look it up, and by its own file, which
  * takes signals.
  */
-const OURS = ['npx country-graph', 'node_modules/.bin/country-graph'];
+const OURS = ['npx country-graph', 'node node_modules/country-graph/bin/country-graph.cjs'];
 
 /** Commands of ours that end by themselves, and cost nobody anything. */
 const ENDING = new Set(['query', 'explain', 'doctor', 'schema']);

@@ -141,7 +141,13 @@ describe('the port of operators', () => {
     });
     expect(await csv.text()).toMatch(new RegExp(`^${USAGE_HEADING}\r\n.*,page,web,,1,0,1,`));
     const metrics = await (await fetch(new URL('/metrics', program.admin))).text();
-    expect(metrics).toContain('country_graph_issued_key_usage_total{key="page",measure="calls"} 1');
+    for (const line of [
+      'country_graph_issued_key_operations_total{key="page",outcome="ok"} 1',
+      'country_graph_issued_key_operations_total{key="page",outcome="error"} 0',
+      'country_graph_issued_key_calls_total{key="page"} 1',
+      'country_graph_issued_key_calls_saved_total{key="page",by="cached"} 0',
+    ])
+      expect(metrics).toContain(line);
     expect((await send('POST', '/keys/page/rotate', { overlapSeconds: 0 })).status).toBe(201);
     expect((await send('DELETE', '/keys/page')).body).toHaveLength(2);
     expect((await send('GET', '/keys/none')).status).toBe(404);

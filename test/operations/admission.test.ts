@@ -86,6 +86,17 @@ describe('operations under way', () => {
     expect(alone.map(({ outcome }) => outcome)).toEqual(['begun', 'waiting', 'full']);
   });
 
+  it('are not delayed if all they wait for is the next turn', async () => {
+    const { ask, load } = open(40);
+    const told = times(20, () => ask('one'));
+    await settle();
+    expect(outcomes(told)).toEqual({ begun: 20 });
+    expect(load.delayed).toBe(0);
+    times(2, () => ask('one'));
+    await settle();
+    expect(load).toMatchObject({ waiting: 2, delayed: 2 });
+  });
+
   it('are few while the heap is nearly full', async () => {
     const { ask, fillHeap, leave, load } = open(100);
     times(30, () => ask('one'));

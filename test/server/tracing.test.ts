@@ -7,6 +7,10 @@ import { tracingIn } from '../../src/config.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Serving, SOURCES, startServing } from '../support/serving.ts';
 
+interface Resource {
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue: string } }[];
+}
+
 interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -30,6 +34,15 @@ async function openReceiver() {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Versions that resources say they have. */
+    versions: () =>
+      bodies.flatMap((body) =>
+        JSON.parse(body).resourceSpans.flatMap(({ resource }: { resource: Resource }) =>
+          resource.attributes.flatMap(({ key, value }) =>
+            key === 'service.version' ? value.stringValue : [],
+          ),
+        ),
+      ),
     bodies,
     types,
     spans: (): Span[] =>
@@ -158,6 +171,7 @@ describe('traces', () => {
       'GET /v1/data',
       { 'http.request.method': 'GET', 'url.template': '/v1/data', 'http.response.status_code': 200 },
     ]);
+    expect([...new Set(receiver.versions())]).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+\+[\w.]+$/)]);
     expect(service.asked[0]?.headers.traceparent).toBe(`00-${attempt.traceId}-${attempt.spanId}-01`);
     expect(
       spans.filter(({ name, parentSpanId }) => name === 'decode' && parentSpanId === batch.spanId),

@@ -58,9 +58,10 @@ export class Usage {
 
   /** Lists the sums since the process began, for metrics. */
   totals() {
-    return [...this.#sums].flatMap(([key, sums]) =>
-      Object.entries(sums).map(([measure, count]) => ({ key, measure, count })),
-    );
+    return Array.from(this.#sums, ([key, sums]) => {
+      const { operations = 0, failed = 0, calls = 0, shared = 0, cached = 0 } = sums;
+      return { key, operations, failed, calls, shared, cached };
+    });
   }
 
   /** Writes what has been gathered. If the store can't be reached, it is kept, and written later. */

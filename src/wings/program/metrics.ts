@@ -211,6 +211,7 @@ const MAX_KEYS = 20;
 /** Characters of a key's digest that name it: it is keyed, so that nobody can look a key up by it. */
 const DIGEST_LENGTH = 8;
 
+type Usage = NonNullable<Gateway['issued']>['usage'];
 type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state' | 'trusted' | 'issued'>;
 
 /** Shows state that the gateway has anyway; it is looked at only when metrics are read. */
@@ -230,7 +231,7 @@ function watchGateway({ load, live, state, issued }: WatchedGateway, metrics: Ow
   );
   metrics.counter(
     'country_graph_operations_delayed_total',
-    'Operations that could not begin at once.',
+    'Operations that had to wait for a place among those under way.',
     [],
     (counter) => counter.inc(load.delayed),
   );
@@ -254,15 +255,7 @@ function watchGateway({ load, live, state, issued }: WatchedGateway, metrics: Ow
     },
   );
   watchPlans(state, metrics);
-  if (issued !== null)
-    metrics.counter(
-      'country_graph_issued_key_usage_total',
-      'Use of issued keys: operations, those with an error, calls to the service, and answers that took none (shared, cached).',
-      ['key', 'measure'],
-      (counter) => {
-        for (const { key, measure, count } of issued.usage.totals()) counter.inc({ key, measure }, count);
-      },
-    );
+  if (issued !== null) watchUsage(issued.usage, metrics);
   metrics.gauge(
     'country_graph_circuits_open',
     'Circuits that keep calls to a route back: that of all keys, and those of single keys. Routes that have never failed are not listed.',
@@ -271,6 +264,40 @@ function watchGateway({ load, live, state, issued }: WatchedGateway, metrics: Ow
       for (const { route, isOpenForAll, keys } of state.openCircuits()) {
         gauge.set({ route, scope: 'all' }, isOpenForAll ? 1 : 0);
         gauge.set({ route, scope: 'key' }, keys);
+      }
+    },
+  );
+}
+
+/** Shows the use of issued keys: what is summed in one metric is of one kind. */
+function watchUsage(usage: Usage, metrics: OwnMetrics): void {
+  metrics.counter(
+    'country_graph_issued_key_operations_total',
+    'Operations by issued keys, by outcome.',
+    ['key', 'outcome'],
+    (counter) => {
+      for (const { key, operations, failed } of usage.totals()) {
+        counter.inc({ key, outcome: 'ok' }, operations - failed);
+        counter.inc({ key, outcome: 'error' }, failed);
+      }
+    },
+  );
+  metrics.counter(
+    'country_graph_issued_key_calls_total',
+    'Calls to the service by issued keys.',
+    ['key'],
+    (counter) => {
+      for (const { key, calls } of usage.totals()) counter.inc({ key }, calls);
+    },
+  );
+  metrics.counter(
+    'country_graph_issued_key_calls_saved_total',
+    'Answers to issued keys that needed no call: shared with an operation in flight, or cached.',
+    ['key', 'by'],
+    (counter) => {
+      for (const { key, shared, cached } of usage.totals()) {
+        counter.inc({ key, by: 'shared' }, shared);
+        counter.inc({ key, by: 'cached' }, cached);
       }
     },
   );
