@@ -27,6 +27,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/wings/extra/policy.ts': 'four digits of a day',
   'src/periods.ts': 'digits that its rules have picked out',
   'src/wings/program/server.ts': 'counts of what is true',
+  'src/wings/failed-answers.ts': 'digits of an escape, as its rule has picked them out',
   'src/wings/repair.ts': 'counts of what is true',
   'src/wings/workers/supervisor.ts': 'a process of the kernel',
   'src/plan/learned.ts': 'counts of what is true',
