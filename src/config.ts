@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { autoWorkers, budgetOf, MAX_WORKERS } from './memory-budget.ts';
+import { originIn } from './origins.ts';
 import type { SourceNames } from './wings/citations.ts';
 
 const SQLITE = 'sqlite:';
@@ -322,8 +323,8 @@ const Environment = z.object({
     .pipe(
       z.array(
         z.union(
-          [z.literal('*'), httpAddress.transform((url) => new URL(url).origin)],
-          'must be origins such as https://app.example, or *',
+          [z.literal('*'), z.string().transform(originIn).pipe(z.string())],
+          'must be origins such as https://app.example or https://*.app.example, or *',
         ),
       ),
     )

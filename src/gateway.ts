@@ -38,7 +38,7 @@ import { openLookups } from './store/lru.ts';
 import { StoreOutage } from './store/outage.ts';
 import type { HubLink } from './store/store.ts';
 import { openStore } from './store/store.ts';
-import { openTenants, type Tenant } from './tenants/tenant.ts';
+import { looksIssued, openTenants, type Tenant } from './tenants/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from './tenants/tenant-cache.ts';
 import type { Subgraph } from './wings/federation/subgraph.ts';
 import type { Issued } from './wings/issued/exchange.ts';
@@ -114,7 +114,7 @@ export async function createGateway(parts: GatewayParts) {
       onFault: observer.problem,
     });
   const issued = config.countryDataKey === undefined ? null : await openIssued();
-  const callerOf = createCallers(tenants, issued?.isIssued);
+  const callerOf = createCallers(tenants);
   const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);
   const kept = {
     plainRequests: new PlainRequests(persisted),
@@ -179,7 +179,7 @@ export async function createGateway(parts: GatewayParts) {
       requestId?: string,
     ): GatewayResponse | null {
       // The flow of an issued key isn't known before the key has been looked for.
-      if (!admission.isAnyFull || issued?.isIssued(headers.authorization ?? '')) return null;
+      if (!admission.isAnyFull || (issued !== null && looksIssued(headers.authorization ?? ''))) return null;
       return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
     },
     /** Null if subscriptions are off. */

@@ -16,7 +16,7 @@ import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING, TOO_DEEP } from '../exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Caller, Purse, Trace } from '../service/call.ts';
-import type { Tenants } from '../tenants/tenant.ts';
+import { looksIssued, type Tenants } from '../tenants/tenant.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import { type AskedText, bareHash, type PersistedTexts, unknownOnError, unlisted } from './documents.ts';
 
@@ -39,17 +39,16 @@ export type CallerOf = ReturnType<typeof createCallers>;
 
 /**
  * Opens the place where a key becomes a caller. Each request has a caller of its own, with a number that rises from
- * request to request.
- * @param isIssued tells if a header holds a key that is none of the service's: unless it is exchanged, it is no key
+ * request to request. Unless it is exchanged, an issued key is no key.
  */
-export function createCallers(tenants: Tenants, isIssued = (_: string) => false) {
+export function createCallers(tenants: Tenants) {
   let since = 0;
   return (
     { authorization: given = null }: { readonly authorization?: string | null | undefined },
     exchanged?: Exchanged,
   ): Caller => {
-    const own = given !== null && isIssued(given) ? null : given;
-    const authorization = exchanged?.authorization ?? own;
+    const borne = exchanged?.authorization ?? given;
+    const authorization = borne !== null && looksIssued(borne) ? null : borne;
     const tenant = tenants.of(authorization);
     const { purse, visitor, note, refusalOf, rights } = exchanged ?? {};
     const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;

@@ -251,6 +251,33 @@ export class Tenants implements TenantTable {
   }
 }
 
+/** What an issued key begins with, however it is quoted or escaped; as it stands, even in the middle of a word. */
+const ISSUED = [/(?<![0-9a-z])cgk[^0-9a-z]/i, /cgk_/];
+
+/** Times that a header may be encoded for an address. */
+const MOST_ENCODED = 3;
+
+/**
+ * Tells if a header holds something that looks like a key of a gateway's own, in any spelling, which is no key of the
+ * service: it goes to nobody, whether this gateway issues keys or not.
+ */
+export function looksIssued(authorization: string): boolean {
+  let text = authorization;
+  for (let times = 0; times < MOST_ENCODED; times += 1) {
+    if (ISSUED.some((form) => form.test(text)) || /cgk_/i.test(inBase64(text))) return true;
+    if (!text.includes('%')) return false;
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+      String.fromCharCode(Number.parseInt(digits, 16)),
+    );
+  }
+  return false;
+}
+
+/** Decodes the last word of a header, as Basic has it. */
+function inBase64(text: string): string {
+  return Buffer.from(text.slice(text.lastIndexOf(' ') + 1), 'base64').toString('latin1');
+}
+
 /** Bytes of a pepper that nobody chose. */
 const PEPPER_BYTES = 32;
 

@@ -24,7 +24,8 @@ it('a key has a prefix that scanners know, and a checksum that shows each slip',
 });
 
 it('other headers bear no issued key', () => {
-  for (const header of [undefined, null, '', 'Bearer', 'Bearer demo-team', 'Basic cgk_abc', 'Bearer x cgk_'])
+  const keys = ['demo-team', 'a-cgkb_c', 'xcgk-1', 'CGKX', 'cgk', 'eyJhbGciOiJIUzI1NiJ9.e30.x', '%zz'];
+  for (const header of [undefined, null, '', 'Bearer', ...keys.map((key) => `Bearer ${key}`)])
     expect(issuedKeyIn(header)).toBe(null);
 });
 

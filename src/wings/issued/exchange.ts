@@ -15,6 +15,7 @@ import {
   isModern,
   textIn,
 } from '../../operations/messages.ts';
+import { isAmong } from '../../origins.ts';
 import { joinedPurse, notReadable, openBill, type Rights } from '../../service/call.ts';
 import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../store/lru.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
@@ -161,11 +162,6 @@ export class Issued {
   async holderOf(authorization: string): Promise<string | null> {
     const given = issuedKeyIn(authorization);
     return given === null ? null : holderOfName((await this.#find(given)).name);
-  }
-
-  /** Tells if a header bears a key of this gateway's own, be it good or not. */
-  isIssued(authorization: string): boolean {
-    return issuedKeyIn(authorization) !== null;
   }
 
   async close(): Promise<void> {
@@ -377,8 +373,7 @@ export class Issued {
   async #check(key: IssuedKey, request: GatewayRequest): Promise<void> {
     const ended = this.#ended(key);
     if (ended !== null) throw ended;
-    const { origin } = request.headers;
-    if (key.origins.length > 0 && !(origin !== undefined && key.origins.includes(origin)))
+    if (key.origins.length > 0 && !isAmong(request.headers.origin, key.origins))
       throw new Failure('ORIGIN_NOT_ALLOWED', 'The request has no Origin of the sites that the key is for.');
     await this.#checkAsked(key, request);
   }

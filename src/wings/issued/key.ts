@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
+import { originIn } from '../../origins.ts';
 import { timeIn } from '../../periods.ts';
 import { TAGS } from '../../service/call.ts';
+import { looksIssued } from '../../tenants/tenant.ts';
 
 /** By which scanners for secrets know a key of this gateway's own. */
 const PREFIX = 'cgk_';
@@ -27,10 +29,13 @@ export function makeKey(): string {
   return PREFIX + secret + checkOf(secret);
 }
 
-/** Returns what an `Authorization` header bears in place of a key of the service; null if it doesn't begin like ours. */
+/**
+ * Returns what an `Authorization` header bears in place of a key of the service; null if nothing in it looks like ours.
+ * One that is spelt in another way than issued is none of ours, and none of the service's either: empty, if not of Bearer.
+ */
 export function issuedKeyIn(authorization: string | null | undefined): string | null {
-  const key = /^bearer +(\S+)/i.exec(authorization ?? '')?.[1];
-  return key?.startsWith(PREFIX) ? key : null;
+  if (authorization == null || !looksIssued(authorization)) return null;
+  return /^bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
 }
 
 /** Tells if a key has the form and the checksum of one of ours, without asking anybody. */
@@ -52,8 +57,9 @@ const shortName = z.string().regex(/^[\w.-]{1,64}$/, 'must be up to 64 letters, 
 const budget = { perMinute: calls, perDay: calls, perMonth: calls };
 
 const origin = z
-  .url({ protocol: /^https?$/, error: 'must be an origin such as https://app.example' })
-  .transform((url) => new URL(url).origin);
+  .string()
+  .transform(originIn)
+  .pipe(z.string('must be an origin such as https://app.example or https://*.app.example'));
 
 /** The terms of a key, as the operator gives them. */
 export const Terms = z.strictObject({

@@ -11,6 +11,7 @@ import type { Gateway } from '../../gateway.ts';
 import { printClientSdl } from '../../graph/schema.ts';
 import { waitingBounds } from '../../memory-budget.ts';
 import { METHODS } from '../../operations/messages.ts';
+import { isAmong, patternOf } from '../../origins.ts';
 import type { HttpHost } from '../../plugin.ts';
 import { graphqlRoute, refuse } from '../../server/graphql-route.ts';
 import {
@@ -273,7 +274,7 @@ function allowOrigins(
     if (request.method !== 'OPTIONS') return done();
     const { origin, 'access-control-request-method': asked } = request.headers;
     if (asked === undefined || origin === undefined) return done();
-    if (origins.includes(origin) || origins.includes('*')) return done();
+    if (isAmong(origin, origins) || origins.includes('*')) return done();
     const message = `Pages of ${excerpt(origin)} may not ask here: CORS_ORIGINS doesn't list that origin.`;
     // The browser shows none of it to the page.
     const nowMs = performance.now();
@@ -285,7 +286,7 @@ function allowOrigins(
   });
   if (origins.length === 0) return;
   app.register(cors, {
-    origin: [...origins],
+    origin: origins.map(patternOf),
     // The others are for streams of several subscriptions.
     methods: [...METHODS.keys(), ...(subscriptions ? ['PUT', 'DELETE'] : [])],
     // There is no list of allowed headers: a preflight may ask for any, since clients and tracing libraries have

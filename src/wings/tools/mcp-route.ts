@@ -10,6 +10,7 @@ import type { Config } from '../../config.ts';
 import { excerpt } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { RULED_OUT } from '../../operations/messages.ts';
+import { isAmong } from '../../origins.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { headFault } from '../../server/http.ts';
 import { openKeyStore } from '../issued/key-store.ts';
@@ -61,7 +62,7 @@ export async function mcpRoute(
     else if (
       origin !== undefined &&
       !origins.includes('*') &&
-      !origins.includes(origin) &&
+      !isAmong(origin, origins) &&
       !isOwn(request, origin)
     )
       refuse(reply, 403, `Pages of ${excerpt(origin)} may not call tools here (CORS_ORIGINS).`);

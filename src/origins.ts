@@ -1,0 +1,34 @@
+/** What stands for the first label of a host. */
+const STAR = '*.';
+
+/**
+ * Reads an origin of pages, such as `https://app.example`; `https://*.app.example` stands for all hosts one label below.
+ * Null if it is neither, or a star stands for more than the hosts of one site.
+ */
+export function originIn(text: string): string | null {
+  const isStarred = /^https?:\/\/\*\./i.test(text);
+  const plain = isStarred ? text.replace(STAR, '') : text;
+  const url = /^https?:\/\//i.test(plain) && !plain.includes('*') ? URL.parse(plain) : null;
+  if (url === null || url.username !== '' || url.password !== '') return null;
+  if (!isStarred) return url.origin;
+  const { protocol, host, hostname } = url;
+  const isSite = /^[^.:]+\.[^:]*[a-z][^:]*$/.test(hostname) || hostname === 'localhost';
+  return isSite ? `${protocol}//${STAR}${host}` : null;
+}
+
+/** Returns what an origin of a list has to match: a text that it has to be, or an expression for one with a star. */
+export function patternOf(listed: string): string | RegExp {
+  const [scheme, host, ...others] = listed.split(STAR);
+  if (scheme === undefined || host === undefined || others.length > 0) return listed;
+  const escaped = host.replace(/[^\w-]/g, String.raw`\$&`);
+  return new RegExp(`^${scheme}[\\w-]+\\.${escaped}$`);
+}
+
+/** Tells if pages of an origin are among those of a list. */
+export function isAmong(origin: string | undefined, list: readonly string[]): boolean {
+  if (origin === undefined) return false;
+  return list.some((listed) => {
+    const pattern = patternOf(listed);
+    return typeof pattern === 'string' ? pattern === origin : pattern.test(origin);
+  });
+}
