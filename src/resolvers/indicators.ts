@@ -154,9 +154,13 @@ function figuresOf(
   });
 }
 
-/** True if the service refused the key; invalid arguments are refused without a route. */
+/**
+ * True if the service refused the key, or may have: a 404 that names nothing doesn't tell, and the catalogue does. Invalid
+ * arguments are refused without a route.
+ */
 function isRefused(reason: unknown): boolean {
-  return reason instanceof Failure && reason.code === 'BAD_USER_INPUT' && reason.fields.route !== undefined;
+  if (!(reason instanceof Failure) || reason.fields.route === undefined) return false;
+  return reason.code === 'BAD_USER_INPUT' || reason.code === 'UPSTREAM_INVALID_RESPONSE';
 }
 
 export function sourceByKey(key: string, { loaders }: GraphContext): PromiseOrValue<SourceRef | null> {

@@ -115,6 +115,15 @@ describe('a name that the service answers by a 404 without words', () => {
     expect(upstream.calls).toBe(2);
   });
 
+  it('is found in the catalogue if it is that of an indicator, and nothing has ever come', async () => {
+    await using program = await open();
+    const { data, errors, upstream } = await program.ask(
+      '{ indicator(key: "none") { observation(countryCode: "KE") { value } } }',
+    );
+    expect({ data, errors }).toEqual({ data: { indicator: null }, errors: [] });
+    expect(upstream.byRoute).toEqual({ '/v1/data': 1, '/v1/indicators': 1 });
+  });
+
   it('is no word on the figure if nothing has ever come', async () => {
     await using program = await open();
     const { errors, upstream } = await program.ask(`{ ${observations('["ZZ"]', '["one"]')} }`);

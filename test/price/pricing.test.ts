@@ -119,6 +119,25 @@ describe('the plan of an operation', () => {
     expect(await rangeOf('{ countries { profile { record } } }')).toEqual([55, 55, 55]);
   });
 
+  it.each([
+    'country(code: "KE") { signals { observations { change(since: 2019) } } }',
+    'country(code: "KE") { profile { indicators { ...F } } } }\n fragment F on ProfileIndicator { indicator { observation(countryCode: "SN") { value } }',
+  ])(
+    'bounds nothing by figures that are held of other indicators than a record has: %s',
+    async (selection) => {
+      await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+      await program.ask('{ observations(countryCodes: ["KE", "SN"]) { value } }');
+      const query = `{ ${selection} }`;
+      const { least, most } = (await program.ask(query, EXPLAIN)).extensions.explain as Record<
+        string,
+        number
+      >;
+      const { calls } = (await program.ask(query)).upstream;
+      expect([least, most]).toEqual([1, 60]);
+      expect(calls).toBeGreaterThanOrEqual(1);
+    },
+  );
+
   it('counts no look at a list for what may be there', async () => {
     await using program = await openProgram();
     const query =

@@ -37,6 +37,12 @@ export async function openFixedService({
       '/v1/data': { data: found, meta: { total: found.length } },
       '/v1/platform/etl-status': { data: sources() },
       '/v1/countries': { data: [{ id: 'ke', name: 'Kenya' }] },
+      '/v1/indicators': {
+        data: [...new Set(held.rows.map((row) => row.metric_key))].map((metric_key) => ({
+          metric_key,
+          sources: [],
+        })),
+      },
     };
     const isRefused = url.pathname === '/v1/data' && refuses?.(codes, keys) === true;
     const body = isRefused

@@ -163,8 +163,8 @@ function tallyFor(
     limit,
     isExplained,
     isProven: caller.tenant.isProven,
-    // Of an object that is found by its identifier, the stand-in knows nothing.
-    isCertain: !isOpenEnded(document, schema),
+    // Of an object that is found by its identifier, the stand-in knows nothing, and of a record not what figures are below.
+    isCertain: !isOpenEnded(document, schema) && !asksBelowRecords(document, schema),
     fewest: createFewestCalls(limitsOf({ ...figures, learned }), learned.seriesRows, learned.rowsWithin),
     dearest(route) {
       const scope = { schema, fragments: fragmentsIn(document), variableValues: variables };
@@ -481,6 +481,48 @@ function selects(
     }),
   );
   return isFound;
+}
+
+/**
+ * True if a document selects figures below single records: the record tells which. A held figure of the one that the
+ * stand-in has tells nothing of them. Fragments that are spread below a record are taken for all that they hold.
+ */
+function asksBelowRecords(document: DocumentNode, schema: GraphQLSchema): boolean {
+  const types = new TypeInfo(schema);
+  let records = 0;
+  let isFound = false;
+  let isSpreadBelow = false;
+  let isInFragment = false;
+  let areInFragments = false;
+  const isRecord = () => costOf(types.getFieldDef() ?? undefined) === 'EACH';
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      FragmentDefinition: {
+        enter() {
+          isInFragment = true;
+        },
+        leave() {
+          isInFragment = false;
+        },
+      },
+      FragmentSpread() {
+        isSpreadBelow ||= records > 0;
+      },
+      Field: {
+        enter() {
+          if (isRecord()) records += 1;
+          if (costOf(types.getFieldDef() ?? undefined) !== 'FIGURES') return;
+          isFound ||= records > 0;
+          areInFragments ||= isInFragment;
+        },
+        leave() {
+          if (isRecord()) records -= 1;
+        },
+      },
+    }),
+  );
+  return isFound || (isSpreadBelow && areInFragments);
 }
 
 /** True if a document names a type of entities that are found by their identifiers, as fragments on a type do. */
