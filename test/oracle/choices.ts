@@ -21,6 +21,17 @@ export function newerFirst(a: RowFact, b: RowFact): number {
   );
 }
 
+/** The written order of a series: the oldest first, and of rows of one time the one that would be the latest. */
+export function inSeries(a: RowFact, b: RowFact): number {
+  return (
+    a.year - b.year ||
+    compare(lastDayOf(a.slot), lastDayOf(b.slot)) ||
+    isLonger(a.slot, b.slot) ||
+    compare(a.asOfPeriod ?? '', b.asOfPeriod ?? '') ||
+    newerFirst(a, b)
+  );
+}
+
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

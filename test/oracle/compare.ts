@@ -29,7 +29,14 @@ export function createIds(): Ids {
 }
 
 /** Lists whose order is promised, or is that of the objects asked for. */
-const ORDERED = new Set(['Query.countries', 'Query._entities', 'Query.nodes']);
+const ORDERED = new Set([
+  'Query.countries',
+  'Query._entities',
+  'Query.nodes',
+  'Query.observations',
+  'Country.observations',
+  'Indicator.observations',
+]);
 
 export function differences(truth: Truth, actual: unknown, ids: Ids): Difference[] {
   const found: Difference[] = [];

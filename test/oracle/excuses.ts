@@ -222,7 +222,7 @@ function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): bool
   const most = habits.limit === 'taken' ? habits.maxRows : (habits.defaultRows ?? Number.POSITIVE_INFINITY);
   const areYearsHeeded = habits.years === 'taken' && habits.yearsNamed === 'included';
   if (lookup.route !== '/v1/data' || most === Number.POSITIVE_INFINITY || areYearsHeeded) return false;
-  const isTold = habits.total && habits.wrap !== 'bare';
+  const isTold = habits.total && habits.totalOf === 'all' && habits.wrap !== 'bare';
   const keys = new Set(lookup.keys?.map((key) => spelled(habits, world, key)));
   const codes = new Set(lookup.codes);
   const series = new Map<string, RowFact[]>();

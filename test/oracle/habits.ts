@@ -108,6 +108,10 @@ export interface Habits {
   readonly encoding: 'identity' | Encoding;
   /** True if bodies are encoded though nobody asked for that. */
   readonly encodesUnasked: boolean;
+  /** Rows that `meta.total` counts: all that match, or those that are sent. */
+  readonly totalOf: 'all' | 'sent';
+  /** True if the order of rows is another one for each call. */
+  readonly ordersByCall: boolean;
   /** True if rows come by their source first. */
   readonly bySource: boolean;
   /** Number of requests after which a connection is reset as the next one comes; 0: never. */
@@ -183,6 +187,9 @@ export function drawHabits(seed: number, service: number): Habits {
     cutList: chance('hasCutList', 0.08) ? cutList : 'none',
     etags: chance('etags', 0.5),
     offices: pick('offices', 'nested', 'nested', 'flat'),
+    ...(isOdd && chance('bareRefusals', 0.2)
+      ? { unknownCountry: '404', unknownMetric: '404', refusesAny: true }
+      : {}),
     ...drawFurther(pick, (name, probability) => isOdd && chance(name, probability)),
   };
 }
@@ -208,6 +215,8 @@ export const USUAL = {
   oddNumbers: 'none',
   encoding: 'identity',
   encodesUnasked: false,
+  totalOf: 'all',
+  ordersByCall: false,
   bySource: false,
   requestsAConnection: 0,
 } as const satisfies Partial<Habits>;
@@ -285,6 +294,8 @@ function drawFurther(
       'gzip, br',
     ),
     encodesUnasked: chance('encodesUnasked', 0.5),
+    totalOf: seldom<Habits['totalOf']>('totalOf', 0.25, 'all', 'sent'),
+    ordersByCall: chance('ordersByCall', 0.2),
     bySource: chance('bySource', 0.15),
     requestsAConnection: seldom('requestsAConnection', 0.12, 0, 1, 2, 5),
   };

@@ -104,8 +104,8 @@ function drawWarm(of: Drawn, count: number): NamedScenario {
 /**
  * True if a service counts its rows and takes a limit, so that the calls of an operation can be told before.
  */
-function isForeseeable({ total, limit, tickerLimit, tickerTotal }: Habits): boolean {
-  return total && limit === 'taken' && (tickerTotal || tickerLimit === 'taken');
+function isForeseeable({ total, totalOf, limit, tickerLimit, tickerTotal }: Habits): boolean {
+  return total && totalOf === 'all' && limit === 'taken' && (tickerTotal || tickerLimit === 'taken');
 }
 
 /** Operations of a service that has given its lists: then a price should be right. */

@@ -9,7 +9,7 @@ import {
   isObjectType,
   parse,
 } from 'graphql';
-import { type Choice, type Counterpart, counterpartOf, latestOf, newestOf } from './choices.ts';
+import { type Choice, type Counterpart, counterpartOf, inSeries, latestOf, newestOf } from './choices.ts';
 import type { Habits } from './habits.ts';
 import { AFRICA } from './names.ts';
 import { spelled } from './service.ts';
@@ -207,8 +207,14 @@ function figuresOf(context: Context, info: GraphQLResolveInfo, wanted: Wanted): 
   );
   // Notes keys as they were spelled: a refusal names them so.
   note(context, info, '/v1/data', { codes, keys: asked, mode, found: new Set(foundKeys) });
-  const figures = [...found.values()].flat();
-  const keys = [...found.keys()];
+  // Of several spellings of a key, the service's own is the one that has its figures.
+  const isOwn = (key: string) =>
+    spelled(context.habits, context.world, key) === key ||
+    !asked.includes(spelled(context.habits, context.world, key));
+  const keys = [...new Set(asked.filter(isOwn).map((one) => spelled(context.habits, context.world, one)))];
+  const figures = codes.flatMap((code) =>
+    keys.flatMap((key) => (found.get(key) ?? []).filter((row) => row.country === code).sort(inSeries)),
+  );
   const others = codes.flatMap((code) => keys.flatMap((key) => context.rowsOf(code, key)));
   remarkPeriods(context, info, figures, others);
   return figures;

@@ -102,10 +102,10 @@ export function summary(tally: Tally): string {
   ].join('\n');
 }
 
-function exactness({ exact = 0, within = 0, outside = 0, unknown = 0 }: Counts): string {
-  const explained = exact + within + outside + unknown;
+function exactness({ exact = 0, within = 0, outside = 0, faulty = 0, unknown = 0 }: Counts): string {
+  const explained = exact + within + outside + faulty + unknown;
   const percent = explained === 0 ? 0 : (100 * exact) / explained;
-  return `exact ${percent.toFixed(1)} % of ${explained}, within bounds ${within}, out of bounds ${outside}, without bounds ${unknown}`;
+  return `exact ${percent.toFixed(1)} % of ${explained}, within bounds ${within}, out of bounds ${outside}, below them for faults ${faulty}, without bounds ${unknown}`;
 }
 
 /** One failure in words, as small as it could be made. */

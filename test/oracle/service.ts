@@ -335,13 +335,20 @@ function data(habits: Habits, world: World, query: URLSearchParams): Reply {
   }
   const isAsked = (row: RowFact) =>
     (codes?.includes(row.country) ?? true) && (keys?.includes(row.metric) ?? true);
+  const sent = (habits.ordersByCall ? shuffled(rows, query) : rows).slice(0, limit);
   const meta = {
-    ...(habits.total ? { total: rows.length } : {}),
+    ...(habits.total ? { total: habits.totalOf === 'all' ? rows.length : sent.length } : {}),
     ...(habits.metaLimit && Number.isFinite(limit) ? { limit } : {}),
   };
-  const sent = rows.slice(0, limit);
   const flaw: Flaw | null = sent.every(isAsked) ? null : 'stray';
   return { ...wrapped(habits, sent.map(marked), meta), ...(flaw === null ? {} : { flaw }) };
+}
+
+/** Rows in an order of the call's own. */
+function shuffled(rows: readonly RowFact[], query: URLSearchParams): RowFact[] {
+  const dice = createDice('order', query.toString());
+  const drawn = rows.map((row) => ({ row, at: dice.next() }));
+  return drawn.sort((a, b) => a.at - b.at).map(({ row }) => row);
 }
 
 interface Names {

@@ -51,7 +51,8 @@ export interface Outcome {
   readonly findings: readonly Finding[];
   /** Codes of the errors that excused a short answer, or were legitimate anyway. */
   readonly excuses: readonly string[];
-  readonly explain: 'exact' | 'within' | 'outside' | 'unknown' | 'none';
+  /** `faulty`: beside the bounds for a failed answer, or a refusal of the operation, which no price can know. */
+  readonly explain: 'exact' | 'within' | 'outside' | 'faulty' | 'unknown' | 'none';
   readonly sent: number;
   readonly requests: readonly Request[];
   readonly expected: unknown;
@@ -115,6 +116,8 @@ class Stage {
   readonly #program: Program;
   readonly #ids: Ids;
   readonly #time: { offset: number };
+  /** Set once figures have come: then a 404 without words is no reason for an error. */
+  #hasFigures = false;
 
   private constructor(
     scenario: Scenario,
@@ -197,7 +200,11 @@ class Stage {
           : []),
       ],
       excuses: findings[i]?.excuses ?? [],
-      explain: rating(explain.extent, sent),
+      explain: rating(
+        explain.extent,
+        sent,
+        isRefused(one) || isFaulty(faultsIn(one, first.requests, this.#habits)),
+      ),
       sent,
       requests: first.requests,
       expected: findings[i]?.expected,
@@ -247,8 +254,17 @@ class Stage {
         return { reply, truths, operation, world, requests: () => requests };
       }),
     );
-    const requests = this.#service.takeLog();
+    const log = this.#service.takeLog();
+    const isExcused = (request: Request) => !(this.#hasFigures && this.#isAbsence(request));
+    const requests = log.map((request) => (isExcused(request) ? request : { ...request, flaw: null }));
+    this.#hasFigures ||= log.some(({ route, rows }) => route === DATA && rows !== null && rows > 0);
     return { asked, requests };
+  }
+
+  /** True if another call for figures tells that a 404 without words is about the names. */
+  #isAbsence({ flaw, route }: Request): boolean {
+    const { failing, strays } = this.#habits;
+    return flaw === 'unworded' && route === DATA && failing === 'never' && strays === 'none';
   }
 
   async #explain(step: Extract<Step, { kind: 'ask' }>) {
@@ -403,6 +419,8 @@ class Stage {
   }
 }
 
+const DATA = '/v1/data';
+
 /** Warnings that an answer tells at most. */
 const MOST_WARNINGS = 100;
 
@@ -445,11 +463,16 @@ interface Extent {
   readonly most?: number;
 }
 
-function rating(extent: Extent | null, sent: number): Outcome['explain'] {
+function isFaulty({ hasErrors, areOfService }: Faults): boolean {
+  return hasErrors || areOfService;
+}
+
+function rating(extent: Extent | null, sent: number, isExcused: boolean): Outcome['explain'] {
   if (extent === null) return 'none';
   if (extent.calls === sent) return 'exact';
   if (extent.least === undefined || extent.most === undefined) return 'unknown';
-  return extent.least <= sent && sent <= extent.most ? 'within' : 'outside';
+  if (extent.least <= sent && sent <= extent.most) return 'within';
+  return isExcused && sent < extent.least ? 'faulty' : 'outside';
 }
 
 interface Faults {
