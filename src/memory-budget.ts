@@ -28,6 +28,9 @@ const LEAST_MB = { answering: 192, supervising: 96 };
 /** Megabytes that each takes before it holds anything, as `npm run soak` shows it. */
 const IDLE_MB = { answering: 170, supervising: 90 };
 
+/** Megabytes that the thread takes that draws pictures, if there are any by address: half of them for PNG. */
+const PICTURES_MB = 64;
+
 /** The share of a container's memory that is the program's: the rest is the system's, for files and sockets. */
 const CONTAINER_SHARE = 0.9;
 
@@ -80,25 +83,29 @@ const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
 interface Division {
   readonly memoryMb: number;
   readonly workers: number;
+  /** Set if each process that answers draws pictures. */
+  readonly publicDocuments?: string | undefined;
 }
 
 function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): number {
   if (limitBytes !== null)
     return Math.floor(Math.min((limitBytes / MB) * CONTAINER_SHARE, workers * MOST_MB));
   return Math.max(
-    leastBudgetMb(workers),
+    leastBudgetMb({ workers }),
     Math.floor(Math.min(workers * USUAL_MB, (totalBytes / MB) * MACHINE_SHARE)),
   );
 }
 
 /** Counts the megabytes without which a program of so many workers can't do. */
-function leastBudgetMb(workers: number): number {
-  return workers * LEAST_MB.answering + (workers > 1 ? LEAST_MB.supervising : 0);
+function leastBudgetMb({ workers, publicDocuments }: Omit<Division, 'memoryMb'>): number {
+  const answeringMb = LEAST_MB.answering + (publicDocuments === undefined ? 0 : PICTURES_MB);
+  return workers * answeringMb + (workers > 1 ? LEAST_MB.supervising : 0);
 }
 
 /** Counts the bytes that are left for held entries, of all processes of a program together. */
-function spareBytes({ memoryMb, workers }: Division): number {
-  const idleMb = workers * IDLE_MB.answering + (workers > 1 ? IDLE_MB.supervising : 0);
+function spareBytes({ memoryMb, workers, publicDocuments }: Division): number {
+  const answeringMb = IDLE_MB.answering + (publicDocuments === undefined ? 0 : PICTURES_MB);
+  const idleMb = workers * answeringMb + (workers > 1 ? IDLE_MB.supervising : 0);
   const heapMb = (workers * getHeapStatistics().heap_size_limit) / MB;
   return Math.max(0, Math.min(memoryMb, heapMb) - idleMb) * MB;
 }
@@ -117,6 +124,22 @@ export function heldBounds(division: Division) {
     ),
   };
 }
+
+/** Bounds of pictures while they are made: the heap of their thread, the answers that it draws, and the pixels of a PNG. */
+export function pictureBounds(division: Division) {
+  const each = spareBytes(division) / division.workers;
+  const within = (least: number, most: number, bytes: number) =>
+    Math.round(Math.min(most, Math.max(least, bytes)));
+  return {
+    heapMb: within(40, 256, (each * 0.25) / MB),
+    waitingBytes: within(2 * MB, 64 * MB, each * 0.05),
+    answerBytes: within(1.5 * MB, 4 * MB, each * 0.01),
+    maxPixels: within(3e6, 12e6, (each * 0.1) / PIXEL_BYTES),
+  };
+}
+
+/** Bytes of a pixel while a PNG is made. */
+const PIXEL_BYTES = 4;
 
 /** Bounds the bytes that may wait for slow readers in a worker: by the longest answer, and by the memory for all. */
 export function waitingBounds({
@@ -146,6 +169,7 @@ interface Given {
   readonly CACHE_MAX_BYTES?: number | undefined;
   readonly ANSWERS_MAX_BYTES?: number | undefined;
   readonly MAX_ANSWER_BYTES?: number | undefined;
+  readonly PUBLIC_DOCUMENTS?: string | undefined;
 }
 
 interface Budget extends Division {
@@ -162,6 +186,7 @@ export function budgetOf(
   const division = {
     memoryMb: given.MEMORY_MB ?? defaultBudgetMb(machine, given.WORKERS),
     workers: given.WORKERS,
+    publicDocuments: given.PUBLIC_DOCUMENTS,
   };
   const spare = spareBytes(division);
   const each = spare / division.workers;
@@ -183,9 +208,10 @@ export function remarkOnBudget(budget: Budget): string | null {
 }
 
 function lackOf(budget: Budget): string | null {
-  const { memoryMb, workers, cacheMaxBytes, answersMaxBytes } = budget;
-  const leastMb = leastBudgetMb(workers);
-  if (memoryMb < leastMb) return `must be ${leastMb} or more with WORKERS=${workers}`;
+  const { memoryMb, workers, publicDocuments, cacheMaxBytes, answersMaxBytes } = budget;
+  const leastMb = leastBudgetMb(budget);
+  const having = publicDocuments === undefined ? '' : ' and PUBLIC_DOCUMENTS';
+  if (memoryMb < leastMb) return `must be ${leastMb} or more with WORKERS=${workers}${having}`;
   const heldBytes = cacheMaxBytes + workers * answersMaxBytes;
   const overMb = Math.ceil((heldBytes - spareBytes(budget)) / MB);
   const isOver = overMb > 0 && heldBytes > workers * (LEAST.cache + LEAST.answers);

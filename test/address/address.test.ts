@@ -380,6 +380,37 @@ describe('the key of a public document', () => {
   });
 });
 
+it('150 pictures of one visitor keep no other waiting, and those beyond his places are refused for now', async () => {
+  await using program = await openPublishing({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+  await program.issue({ name: 'page' });
+  expect((await program.at('/c/map.json')).status).toBe(200);
+  program.requests();
+  const as = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+  const told: number[] = [];
+  const many = Array.from({ length: 150 }, async (_, i) => {
+    const { status, headers } = await program.at(`/c/map.svg?width=${1_000 + i}`, as('203.0.113.1'));
+    told.push(status);
+    return { status, retryAfter: headers.get('retry-after') };
+  });
+  await expect.poll(() => told.includes(503)).toBe(true);
+  const others = await Promise.all(
+    ['203.0.113.2', '203.0.113.3'].map(async (address) => {
+      const { status } = await program.at('/c/map.svg?width=500', as(address));
+      return { status, drawnBefore: told.filter((one) => one === 200).length };
+    }),
+  );
+  const answers = await Promise.all(many);
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(answers.length - refused.length).toBe(answers.filter(({ status }) => status === 200).length);
+  expect(refused.length).toBeGreaterThan(100);
+  expect(new Set(refused.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['2']));
+  for (const { status, drawnBefore } of others) {
+    expect(status).toBe(200);
+    expect(drawnBefore).toBeLessThan(answers.length - refused.length - 5);
+  }
+  expect(program.requests()).toEqual([]);
+});
+
 describe('trouble', () => {
   it('is told with a status that fits, and kept by nobody', async () => {
     await using program = await openPublishing({ env: { UPSTREAM_RETRIES: '0' } });

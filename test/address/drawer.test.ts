@@ -10,6 +10,7 @@ const CODE = `
   let count = 0;
   parentPort.on('message', ({ query }) => {
     if (query === 'end') process.exit();
+    if (query === 'full') { const kept = []; for (;;) kept.push(new Array(1e6).fill({}).map(() => ({}))); }
     if (query === 'hang') for (;;);
     if (query === 'throw') throw new Error('thrown');
     count += 1;
@@ -30,11 +31,13 @@ const order = (query: string): DrawingOrder => ({
   isBare: false,
 });
 
-function open(limitMs = 10_000) {
+const SETTINGS = { isSynthetic: true, sourceNames: {}, maxPixels: 1e6 };
+
+function open(limitMs = 10_000, waitingBytes = 1e6) {
   const folder = mkdtempDisposableSync(join(tmpdir(), 'drawer-'));
   const code = join(folder.path, 'worker.mjs');
   writeFileSync(code, CODE);
-  const drawer = new Drawer(code, { isSynthetic: true, sourceNames: {} }, limitMs);
+  const drawer = new Drawer(code, SETTINGS, { heapMb: 64, waitingBytes }, limitMs);
   return {
     drawer,
     async [Symbol.asyncDispose]() {
@@ -49,7 +52,7 @@ describe('a drawer', () => {
     await using opened = open();
     const { drawer } = opened;
     const outcomes = await Promise.allSettled(
-      ['a', 'fault', 'b', 'end', 'c', 'throw', 'd'].map((query) => drawer.draw(order(query))),
+      ['a', 'fault', 'b', 'end', 'c', 'throw', 'd'].map((query) => drawer.draw(order(query), 'a').drawing),
     );
     const told = outcomes.map((one) => (one.status === 'fulfilled' ? one.value.width : one.reason.message));
     expect(told).toEqual([1, 'at fault', 3, 'The thread that draws pictures has ended.', 1, 'thrown', 1]);
@@ -57,17 +60,72 @@ describe('a drawer', () => {
 
   it('ends a thread that takes too long, and draws the next in another', async () => {
     await using opened = open(1_500);
-    const [hung, next] = await Promise.allSettled(['hang', 'a'].map((one) => opened.drawer.draw(order(one))));
+    const [hung, next] = await Promise.allSettled(
+      ['hang', 'a'].map((one) => opened.drawer.draw(order(one), 'a').drawing),
+    );
     expect(hung).toMatchObject({ status: 'rejected', reason: { code: 'OPERATION_TIMEOUT' } });
     expect(next).toMatchObject({ status: 'fulfilled', value: { width: 1 } });
   });
 
-  it('turns orders away that would be the 65th to wait', async () => {
+  it('ends a thread that has no more memory, and refuses what took it', async () => {
     await using opened = open();
-    const orders = Array.from({ length: 65 }, () => opened.drawer.draw(order('a')));
-    expect(() => opened.drawer.draw(order('a'))).toThrow('Too many pictures wait');
-    expect(await Promise.all(orders)).toHaveLength(65);
-    expect((await opened.drawer.draw(order('a'))).width).toBe(66);
+    const [full, next] = await Promise.allSettled(
+      ['full', 'a'].map((one) => opened.drawer.draw(order(one), 'a').drawing),
+    );
+    expect(full).toMatchObject({ status: 'rejected', reason: { code: 'BAD_USER_INPUT' } });
+    expect(next).toMatchObject({ status: 'fulfilled', value: { width: 1 } });
+  });
+
+  it('draws one picture of each visitor in turn, however many one of them waits for', async () => {
+    await using opened = open();
+    const { drawer } = opened;
+    const done: string[] = [];
+    const ask = (visitor: string) =>
+      drawer.draw(order('1'), visitor).drawing.then(({ width }) => done.push(`${visitor}${width}`));
+    const all = ['a', 'a', 'a', 'a', 'b', 'b', 'c'].map(ask);
+    await Promise.all(all);
+    expect(done).toEqual(['a1', 'a2', 'b3', 'c4', 'a5', 'b6', 'a7']);
+  });
+
+  it('draws a picture that several wait for by the turn of the first of them', async () => {
+    await using opened = open();
+    const { drawer } = opened;
+    const done: string[] = [];
+    const ask = (query: string, visitor: string) => {
+      const begun = drawer.draw({ ...order('1'), body: query }, visitor);
+      return { ...begun, told: begun.drawing.then(() => done.push(query)) };
+    };
+    const [, , , last] = ['one', 'two', 'three', 'four'].map((query) => ask(query, 'a'));
+    last?.join('b');
+    await ask('five', 'a').told;
+    expect(done).toEqual(['one', 'two', 'four', 'three', 'five']);
+  });
+
+  it('turns away the 17th order of a visitor, the 65th of all, and answers beyond the bytes that may wait', async () => {
+    await using opened = open();
+    const { drawer } = opened;
+    const refusal = expect.objectContaining({ code: 'OVERLOADED', fields: { retryAfterSeconds: 2 } });
+    const drawings: Promise<object>[] = [];
+    const ask = (visitor: string, body = '') => {
+      drawings.push(drawer.draw({ ...order('1'), body }, visitor).drawing);
+    };
+    const refused = (visitor: string, body?: string) => {
+      try {
+        ask(visitor, body);
+      } catch (error) {
+        return error;
+      }
+      return null;
+    };
+    // The first is drawn at once.
+    for (let i = 0; i < 17; i += 1) ask('a');
+    expect(refused('a')).toEqual(refusal);
+    expect(refused('b', 'x'.repeat(1e6 + 1))).toEqual(refusal);
+    for (const visitor of ['b', 'c', 'd']) for (let i = 0; i < 16; i += 1) ask(visitor);
+    expect(refused('e')).toEqual(refusal);
+    expect(await Promise.all(drawings)).toHaveLength(65);
+    ask('a', 'x'.repeat(1e7));
+    expect((await Promise.all(drawings)).at(-1)).toMatchObject({ width: 66 });
   });
 });
 
@@ -75,12 +133,15 @@ describe('drawings', () => {
   it('are made once, kept by their names, and bounded', async () => {
     await using opened = open();
     const drawings = new Drawings(opened.drawer, 1_000_000);
-    const [one, same] = await Promise.all([drawings.get('a', order('1')), drawings.get('a', order('1'))]);
+    const [one, same] = await Promise.all([
+      drawings.get('a', order('1'), 'a'),
+      drawings.get('a', order('1'), 'a'),
+    ]);
     expect(same).toBe(one);
-    expect(await drawings.get('a', order('1'))).toBe(one);
-    await expect(drawings.get('b', order('fault'))).rejects.toThrow('at fault');
-    expect((await drawings.get('b', order('1'))).width).toBe(3);
-    for (const name of ['c', 'd']) await drawings.get(name, order('600000'));
-    expect((await drawings.get('a', order('1'))).width).toBe(6);
+    expect(await drawings.get('a', order('1'), 'a')).toBe(one);
+    await expect(drawings.get('b', order('fault'), 'a')).rejects.toThrow('at fault');
+    expect((await drawings.get('b', order('1'), 'a')).width).toBe(3);
+    for (const name of ['c', 'd']) await drawings.get(name, order('600000'), 'a');
+    expect((await drawings.get('a', order('1'), 'a')).width).toBe(6);
   });
 });

@@ -7,6 +7,7 @@ import { ConfigError, readConfig, settingNamesOf } from '../../src/config.ts';
 import {
   autoWorkers,
   heldBounds,
+  pictureBounds,
   processBudgetMb,
   remarkOnBudget,
   startOf,
@@ -163,6 +164,22 @@ describe('settings', () => {
       expect(config.maxAnswerBytes).toBeLessThan(0.1 * mb * 1e6);
     });
 
+    it.each([256, 512, 1_024, 4_096])('have pictures take their part of %d MB', (mb) => {
+      const env = {
+        PUBLIC_DOCUMENTS: 'p.json',
+        TRUSTED_DOCUMENTS: 't.json',
+        COUNTRY_DATA_KEY: 'demo-team',
+        CACHE_URL: 'sqlite:f.db',
+      };
+      const config = readConfig({ MEMORY_MB: String(mb), ...env }, [], free);
+      const { heapMb, waitingBytes, answerBytes, maxPixels } = pictureBounds(config);
+      expect(heapMb + (waitingBytes + 4 * maxPixels) / 1e6).toBeLessThan(0.35 * mb);
+      expect(answerBytes).toBeLessThanOrEqual(waitingBytes);
+      expect(config.cacheMaxBytes).toBeLessThan(
+        readConfig({ MEMORY_MB: String(mb) }, [], free).cacheMaxBytes,
+      );
+    });
+
     it('give way to those that are given', () => {
       const given = { CACHE_MAX_BYTES: '50000000', ANSWERS_MAX_BYTES: '0', MAX_ANSWER_BYTES: '5000000' };
       expect(readConfig({ MEMORY_MB: '512', ...given }, plugins, free)).toMatchObject({
@@ -175,6 +192,15 @@ describe('settings', () => {
     it('are refused where a budget that is given has no room for them', () => {
       expect(faultOf({ MEMORY_MB: '100' })).toContain(
         'MEMORY_MB: must be 192 or more with WORKERS=1 (got "100")',
+      );
+      const pictures = {
+        PUBLIC_DOCUMENTS: 'p.json',
+        TRUSTED_DOCUMENTS: 't.json',
+        COUNTRY_DATA_KEY: 'demo-team',
+        CACHE_URL: 'sqlite:f.db',
+      };
+      expect(faultOf({ MEMORY_MB: '255', ...pictures })).toContain(
+        'MEMORY_MB: must be 256 or more with WORKERS=1 and PUBLIC_DOCUMENTS (got "255")',
       );
       expect(faultOf({ MEMORY_MB: '500', WORKERS: '4' })).toContain('MEMORY_MB: must be 864 or more');
       expect(faultOf({ MEMORY_MB: '256', CACHE_MAX_BYTES: '134217728' })).toMatch(

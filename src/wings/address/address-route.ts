@@ -5,7 +5,7 @@ import { type Config, ConfigError } from '../../config.ts';
 import { errorBody, excerpt, Failure } from '../../errors.ts';
 import { numberOf } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
-import { heldBounds } from '../../memory-budget.ts';
+import { heldBounds, pictureBounds } from '../../memory-budget.ts';
 import {
   type GatewayRequest,
   type GatewayResponse,
@@ -21,7 +21,7 @@ import type { AnswerSending } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import type { Issued } from '../issued/exchange.ts';
 import { ownBuild, packageFile } from '../own-version.ts';
-import { Drawer, type Drawing, Drawings, type PictureFacts } from './drawer.ts';
+import { Drawer, type Drawing, Drawings, type PictureFacts, TOO_LONG } from './drawer.ts';
 import { openApiOf } from './openapi.ts';
 import { lookIn, openPublicDocuments, type PublicDocument, variablesIn } from './public-documents.ts';
 
@@ -57,11 +57,11 @@ type Form = (typeof FORMS)[number];
 /** The code of GraphiQL that draws pictures, as `npm run build` makes it. */
 const DRAWING_CODE = packageFile('dist/graphiql/pictures/picture-worker.js');
 
-/** Bytes of the longest answer that is drawn. */
-const MAX_DRAWN_BYTES = 4_000_000;
-
 /** Seconds for which others may keep how a page is embedded. */
 const EMBED_SECONDS = 3_600;
+
+/** Characters of an answer that is looked into for errors: a longer one has data. */
+const MOST_READ_BYTES = 4_000_000;
 
 /** The matter of these is the operator's key: no visitor has any. */
 const OF_OPERATOR: Readonly<Record<string, number>> = { UNAUTHENTICATED: 403, KEY_EXPIRED: 403 };
@@ -106,7 +106,9 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
   );
   const { isSynthetic } = options;
   const sourceNames = Object.fromEntries(config.sourceNames ?? []);
-  const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames });
+  const bounds = pictureBounds(config);
+  const { maxPixels } = bounds;
+  const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames, maxPixels }, bounds);
   app.addHook('onClose', () => {
     stop();
     return drawer.close();
@@ -238,30 +240,34 @@ class PublicAddress {
     reply.type('image/png').send(Buffer.from(drawing.bytes));
   }
 
-  async #draw({ document, form, variables, look }: Visit, body: string, name: string): Promise<Drawing> {
-    if (body.length > MAX_DRAWN_BYTES)
-      throw new Failure(
-        'BAD_USER_INPUT',
-        'The answer is too long to be drawn. Ask for less of it, or for its data.',
-      );
+  async #draw(
+    { request, document, form, variables, look }: Visit,
+    body: string,
+    name: string,
+  ): Promise<Drawing> {
+    if (body.length > pictureBounds(this.#options.config).answerBytes)
+      throw new Failure('BAD_USER_INPUT', TOO_LONG);
+    const visitor = request.ip;
     const { text: query, operationName, look: given } = document;
     const common = { query, operationName, variables, body, look: given };
     if (form === 'page')
-      return this.#drawings.get(name, {
-        ...common,
-        form: 'facts',
-        theme: 'light',
-        width: PAGE_WIDTHS.wide,
-        isBare: true,
-      });
+      return this.#drawings.get(
+        name,
+        { ...common, form: 'facts', theme: 'light', width: PAGE_WIDTHS.wide, isBare: true },
+        visitor,
+      );
     const { theme, width, isBare } = look;
-    return this.#drawings.get(name, {
-      ...common,
-      theme,
-      width,
-      isBare,
-      form: form === 'png' ? 'png' : 'svg',
-    });
+    return this.#drawings.get(
+      name,
+      {
+        ...common,
+        theme,
+        width,
+        isBare,
+        form: form === 'png' ? 'png' : 'svg',
+      },
+      visitor,
+    );
   }
 
   async #sendTable(
@@ -330,7 +336,7 @@ function operationOf(
 
 /** Returns the refusal that an answer is; null if there are data in it. */
 function refusalIn(status: number, body: string): PictureRefusal | null {
-  const answer: unknown = body.length > MAX_DRAWN_BYTES ? null : JSON.parse(body);
+  const answer: unknown = body.length > MOST_READ_BYTES ? null : JSON.parse(body);
   const { data, errors } = isObject(answer) ? answer : {};
   const [first] = Array.isArray(errors) ? errors : [];
   if (!isObject(first) || (status === 200 && !isNothing(data))) return null;

@@ -60,61 +60,133 @@ export type Drawn = { readonly drawing: Drawing } | { readonly fault: string };
 
 export interface DrawerSettings {
   readonly isSynthetic: boolean;
+  /** Pixels of the largest PNG. */
+  readonly maxPixels: number;
   readonly sourceNames: Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
 }
 
-/** Orders that wait or are drawn; beyond them, others are turned away. */
-const MAX_ORDERS = 64;
+/** Orders that wait, of all visitors and of each; beyond them, others are turned away. */
+const MAX_ORDERS = { all: 64, each: 16 };
+
+/** Seconds after which a visitor who was turned away may ask again: his orders are drawn by then. */
+const RETRY_SECONDS = 2;
 
 /** Milliseconds that one drawing may take: the largest that an answer can be takes a second. */
 const LIMIT_MS = 20_000;
 
+/** Megabytes of the young generation of the thread's heap. */
+const YOUNG_MB = 4;
+
 /** Milliseconds without an order after which the worker ends. */
 const IDLE_MS = 60_000;
 
-/** Megabytes of the worker's heap. */
-const HEAP_MB = 256;
+/** Bounds of the memory that pictures take while they are made. */
+export interface DrawerBounds {
+  /** Megabytes of the thread's heap. */
+  readonly heapMb: number;
+  /** Bytes of answers that wait to be drawn: one may always wait. */
+  readonly waitingBytes: number;
+}
 
 interface WaitingOrder {
   readonly order: DrawingOrder;
   readonly settle: PromiseWithResolvers<Drawing>;
 }
 
+/** Orders that wait, by visitor: each visitor's next one is drawn after one of each other's. */
+class OrdersByVisitor {
+  readonly #byVisitor = new Map<string, Set<WaitingOrder>>();
+  /** Visitors of each order: several, if it is of a picture that several wait for. */
+  readonly #visitors = new Map<WaitingOrder, string[]>();
+  #bytes = 0;
+
+  /**
+   * Has an order wait for one more visitor.
+   * @throws Failure OVERLOADED
+   */
+  add(waiting: WaitingOrder, visitor: string, maxBytes: number): void {
+    const own = this.#byVisitor.get(visitor) ?? new Set();
+    const visitors = this.#visitors.get(waiting);
+    const bytes = visitors === undefined ? waiting.order.body.length : 0;
+    const isOver = this.#visitors.size > 0 && this.#bytes + bytes > maxBytes;
+    if (
+      own.size >= MAX_ORDERS.each ||
+      isOver ||
+      (visitors === undefined && this.#visitors.size >= MAX_ORDERS.all)
+    )
+      throw new Failure('OVERLOADED', 'Too many pictures wait to be drawn. Ask again a little later.', {
+        retryAfterSeconds: RETRY_SECONDS,
+      });
+    this.#bytes += bytes;
+    this.#visitors.set(waiting, [...(visitors ?? []), visitor]);
+    this.#byVisitor.set(visitor, own.add(waiting));
+  }
+
+  has(waiting: WaitingOrder): boolean {
+    return this.#visitors.has(waiting);
+  }
+
+  /** Takes the first order of the visitor whose last turn was longest ago. */
+  next(): WaitingOrder | undefined {
+    const [first] = this.#byVisitor;
+    if (first === undefined) return undefined;
+    const [visitor, own] = first;
+    const [next] = own;
+    this.#byVisitor.delete(visitor);
+    this.#byVisitor.set(visitor, own);
+    if (next === undefined) return undefined;
+    for (const name of this.#visitors.get(next) ?? []) {
+      const others = this.#byVisitor.get(name);
+      others?.delete(next);
+      if (others?.size === 0) this.#byVisitor.delete(name);
+    }
+    this.#visitors.delete(next);
+    this.#bytes -= next.order.body.length;
+    return next;
+  }
+}
+
 /**
- * Draws pictures by GraphiQL's own code, in a thread of its own and one after the other: no other work waits for them.
- * The thread begins with the first picture, and ends when nobody has asked for one for a while.
+ * Draws pictures by GraphiQL's own code, in a thread of its own and one after the other, by turns of those who ask: no other
+ * work waits for them. The thread begins with the first picture, and ends when nobody has asked for one for a while.
  */
 export class Drawer {
   readonly #code: string;
   readonly #settings: DrawerSettings;
+  readonly #bounds: DrawerBounds;
   readonly #limitMs: number;
-  readonly #waiting: WaitingOrder[] = [];
+  readonly #waiting = new OrdersByVisitor();
   #current: WaitingOrder | null = null;
   #worker: Worker | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param code file of the built drawing code of GraphiQL, with what it needs outside a browser */
-  constructor(code: string, settings: DrawerSettings, limitMs = LIMIT_MS) {
+  constructor(code: string, settings: DrawerSettings, bounds: DrawerBounds, limitMs = LIMIT_MS) {
+    this.#bounds = bounds;
     this.#limitMs = limitMs;
     this.#code = code;
     this.#settings = settings;
   }
 
-  /** @throws Failure OVERLOADED, OPERATION_TIMEOUT */
-  draw(order: DrawingOrder): Promise<Drawing> {
-    if (this.#waiting.length >= MAX_ORDERS)
-      throw new Failure('OVERLOADED', 'Too many pictures wait to be drawn. Ask again a little later.', {
-        retryAfterSeconds: 1,
-      });
-    const settle = Promise.withResolvers<Drawing>();
-    this.#waiting.push({ order, settle });
+  /**
+   * @returns the drawing, and a way for another visitor to have it drawn by his turn, if that comes first
+   * @throws Failure OVERLOADED; OPERATION_TIMEOUT
+   */
+  draw(order: DrawingOrder, visitor: string) {
+    const waiting = { order, settle: Promise.withResolvers<Drawing>() };
+    this.#waiting.add(waiting, visitor, this.#bounds.waitingBytes);
     this.#next();
-    return settle.promise;
+    return {
+      drawing: waiting.settle.promise,
+      join: (other: string) => {
+        if (this.#waiting.has(waiting)) this.#waiting.add(waiting, other, this.#bounds.waitingBytes);
+      },
+    };
   }
 
   #next(): void {
     if (this.#current !== null) return;
-    const next = this.#waiting.shift();
+    const next = this.#waiting.next();
     clearTimeout(this.#timer);
     if (next === undefined) {
       this.#timer = setTimeout(() => void this.close(), IDLE_MS).unref();
@@ -142,7 +214,7 @@ export class Drawer {
   #open(): Worker {
     const worker = new Worker(this.#code, {
       workerData: this.#settings,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: this.#bounds.heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
       // The flags of the program are the main thread's: some of them no worker takes.
       execArgv: [],
       env: {},
@@ -158,7 +230,7 @@ export class Drawer {
     const lost = (error: Error) => {
       if (worker !== this.#worker) return;
       this.#worker = null;
-      this.#finish((one) => one.reject(error));
+      this.#finish((one) => one.reject(isFull(error) ? new Failure('BAD_USER_INPUT', TOO_LONG) : error));
     };
     worker.on('error', lost);
     worker.on('exit', () => lost(new Error('The thread that draws pictures has ended.')));
@@ -173,6 +245,13 @@ export class Drawer {
   }
 }
 
+/** Words on an answer that takes more memory than pictures have. */
+export const TOO_LONG = 'The answer is too long to be drawn. Ask for less of it, or for its data.';
+
+function isFull(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
 /** Bytes that facts take, roughly, for each row of their table. */
 const ROW_BYTES = 200;
 
@@ -180,7 +259,7 @@ const ROW_BYTES = 200;
 export class Drawings {
   readonly #drawer: Drawer;
   readonly #kept: BoundedCache<Drawing>;
-  readonly #underWay = new Map<string, Promise<Drawing>>();
+  readonly #underWay = new Map<string, ReturnType<Drawer['draw']>>();
 
   /** @param maxBytes of the drawings that are kept */
   constructor(drawer: Drawer, maxBytes: number) {
@@ -192,14 +271,21 @@ export class Drawings {
     );
   }
 
-  async get(name: string, order: DrawingOrder): Promise<Drawing> {
+  /** @throws Failure OVERLOADED, OPERATION_TIMEOUT, BAD_USER_INPUT */
+  async get(name: string, order: DrawingOrder, visitor: string): Promise<Drawing> {
     const kept = this.#kept.get(name);
     if (kept !== undefined) return kept;
     const underWay = this.#underWay.get(name);
-    if (underWay !== undefined) return underWay;
-    const drawing = this.#drawer.draw(order).finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, drawing);
-    this.#kept.set(name, await drawing);
-    return drawing;
+    underWay?.join(visitor);
+    if (underWay !== undefined) return underWay.drawing;
+    const begun = this.#drawer.draw(order, visitor);
+    this.#underWay.set(name, begun);
+    try {
+      const drawing = await begun.drawing;
+      this.#kept.set(name, drawing);
+      return drawing;
+    } finally {
+      this.#underWay.delete(name);
+    }
   }
 }
