@@ -40,21 +40,22 @@ import { pagesOfSources, setSourceNames } from './source-names.ts';
 /** Rows of a page's table. */
 const MAX_ROWS = 500;
 
-/** Pixels of a PNG, all in all: those of the largest screens. */
-const MAX_PIXELS = 12_000_000;
-
 /** Pixels of a PNG for one of the drawing, and the pixels that a drawing is wide unless its address says otherwise. */
 const PNG_SCALE = 2;
 const USUAL_WIDTH = 960;
 
-const { isSynthetic, sourceNames } = workerData as DrawerSettings;
+const { isSynthetic, sourceNames, maxPixels } = workerData as DrawerSettings;
 setSourceNames(sourceNames);
 
 /** One picture, ready to be drawn, and its facts. */
 interface Subject {
   readonly figures: readonly Figure[];
   readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages' | 'image'>;
-  draw(at: { width: number; colours: typeof LIGHT; isBare: boolean }): SVGSVGElement | null;
+  /** @param remarks further notes */
+  draw(
+    at: { width: number; colours: typeof LIGHT; isBare: boolean },
+    ...remarks: string[]
+  ): SVGSVGElement | null;
 }
 
 function subjectOf(pictures: readonly Picture[], look: PictureLook): Subject | null {
@@ -79,7 +80,10 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       words: inWords(picture, shown),
       notes: notesOf(picture, shown, isSynthetic),
     },
-    draw: (at) => posterOf(picture, shown, highlight, isSynthetic, {}, at),
+    draw(at, ...remarks) {
+      const told = { ...picture, remarks: [...(picture.remarks ?? []), ...remarks] };
+      return posterOf(told, shown, highlight, isSynthetic, {}, at);
+    },
   };
 }
 
@@ -96,10 +100,10 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
   return {
     figures,
     said: { title, subtitle, notes, words: wordsOf(pairs, x, y) },
-    draw(at) {
+    draw(at, ...further) {
       const { width, colours } = at;
       const drawing = drawScatter(pairs, x, y, { width: width - 48, colours, isLog, isAlone: true });
-      return framed({ title, subtitle, legend: null, drawing, notes }, at);
+      return framed({ title, subtitle, legend: null, drawing, notes: [...notes, ...further] }, at);
     },
   };
 }
@@ -137,7 +141,7 @@ function sizeOf(svg: SVGSVGElement): Size {
 
 /** Pixels of a PNG for one of its drawing. */
 function scaleOf({ width, height }: Size): number {
-  return Math.min(PNG_SCALE, Math.sqrt(MAX_PIXELS / (width * height)));
+  return Math.min(PNG_SCALE, Math.sqrt(maxPixels / (width * height)));
 }
 
 function imageSize(svg: SVGSVGElement | null): Size {
@@ -167,17 +171,35 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
   const warnings = form === 'facts' ? warningsIn(answer) : [];
   const pictures = picturesOf(figuresIn(query, variables, operationName, answer.data));
   const subject = subjectOf(pictures, look);
-  const svg = subject?.draw({ width, colours: theme === 'dark' ? DARK : LIGHT, isBare });
+  const at = { width, colours: theme === 'dark' ? DARK : LIGHT, isBare };
+  const svg = subject?.draw(at);
   if (subject == null || svg == null) return { width: 0, height: 0, bytes: null, facts: null, warnings };
   const size = { ...sizeOf(svg), warnings };
   if (form === 'facts') return { ...size, bytes: null, facts: factsOf(subject) };
   const text = asXml(svg.outerHTML);
   if (form === 'svg') return { ...size, bytes: text, facts: null };
-  return { ...(await rendered(text, scaleOf(size))), facts: null, warnings };
+  const told = UNKNOWN.test(text) ? subject.draw(at, WITHOUT_FONT) : svg;
+  return { ...(await rendered(asXml(told?.outerHTML ?? text), scaleOf(size))), facts: null, warnings };
 }
 
 const FONTS = ['Inter-Regular.ttf', 'Inter-SemiBold.ttf'];
 const FAMILY = 'Inter';
+
+/** Fonts for the other scripts of Africa's languages, each read for the first picture with a letter of it. */
+const SCRIPTS: readonly (readonly [letters: RegExp, font: string])[] = [
+  [/\p{Script=Arabic}/u, 'NotoSansArabic-Regular.ttf'],
+  [/\p{Script=Ethiopic}/u, 'NotoSansEthiopic-Regular.ttf'],
+  [/\p{Script=Nko}/u, 'NotoSansNKo-Regular.ttf'],
+  [/\p{Script=Tifinagh}/u, 'NotoSansTifinagh-Regular.ttf'],
+  [/\p{Script=Vai}/u, 'NotoSansVai-Regular.ttf'],
+  [/\p{Script=Adlam}/u, 'NotoSansAdlam-Regular.ttf'],
+];
+
+/** A letter of a script without a font here: Inter has those of the first five. */
+const UNKNOWN =
+  /[^\P{L}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}\p{Script=Arabic}\p{Script=Ethiopic}\p{Script=Nko}\p{Script=Tifinagh}\p{Script=Vai}\p{Script=Adlam}]/u;
+
+const WITHOUT_FONT = 'Some letters have no font here. The page and the SVG show them in those of the reader.';
 
 let opened: Promise<typeof import('@resvg/resvg-wasm')> | undefined;
 
@@ -189,15 +211,25 @@ async function openRenderer() {
   return resvg;
 }
 
-let fonts: Uint8Array[] | undefined;
+const fonts = new Map<string, Uint8Array>();
+
+function fontOf(name: string): Uint8Array {
+  const font = fonts.get(name) ?? readFileSync(new URL(name, import.meta.url));
+  fonts.set(name, font);
+  return font;
+}
 
 async function rendered(svg: string, scale: number): Promise<Pick<Drawing, 'width' | 'height' | 'bytes'>> {
   opened ??= openRenderer();
   const { Resvg } = await opened;
-  fonts ??= FONTS.map((name) => readFileSync(new URL(name, import.meta.url)));
+  const others = SCRIPTS.filter(([letters]) => letters.test(svg)).map(([, name]) => name);
   const picture = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: scale },
-    font: { fontBuffers: fonts, defaultFontFamily: FAMILY, sansSerifFamily: FAMILY },
+    font: {
+      fontBuffers: [...FONTS, ...others].map(fontOf),
+      defaultFontFamily: FAMILY,
+      sansSerifFamily: FAMILY,
+    },
   });
   const image = picture.render();
   const { width, height } = image;

@@ -12,9 +12,19 @@ const PICTURES = join(OUT, 'pictures');
 
 /** Fonts of pictures that are pixels, under the Open Font License, which comes with them. */
 const FONTS = {
-  '400Regular/Inter_400Regular.ttf': 'Inter-Regular.ttf',
-  '600SemiBold/Inter_600SemiBold.ttf': 'Inter-SemiBold.ttf',
-  LICENSE_FONT: 'Inter-LICENSE.txt',
+  'inter/400Regular/Inter_400Regular.ttf': 'Inter-Regular.ttf',
+  'inter/600SemiBold/Inter_600SemiBold.ttf': 'Inter-SemiBold.ttf',
+  'inter/LICENSE_FONT': 'Inter-LICENSE.txt',
+  ...Object.fromEntries(
+    // Scripts of Africa's languages that Inter has no letters of.
+    ['Arabic', 'Ethiopic', 'NKo', 'Tifinagh', 'Vai', 'Adlam'].flatMap((script) => [
+      [
+        `noto-sans-${script.toLowerCase()}/400Regular/NotoSans${script}_400Regular.ttf`,
+        `NotoSans${script}-Regular.ttf`,
+      ],
+      [`noto-sans-${script.toLowerCase()}/LICENSE_FONT`, `NotoSans${script}-LICENSE.txt`],
+    ]),
+  ),
 };
 
 function withFonts(): Plugin {
@@ -22,7 +32,7 @@ function withFonts(): Plugin {
     name: 'with-fonts',
     closeBundle() {
       for (const [from, to] of Object.entries(FONTS))
-        copyFileSync(require.resolve(`@expo-google-fonts/inter/${from}`), join(PICTURES, to));
+        copyFileSync(require.resolve(`@expo-google-fonts/${from}`), join(PICTURES, to));
     },
   };
 }

@@ -39,9 +39,12 @@ async function pictured(picture: object, patched: (row: Row) => object, path = '
     patch: (body) => ({ ...body, data: body.data.map(patched) }),
   });
   const reply = await program.at(path);
-  expect(reply.status).toBe(200);
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([
+    200,
+    path.includes('.png') ? 'image/png' : 'image/svg+xml; charset=utf-8',
+  ]);
   expect(program.requests()).toHaveLength(1);
-  return reply;
+  return Buffer.from(await reply.arrayBuffer());
 }
 
 /** Its texts, with a value for each figure: those of Kenya from 0 to 4, and then those of Nigeria. */
@@ -50,7 +53,7 @@ async function textsFor(picture: object, value: (i: number) => number) {
     ...row,
     value: value(row.year - 2015 + (/^ke$/i.test(row.country_code) ? 0 : 5)),
   });
-  return textsOf(await (await pictured(picture, patched)).text());
+  return textsOf(String(await pictured(picture, patched)));
 }
 
 describe('labels of numbers', () => {
@@ -102,7 +105,7 @@ describe('a logarithmic scale', () => {
 });
 
 it('bars of zeros have no length', async () => {
-  const svg = await (await pictured({ kind: 'bars' }, (row) => ({ ...row, value: 0 }))).text();
+  const svg = String(await pictured({ kind: 'bars' }, (row) => ({ ...row, value: 0 })));
   const bars = /<g aria-label="bar"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1] ?? '';
   const widths = [...bars.matchAll(/ width="([^"]+)"/g)].map(([, width]) => Number(width));
   expect(widths).toEqual([0, 0]);
@@ -116,26 +119,54 @@ describe('words of the service that XML has no place for', () => {
     'are left out in %s',
     async (field) => {
       const word = 'a\u0000b\u0008c\u001bd\ufffee\uffff\ud800f';
-      const svg = await (await pictured({}, (row) => ({ ...row, [field]: word }))).text();
+      const svg = String(await pictured({}, (row) => ({ ...row, [field]: word })));
       expect(NOT_OF_XML.exec(svg)).toBeNull();
-      const png = await pictured({}, (row) => ({ ...row, [field]: 'wo\u0001rd' }), '/c/p.png');
-      expect(png.headers.get('content-type')).toBe('image/png');
+      await pictured({}, (row) => ({ ...row, [field]: 'wo\u0001rd' }), '/c/p.png');
     },
   );
 
   it('leave a letter of two halves whole where a name is cut', async () => {
-    const svg = await (
-      await pictured({}, (row) => ({ ...row, country_name: '𞤆𞤵𞤤𞤢𞥄𞤪'.repeat(4) }), '/c/p.svg?width=320')
-    ).text();
+    const svg = String(
+      await pictured({}, (row) => ({ ...row, country_name: '𞤆𞤵𞤤𞤢𞥄𞤪'.repeat(4) }), '/c/p.svg?width=320'),
+    );
     expect(svg).not.toMatch(/\ufffd/);
     expect(NOT_OF_XML.exec(svg)).toBeNull();
   });
 });
 
-const drawer = new Drawer(packageFile('dist/graphiql/pictures/picture-worker.js'), {
-  isSynthetic: false,
-  sourceNames: {},
+describe('letters of a PNG', () => {
+  /** Its bytes, and its height for one of its SVG. */
+  async function drawn(name: string) {
+    const patched = (row: Row) => ({ ...row, country_name: name });
+    const png = await pictured({}, patched, '/c/p.png');
+    const svg = String(await pictured({}, patched));
+    return { png, ratio: png.readUInt32BE(20) / Number(/ height="(\d+)"/.exec(svg)?.[1]) };
+  }
+
+  it.for([
+    ['Arabic', 'مصر', 'قطر'],
+    ['Ethiopic', 'አማርኛ', 'ትግርኛ'],
+    ["N'Ko", 'ߒߞߏ', 'ߞߊߘ'],
+    ['Tifinagh', 'ⵜⴰⵎⴰ', 'ⵍⵎⵖⵔ'],
+    ['Vai', 'ꕙꔤ', 'ꕢꖺ'],
+    ['Adlam', '𞤆𞤵𞤤', '𞤀𞤣𞤢'],
+    ['Latin', 'ɓɗŋẹ', 'ƙƴɔṣ'],
+  ] as const)('of %s are its own, not boxes', async ([, one, other]) => {
+    const [first, second] = [await drawn(one), await drawn(other)];
+    expect(first.png.equals(second.png)).toBe(false);
+    expect([first.ratio, second.ratio]).toEqual([2, 2]);
+  });
+
+  it('that no font has are told in a note, which the SVG has no need of', async () => {
+    expect((await drawn('日本')).ratio).toBeGreaterThan(2);
+  });
 });
+
+const drawer = new Drawer(
+  packageFile('dist/graphiql/pictures/picture-worker.js'),
+  { isSynthetic: false, sourceNames: {}, maxPixels: 1e6 },
+  { heapMb: 256, waitingBytes: 1e6 },
+);
 afterAll(() => drawer.close());
 
 const VALUES = [
@@ -191,7 +222,7 @@ describe('values that no scale can hold', () => {
             })),
           ),
         );
-        const { bytes } = await drawer.draw({
+        const order: DrawingOrder = {
           form: 'svg',
           query: `{ observations(metricKeys: ["m0", "m1"]) { ${FIGURE} } }`,
           operationName: undefined,
@@ -201,7 +232,8 @@ describe('values that no scale can hold', () => {
           theme: 'light',
           width: 640,
           isBare: false,
-        });
+        };
+        const { bytes } = await drawer.draw(order, 'one').drawing;
         expect(bytes ?? '').not.toMatch(/NaN|Infinity|undefined/);
       }),
       { numRuns: draws(2_000, 150) },

@@ -135,6 +135,10 @@ describe('the package', () => {
       'Inter-LICENSE.txt',
       'Inter-Regular.ttf',
       'Inter-SemiBold.ttf',
+      ...['Adlam', 'Arabic', 'Ethiopic', 'NKo', 'Tifinagh', 'Vai'].flatMap((script) => [
+        `NotoSans${script}-LICENSE.txt`,
+        `NotoSans${script}-Regular.ttf`,
+      ]),
       'picture-worker.js',
     ]);
     const licences = readFileSync(join(installed.installed, 'lib/program/LICENCES.txt'), 'utf8');
