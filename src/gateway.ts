@@ -425,6 +425,7 @@ function composeService(
       ask,
       observations,
       hasPlenty: ledger.hasPlenty,
+      mayGuess: ledger.mayGuess,
       gate,
       heldNames: createHeldNames(cacheParts, learned),
     },

@@ -492,6 +492,7 @@ export function createObservationPool(next: FetchBatch, parts: FiguresParts) {
       const requests = new Set<Request>();
       let isHere = true;
       tenant.underWay += 1;
+      tenant.operations += 1;
       opened()?.window.joined();
 
       return {
@@ -540,6 +541,7 @@ export function createObservationPool(next: FetchBatch, parts: FiguresParts) {
           if (!isHere) return;
           isHere = false;
           tenant.underWay -= 1;
+          tenant.operations -= 1;
           if (requests.size > 0)
             opened()?.queue.endWaiting(new Error(OVER), (request) => requests.has(request));
           opened()?.window.arrived(self);

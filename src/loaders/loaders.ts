@@ -8,7 +8,7 @@ import type { Dimension, Learned } from '../plan/learned.ts';
 import { type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
 import { type Ask, heldRecords, type ListCache } from '../service/client.ts';
 import * as service from '../service/endpoints.ts';
-import type { CountryRecord } from '../service/records/countries.ts';
+import { COVERED_COUNTRIES, type CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { IndicatorRecord, TickerRecord } from '../service/records/reference.ts';
@@ -263,8 +263,10 @@ export interface LoadersParts {
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
   readonly learned: Learned;
-  /** Tells if calls are plenty for a key; left out if nothing is asked for before it is known to be wanted. */
+  /** Tells if calls are plenty for a key; left out if they are in any case. */
   readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
+  /** Tells if a call for a key may be spent on a guess; left out if none may. */
+  readonly mayGuess?: ((tenant: Tenant) => boolean) | undefined;
   /** Left out if nothing is held. */
   readonly heldNames?: FindHeldNames | undefined;
 }
@@ -360,13 +362,13 @@ export function createLoaders(parts: LoadersParts) {
     figured: parts.learned.figured,
     doubts,
     /**
-     * Returns the codes of the countries that the list will most likely have, in its order, if one more call is no
-     * matter, so that their figures may be asked for already; else null. Asks for nothing.
+     * Returns the codes of the countries that the list will most likely have, so that their figures may be asked for
+     * already; null if they may not. Asks for nothing.
      */
-    expectedCountries(): readonly string[] | null {
+    expectedCountries(): ReadonlySet<string> | null {
+      if (parts.mayGuess?.(tenant) !== true) return null;
       const { countryCodes } = parts.learned;
-      const mayAsk = countryCodes.length > 0 && hasPlenty?.(tenant) === true;
-      return mayAsk ? countryCodes : null;
+      return countryCodes.length === 0 ? COVERED_COUNTRIES : new Set(countryCodes);
     },
     /** Returns the names of a list that is held, as the operation may be answered by it. Asks for nothing. */
     heldNames: (dimension: Dimension) => parts.heldNames?.(dimension, sending.caller.tenant) ?? null,

@@ -326,8 +326,11 @@ function createNationals(
   newest: (rows: readonly ObservationRecord[]) => ObservationRecord | null,
   withOutcomes: WithOutcomes,
 ) {
-  /** Figures that were asked for ahead. */
-  const ahead = new Map<string, PromiseOrValue<readonly National[]>>();
+  /** Figures that were asked for ahead, and the places of their countries, by metric and greatest age. */
+  const ahead = new Map<
+    string,
+    { readonly places: ReadonlyMap<string, number>; readonly rows: PromiseOrValue<readonly National[]> }
+  >();
 
   function nationalIn(outcome: Outcome): National {
     if (outcome instanceof Error) return outcome;
@@ -367,21 +370,24 @@ function createNationals(
     /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be told. */
     nationals(...asked: NationalsAsked): PromiseOrValue<readonly National[]> {
       sending.bill.naive += asked[0].length;
+      const [countryCodes] = asked;
       const known = ahead.size === 0 ? undefined : ahead.get(nationalsName(...asked));
-      return known ?? loadNationals(...asked);
+      const places = countryCodes.map((code) => known?.places.get(code));
+      if (known === undefined || places.includes(undefined)) return loadNationals(...asked);
+      return mapValue(known.rows, (rows) => places.map((place) => rows[place ?? 0] ?? null));
     },
     /**
-     * Asks ahead for the rows that `nationals` will most likely be asked for, of the same countries in the same order:
+     * Asks ahead for the rows that `nationals` will most likely be asked for, of these countries or some of them:
      * `nationals` then gives their outcome.
      * @returns settles once that is known, and is never rejected; undefined if it is at hand
      * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
      */
     nationalsAhead(...asked: NationalsAsked): Promise<unknown> | undefined {
       const name = nationalsName(...asked);
-      const nationals = ahead.get(name) ?? loadNationals(...asked);
-      ahead.set(name, nationals);
+      const rows = loadNationals(...asked);
+      if (!ahead.has(name)) ahead.set(name, { places: new Map(asked[0].map((code, i) => [code, i])), rows });
       // The field that wants them is told the error.
-      return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
+      return rows instanceof Promise ? rows.catch(() => {}) : undefined;
     },
   };
 }
@@ -477,8 +483,8 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
-function nationalsName(...[countryCodes, metricKey, maxAgeMs]: NationalsAsked): string {
-  return `${metricKey} of ${countryCodes.join()} within ${maxAgeMs} ms`;
+function nationalsName(...[, metricKey, maxAgeMs]: NationalsAsked): string {
+  return `${metricKey} within ${maxAgeMs} ms`;
 }
 
 function outcomeOf(national: National): Outcome {

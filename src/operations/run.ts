@@ -282,6 +282,7 @@ export function createOpenRun(
     readonly ask: LoadersParts['ask'];
     readonly tickersLearned: LoadersParts['tickersLearned'];
     readonly hasPlenty: LoadersParts['hasPlenty'];
+    readonly mayGuess: LoadersParts['mayGuess'];
     readonly heldNames: LoadersParts['heldNames'];
     readonly observations: ObservationClient;
     readonly gate: CallGate;

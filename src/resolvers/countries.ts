@@ -214,14 +214,14 @@ export const resolvers = {
         const { codes, region, subregion } = args;
         // Only the list tells which countries are of a region.
         if (region != null || subregion != null) return [];
-        return codes == null ? expected : [...new Set(codes)].filter((code) => expected.includes(code));
+        return [...new Set(codes ?? expected)].filter((code) => expected.has(code));
       });
     },
     countriesConnection: (_, args, context, info) =>
       listing.page(args, context, () => loadCountries(args, context, info)),
     country: (_, { code }, context, info) =>
       withFiguresAhead(countryByCode(code, context, info), context, info, (expected) =>
-        expected.includes(code) ? [code] : [],
+        expected.has(code) ? [code] : [],
       ),
   },
   Country: {
@@ -299,8 +299,8 @@ const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, k
 
 /*
  * The list tells which countries there are, and the text of the operation which of their figures are wanted. So while
- * the list is on its way, the figures of the countries on its last version can be asked for: one round trip for both,
- * in place of two.
+ * the list is on its way, the figures of the countries on its last version, or of those that the service is known to cover,
+ * can be asked for: one round trip for both, in place of two. If the list lacks all of them, the call was for nothing.
  */
 
 interface LatestField {
@@ -317,16 +317,15 @@ interface WantedLatest {
 }
 
 /**
- * Asks for the latest figures that are selected of countries, while these are loading and calls are plenty.
+ * Asks for the latest figures that are selected of countries, while these are loading, if that may be.
  * @param loading the countries
- * @param choose picks the countries that will be among them from the ones that the list is expected to have, in their
- * order
+ * @param choose picks the countries that will be among them from the ones that the list is expected to have
  */
 function withFiguresAhead<Result>(
   loading: PromiseOrValue<Result>,
   context: GraphContext,
   info: GraphQLResolveInfo,
-  choose: (expected: readonly string[]) => readonly string[],
+  choose: (expected: ReadonlySet<string>) => readonly string[],
 ): PromiseOrValue<Result> {
   if (!(loading instanceof Promise)) return loading;
   const fields = latestFieldsIn(info);

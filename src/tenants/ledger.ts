@@ -10,6 +10,9 @@ const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
 /** Calls of a minute beyond which one more makes no difference. */
 const PLENTY = 30;
 
+/** Calls that a minute must have left if one of them is a guess: beside a list, and not the last one. */
+const CALLS_WITH_GUESS = 3;
+
 /** Calls a minute of the smallest plan: no plan allows fewer. */
 const SMALLEST_PLAN = 5;
 
@@ -252,6 +255,13 @@ export class Account {
     return (this.#leftAlone ?? most - this.#callsThisMinute) >= Math.max(PLENTY, most / 2);
   }
 
+  /** Tells if the minute has room for a guess beside a list, and for one more call: also if the plan is the smallest. */
+  hasRoomForGuess(): boolean {
+    if (this.#isMonthSpent || this.#isMinuteSpent) return false;
+    const most = this.#requestsPerMinute ?? (this.#isPlanLarger ? Number.POSITIVE_INFINITY : SMALLEST_PLAN);
+    return most - this.#callsThisMinute >= CALLS_WITH_GUESS;
+  }
+
   quota(): QuotaRecord {
     return {
       plan: this.#plan,
@@ -468,5 +478,13 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     shareLeft: (tenant: AccountHolder) => accountOf(tenant).shareLeft(),
     /** Returns true if so many of the minute's calls are left that one more makes no difference. */
     hasPlenty: (tenant: AccountHolder) => accountOf(tenant).hasPlenty(),
+    /**
+     * Returns true if a call that may be for nothing may be sent, to save a round trip: if one more makes no difference; or
+     * if no other operation of the key waits to share it, unless it may be the last of the minute.
+     */
+    mayGuess(tenant: AccountHolder & { readonly operations: number }): boolean {
+      const account = accountOf(tenant);
+      return account.hasPlenty() || (tenant.operations <= 1 && account.hasRoomForGuess());
+    },
   };
 }

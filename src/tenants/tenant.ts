@@ -45,6 +45,8 @@ export class Tenant {
   isKnown = false;
   /** Calls and operations under way: a tenant that has any is not forgotten. */
   underWay = 0;
+  /** Operations among these. */
+  operations = 0;
   /** True once the table has given its place to another. */
   isForgotten = false;
   /** Calls that the key has spent, and its plan; null before the first. */

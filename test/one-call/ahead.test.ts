@@ -64,10 +64,64 @@ describe('while the list of countries is on its way, figures', () => {
     expect(await askedBeforeList(program, query)).toEqual(['/v1/countries']);
   });
 
-  it('wait for it where nothing tells that calls are plenty', async () => {
+  it.each([
+    ['of one', `{ country(code: "KE") { name ${FIGURE} } }`],
+    ['of all', `{ countries { name ${FIGURE} } }`],
+  ])('%s are asked for by the first operation of all', async (_, query) => {
+    await using program = await openProgram();
+    const { free } = program.sandbox.keys;
+    expect(await askedBeforeList(program, query, free)).toEqual(['/v1/countries', '/v1/data']);
+    expect((await program.ask(query, { key: free })).upstream.calls).toBe(2);
+  });
+
+  it('wait for it where another operation of the key may share their call, unless calls are plenty', async () => {
     await using program = await open();
+    const { free, team } = program.sandbox.keys;
     const query = `{ countries { name ${FIGURE} } }`;
-    expect(await askedBeforeList(program, query, program.sandbox.keys.free)).toEqual(['/v1/countries']);
+    for (const [key, routes] of [
+      [free, ['/v1/platform/etl-status', '/v1/countries']],
+      [team, ['/v1/platform/etl-status', '/v1/countries', '/v1/data']],
+    ] as const) {
+      program.sandbox.log.clear();
+      const leaves = new AbortController();
+      const mend = program.sandbox.faults.set({ kind: 'hang', route: '/v1/platform/etl-status' });
+      const other = program.ask('{ sources { key } }', { key, signal: leaves.signal }).catch(() => {});
+      await expect.poll(() => program.sandbox.log.length).toBe(1);
+      expect(await askedBeforeList(program, query, key)).toEqual(routes);
+      leaves.abort();
+      await other;
+      mend();
+    }
+  });
+
+  it('wait for it where the minute may have room for two calls alone', async () => {
+    const { clock } = movingClock(Date.parse('2026-11-21T10:00:30Z'));
+    await using program = await openProgram({ clock, sandbox: { now: clock.now } });
+    const { free } = program.sandbox.keys;
+    const query = `{ countries { name ${FIGURE} } }`;
+    for (const other of ['{ sources { key } }', '{ tickers { symbol } }'])
+      await program.ask(other, { key: free });
+    expect(program.sandbox.log).toHaveLength(3);
+    program.sandbox.log.clear();
+    expect(await askedBeforeList(program, query, free)).toEqual(['/v1/countries']);
+  });
+
+  it('cost a call for nothing where the list lacks all of them, and no second one', async () => {
+    await using program = await openProgram();
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/countries',
+      patch: ({ data }) => ({
+        data: data.filter(({ id }: { readonly id: string }) => id.toUpperCase() !== 'KE'),
+      }),
+    });
+    const query = `{ country(code: "KE") { name ${FIGURE} } }`;
+    const explained = (await program.ask(query, { headers: { 'x-explain': '1' } })).extensions.explain;
+    expect(explained).toMatchObject({ calls: 2, least: 1, ahead: true });
+    const { data, upstream } = await program.ask(query);
+    expect([data, upstream.byRoute]).toEqual([{ country: null }, { '/v1/countries': 1, '/v1/data': 1 }]);
+    // The list has taught the process better.
+    expect((await program.ask(query)).upstream.byRoute).toEqual({ '/v1/countries': 1 });
   });
 
   it('are those of the list that comes, whatever was expected', async () => {

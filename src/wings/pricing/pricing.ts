@@ -112,7 +112,18 @@ export function createPricing(parts: PricingParts) {
       const plan = expected.calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
       return {
         errors: expected.errors.map((error) => formatError(error.toJSON(), error, () => {})),
-        extensions: { explain: { calls, ...range, byRoute, cached, naive, limit, plan } },
+        extensions: {
+          explain: {
+            calls,
+            ...range,
+            byRoute,
+            cached,
+            naive,
+            limit,
+            plan,
+            ...(expected.mayGuess && { ahead: true }),
+          },
+        },
       };
     },
   };
@@ -141,6 +152,7 @@ async function priceOf(
     calls: tally.calls,
     isCertain: tally.isCertain,
     mayBeRenewed: tally.mayBeRenewed,
+    mayGuess: tally.mayGuess,
     /** Errors that the operation would fail with before anything is sent. */
     errors: errors.filter((error) => !isOfRecord(error)),
     /** Warnings that the answer would have, as far as held values tell. */
@@ -233,6 +245,10 @@ function openDryRun(
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
     learned: figures.learned,
+    mayGuess(tenant) {
+      tally.mayGuess ||= figures.ledger.mayGuess(tenant);
+      return false;
+    },
     heldNames: createHeldNames({ tenantCache, freshness, now }, figures.learned),
   });
   const context: GraphContext = {

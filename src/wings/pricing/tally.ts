@@ -87,6 +87,8 @@ export function openTally(parts: Ceilings) {
     isCertain: parts.isCertain,
     /** True if a look at the sources may spare the operation the calls for figures that are past their time. */
     mayBeRenewed: false,
+    /** True if figures leave beside the list that tells of which countries they are: then their call may be for nothing. */
+    mayGuess: false,
     /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
     get refusal() {
       return refusal;
