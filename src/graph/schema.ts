@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { addResolversToSchema } from '@graphql-tools/schema';
 import {
+  type ArgumentNode,
+  BREAK,
   buildASTSchema,
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -41,6 +43,7 @@ import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { timeIn } from '../periods.ts';
 import { checkRight, TAGS, type Tag } from '../service/call.ts';
+import { createObjectMemo } from '../store/lru.ts';
 import type { Subgraph } from '../wings/federation/subgraph.ts';
 import type { GraphContext } from './context.ts';
 import type { Resolvers } from './generated.ts';
@@ -444,6 +447,7 @@ function requireKey(schema: GraphQLSchema): void {
       if (PUBLIC_FIELDS.has(name) || next === undefined) continue;
       field[way] = (source, args, context: GraphContext, info) => {
         checkKey(context);
+        if (takesNothingOld(info)) context.loaders.observations.tellTogether();
         return next(source, args, context, info);
       };
     }
@@ -483,6 +487,21 @@ function judgeObjects(schema: GraphQLSchema): void {
         : judge(name as string | undefined, context);
     };
   }
+}
+
+const nothingOld = createObjectMemo<boolean>('nothingOld');
+
+/** True if some field of an operation bounds the age of its figures. */
+function takesNothingOld({ operation, fragments }: GraphQLResolveInfo): boolean {
+  const known = nothingOld.of(operation);
+  if (known !== undefined) return known;
+  let found = false;
+  const look = ({ name }: ArgumentNode) => {
+    if (name.value === 'maxAge') found = true;
+    return found ? BREAK : undefined;
+  };
+  for (const one of [operation, ...Object.values(fragments)]) visit(one, { Argument: look });
+  return nothingOld.put(operation, found);
 }
 
 function checkKey({ caller, gate }: GraphContext): void {

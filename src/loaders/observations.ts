@@ -19,6 +19,7 @@ import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { CallOrder } from './call-order.ts';
+import { createOneState, renewTogether } from './one-state.ts';
 
 export type BatchGate = ReturnType<typeof createBatchGate>;
 
@@ -400,7 +401,9 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
   const { several } = parts.figures;
   /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
-  const withOutcomes = createOutcomes(parts, onOutcomes);
+  const oneState = createOneState();
+  const together = { isOn: false };
+  const withOutcomes = createOutcomes(parts, { oneState, together }, onOutcomes);
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
   function demandsOf(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
@@ -463,6 +466,12 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
       });
     },
     newest,
+    /** Returns rows that came otherwise in the states in which the operation tells its figures. */
+    inOneState: oneState.ofRows,
+    /** Has figures told together, the newest of each: called before any is asked for. */
+    tellTogether(): void {
+      together.isOn = true;
+    },
     /** Returns true if any row is known to stand beside any figure: mostly there is none. */
     knowsSeveral: () => ruled !== undefined || !several.isEmpty,
     /**
@@ -498,6 +507,13 @@ class AskedSet {
   failure: Promise<Error | null> | null = null;
 }
 
+/** The means by which all figures of one answer are in one state. */
+interface OneAnswer {
+  readonly oneState: ReturnType<typeof createOneState>;
+  /** On if held figures are not told before all are there: some field takes nothing old. */
+  readonly together: { isOn: boolean };
+}
+
 /** Makes a result of the outcomes of demands, in their order; at once if they are all there. */
 type WithOutcomes = <Result>(
   demands: readonly Demand[],
@@ -514,6 +530,7 @@ const FEW = 250;
  */
 function createOutcomes(
   { figures, sending, batchGate, order }: FiguresMeans,
+  { oneState, together }: OneAnswer,
   onOutcomes: OnOutcomes,
 ): WithOutcomes {
   /** Outcomes that the operation has, by the names of demands; for demands that it has asked for, the set of each. */
@@ -524,8 +541,10 @@ function createOutcomes(
   });
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
-    const outcomes = await figures.fetch(sets.flat(), sending);
+    const demands = sets.flat();
+    const outcomes = await figures.fetch(demands, sending);
     for (const [name, outcome] of outcomes) known.set(name, outcome);
+    if (together.isOn) renewTogether(demands, known);
     return sets.map(() => null);
   }
 
@@ -555,7 +574,7 @@ function createOutcomes(
 
   /** Looks for demands among the held ones; returns those that aren't there. */
   function missingIn(demands: readonly Demand[]): readonly Demand[] {
-    const found = figures.find(demands, sending);
+    const found = together.isOn ? null : figures.find(demands, sending);
     if (found === null) return demands;
     for (const [i, outcome] of found.entries())
       if (outcome !== undefined) known.set((demands[i] as Demand).name, outcome);
@@ -585,7 +604,7 @@ function createOutcomes(
         (name) => cameOf(known.get(name)) ?? failure ?? new Error(`No outcome of ${name}.`),
       );
       onOutcomes(demands, outcomes);
-      return makeOf(outcomes);
+      return makeOf(oneState.of(demands, outcomes));
     };
     let missing: PromiseOrValue<readonly Demand[]> = fresh;
     try {

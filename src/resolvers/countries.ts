@@ -259,7 +259,7 @@ export const resolvers = {
       const { observations } = signals;
       context.loaders.observations.cameWith(signals, observations);
       warnedOfPeriods(context, () => info.path, observations);
-      return warned(context, () => info.path, observations);
+      return context.loaders.observations.inOneState(warned(context, () => info.path, observations));
     },
     fxRates: ({ fxRates }, _, context, info) => warned(context, () => info.path, fxRates),
     commodityBenchmarks: ({ commodityBenchmarks }, _, context, info) =>

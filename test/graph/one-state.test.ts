@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest';
+import { openLive } from '../live/live.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+type Any = any;
+
+const METRIC = 'population_total';
+const LATEST = `observation(metricKey: "${METRIC}") { id value }`;
+const SERIES = `observations(metricKeys: ["${METRIC}"]) { id value }`;
+const RANGE = `observations(metricKeys: ["${METRIC}"], fromYear: 2015) { id value }`;
+const kenya = (...fields: readonly string[]) => `{ country(code: "KE") { code ${fields.join(' ')} } }`;
+
+/** The values of each identifier, wherever it stands in an answer. */
+function valuesById(answer: Any, found = new Map<string, Set<number>>()): Map<string, Set<number>> {
+  if (typeof answer !== 'object' || answer === null) return found;
+  if (typeof answer.id === 'string' && typeof answer.value === 'number')
+    found.set(answer.id, (found.get(answer.id) ?? new Set()).add(answer.value));
+  for (const part of Object.values(answer)) valuesById(part, found);
+  return found;
+}
+
+/** Figures with several values in an answer. */
+const inTwoStates = (answer: Any) => [...valuesById(answer)].filter(([, values]) => values.size > 1);
+
+it.for<readonly [string, string, string, number]>([
+  ['the latest one, and the series is not', kenya(LATEST), kenya(LATEST, SERIES), 1],
+  ['the latest one, and the series that is asked for first is not', kenya(LATEST), kenya(SERIES, LATEST), 1],
+  ['the latest one, and a range is not', kenya(LATEST), kenya(LATEST, RANGE), 1],
+  [
+    'the latest one, and what it is divided by is asked for with its series',
+    kenya(LATEST),
+    kenya(
+      LATEST,
+      `observations(metricKeys: ["life_expectancy"], fromYear: 2020) { id value per(metricKey: "${METRIC}") { operands { id value } } }`,
+    ),
+    1,
+  ],
+])(
+  'a figure has one state in an answer where the service has revised it since it held %s',
+  async ([, held, asked, calls]) => {
+    await using program = await openLive();
+    await program.ask(held);
+    program.pass(10);
+    program.revise('world_bank_wdi', METRIC, 2);
+    program.requests();
+    const { data, errors } = await program.ask(asked);
+    expect(errors).toEqual([]);
+    expect(valuesById(data).size).toBeGreaterThan(1);
+    expect(inTwoStates(data)).toEqual([]);
+    expect(program.requests()).toHaveLength(calls);
+  },
+);
+
+it('a figure has one state in an answer where both of its states are held', async () => {
+  await using program = await openLive();
+  await program.ask(kenya(SERIES));
+  program.pass(10);
+  program.revise('world_bank_wdi', METRIC, 2);
+  const newer = await program.ask(kenya(LATEST.replace('") {', '", maxAge: 0) {')));
+  program.requests();
+  for (const fields of [
+    [SERIES, LATEST],
+    [LATEST, SERIES],
+  ]) {
+    const { data } = await program.ask(kenya(...fields));
+    expect(inTwoStates(data)).toEqual([]);
+  }
+  expect(newer.data.country.observation.value).toBe(115_000_000);
+  expect(program.requests()).toEqual([]);
+});
+
+it.for<readonly [string]>([
+  [kenya(`old: ${LATEST}`, `new: ${LATEST.replace('") {', '", maxAge: 0) {')}`)],
+  [kenya(`new: ${LATEST.replace('") {', '", maxAge: 0) {')}`, `old: ${LATEST}`)],
+  [kenya(`old: ${LATEST}`, `new: ${SERIES.replace('"]) {', '"], maxAge: 0) {')}`)],
+])('a figure has one state in an answer where one field takes nothing old: %s', async ([asked]) => {
+  await using program = await openLive();
+  await program.ask(kenya(LATEST));
+  program.pass(10);
+  program.revise('world_bank_wdi', METRIC, 2);
+  program.requests();
+  const { data } = await program.ask(asked);
+  expect(inTwoStates(data)).toEqual([]);
+  expect(program.requests()).toHaveLength(1);
+});
