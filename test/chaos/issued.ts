@@ -7,8 +7,15 @@
  *   received, but for those that the killed one had taken.
  * - `--visitors 1000` of a page ask its five documents, each in an order of its own: they cost the calls of
  *   one visitor. One more hammers: it is refused beyond its share, and the others aren't.
+ * - Two gateways over one Redis, one of them killed half way, answer visitors of a page whose key reads figures alone:
+ *   operations, streams and pictures. No visitor has more than its share of operations over both, and of streams at one;
+ *   no call leaves for another part of the graph, and the sums are equal.
  */
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { Dice } from '../execution/dice.ts';
@@ -266,6 +273,168 @@ async function visit(count: number): Promise<number> {
   return received;
 }
 
+/** Streams of one key at one gateway, and those that one visitor may have of them. */
+const STREAMS = 20;
+const STREAMS_OF_VISITOR = 5;
+
+const PICTURE = `"The population of two countries."
+query Population {
+  observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], fromYear: 2015, scope: NATIONAL) {
+    value unit year isModelled locationName country { code name } indicator { key name unit } source { key }
+  }
+}`;
+const CHANGES = `subscription { observationsChanged(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { isWhole } }`;
+
+/** Texts that a key of figures may not run, each by another door. */
+const OTHER_PARTS = [
+  '{ country(code: "NG") { offices { name } } }',
+  '{ tickers(exchangeCode: "NGX") { symbol } }',
+  'query { countries(codes: ["KE"]) { ... on Country { tickers { symbol } } } }',
+];
+
+/** Opens a stream; returns the codes of errors that it began with, none for one that goes on. */
+async function stream(url: string, key: string, address: string, signal: AbortSignal): Promise<string> {
+  const reply = await fetch(`${url}/stream`, {
+    method: 'POST',
+    signal,
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept: 'text/event-stream',
+      'content-type': 'application/json',
+      'x-forwarded-for': address,
+    },
+    body: JSON.stringify({ query: CHANGES }),
+  }).catch(() => null);
+  if (reply?.body == null) return '';
+  const told = { text: '' };
+  const reading = (async () => {
+    for await (const chunk of reply.body as AsyncIterable<Uint8Array>) told.text += Buffer.from(chunk);
+  })().catch(() => {});
+  await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, 3_000))]);
+  return [...told.text.matchAll(/"code":"([A-Z_]+)"/g)].map(([, code]) => code).join();
+}
+
+async function shares(count: number): Promise<void> {
+  console.log('\nVisitors of a page over two gateways, one of which is killed');
+  await using redis = await startRedis();
+  const folder = mkdtempSync(join(tmpdir(), 'country-graph-issued-'));
+  const [trusted, named] = [join(folder, 'trusted.json'), join(folder, 'public.json')];
+  writeFileSync(trusted, JSON.stringify({ [hash('sha256', PICTURE)]: PICTURE }));
+  writeFileSync(named, JSON.stringify({ population: { document: 'Population', key: 'page' } }));
+  const env = {
+    CACHE_URL: redis.url,
+    CACHE_TIMEOUT_MS: '5000',
+    CACHE_TTL_SECONDS: '0',
+    STALE_IF_ERROR_SECONDS: '0',
+    MAX_CONCURRENT_OPERATIONS: '1000',
+    TRUSTED_PROXIES: '127.0.0.1',
+    TRUSTED_DOCUMENTS: trusted,
+    TRUSTED_DOCUMENTS_FOR: 'issued',
+    PUBLIC_DOCUMENTS: named,
+    SUBSCRIPTIONS: 'on',
+    MAX_SUBSCRIPTIONS: String(STREAMS),
+  };
+  const gateways = [await start(env), await start(env)] as const;
+  const [one, other] = gateways;
+  const terms = {
+    name: 'page',
+    tags: ['figures'],
+    visitorPerMinute: VISITOR_PER_MINUTE,
+    perMonth: 1_000_000,
+  };
+  const { key } = await one.admin('POST', '/keys', terms);
+  sandbox.log.clear();
+
+  const leaving = new AbortController();
+  const greedy = await Promise.all(
+    gateways.flatMap(({ url }) =>
+      Array.from({ length: STREAMS }, (_, i) =>
+        stream(url, key, `[2001:db8::${i + 1}]:${i + 1}`, leaving.signal),
+      ),
+    ),
+  );
+  const open = greedy.filter((codes) => codes === '').length;
+  check(open <= 2 * STREAMS_OF_VISITOR, `streams of one visitor at two gateways, of ${2 * STREAMS}`, open);
+  const others = await Promise.all(
+    Array.from({ length: STREAMS - STREAMS_OF_VISITOR }, (_, i) =>
+      stream(one.url, key, `198.51.100.${i}`, leaving.signal),
+    ),
+  );
+  check(
+    others.every((codes) => codes === ''),
+    'streams of others, all of which begin',
+    others.length,
+  );
+
+  let [sent, billed, readable, pictures] = [0, 0, 0, 0];
+  const answered = new Map<string, number>();
+  const codes = new Map<string, number>();
+  const asked = Array.from({ length: 10 * count }, (_, i) => i);
+  const drawn = '/c/population.svg';
+  const startedAtMs = Date.now();
+  await inParallel(asked, async () => {
+    sent += 1;
+    if (sent === asked.length / 2) other.child.kill('SIGKILL');
+    const { url } = sent % 2 === 0 && !other.child.killed ? other : one;
+    // One of ten visitors asks for half of all, by other spellings of its address.
+    const visitor = dice.chance(0.5) ? 0 : 1 + Math.floor(dice.next() * (count - 1));
+    const address = `${dice.chance(0.5) ? '::ffff:' : ''}10.1.${visitor >> 8}.${visitor & 255}`;
+    if (dice.chance(0.1)) {
+      const headers = { 'x-forwarded-for': address };
+      const reply = await fetch(new URL(drawn, url), { headers }).catch(() => null);
+      if (reply?.status === 200) {
+        pictures += 1;
+        answered.set(String(visitor), (answered.get(String(visitor)) ?? 0) + 1);
+      }
+      await reply?.arrayBuffer().catch(() => {});
+      return;
+    }
+    const isOther = dice.chance(0.2);
+    const answer = await ask(
+      url,
+      key,
+      isOther
+        ? dice.pick(OTHER_PARTS)
+        : `{ country(code: "${dice.pick(CODES)}") { observation(metricKey: "population_total") { value } } }`,
+      address,
+    );
+    billed += answer?.calls ?? 0;
+    for (const code of answer?.codes ?? []) codes.set(code, (codes.get(code) ?? 0) + 1);
+    if (answer === null || answer.codes.includes('RATE_LIMITED')) return;
+    answered.set(String(visitor), (answered.get(String(visitor)) ?? 0) + 1);
+    if (isOther && !answer.codes.includes('DOCUMENT_NOT_ALLOWED')) readable += 1;
+  });
+  leaving.abort();
+  const minutes = Math.floor(Date.now() / 60_000) - Math.floor(startedAtMs / 60_000) + 1;
+  const most = minutes * VISITOR_PER_MINUTE;
+  const received = sandbox.log.length;
+  const { usage } = await one.admin('GET', '/keys/page');
+  const counted = usage.find(({ of, window }) => of === 'key' && window === 'month')?.calls ?? Number.NaN;
+  say(
+    'operations and pictures, and errors',
+    `${sent}, ${[...codes].map((pair) => pair.join(' ')).join(', ')}`,
+  );
+  check(pictures > 0, 'pictures that were drawn', pictures);
+  const busiest = Math.max(...answered.values());
+  check(busiest <= most, `most answers of a visitor over both, of ${most} in ${minutes} minutes`, busiest);
+  check(readable === 0, 'operations that read another part of the graph', readable);
+  const routes = [...sandbox.log].filter(({ path }) => /government|markets/.test(path)).length;
+  check(routes === 0, 'calls for another part of the graph', routes);
+  check(
+    received <= counted,
+    'calls that the service received, and that the store counted',
+    `${received}, ${counted}`,
+  );
+  check(
+    counted - received <= AT_ONCE,
+    'calls that the killed gateway had taken, at most those under way',
+    counted - received,
+  );
+  check(billed <= received, 'calls on the bills of answers', billed);
+  await stop(one);
+  rmSync(folder, { recursive: true, force: true });
+}
+
 if (OPERATIONS > 0) await budgets();
 if (Number(values.visitors) > 0) {
   console.log('\nVisitors of a page');
@@ -273,5 +442,6 @@ if (Number(values.visitors) > 0) {
   const ofAll = await visit(Number(values.visitors));
   check(ofAll <= ofOne, `calls of ${values.visitors} visitors, of one`, `${ofAll}, ${ofOne}`);
 }
+if (Number(values.visitors) > 0) await shares(Math.max(10, Number(values.visitors) / 10));
 await sandbox.close();
 console.log(process.exitCode === 1 ? 'Not all of it holds.' : 'All of it holds.');
