@@ -30,6 +30,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/wings/failed-answers.ts': 'digits of an escape, as its rule has picked them out',
   'src/wings/repair.ts': 'counts of what is true',
   'src/wings/workers/supervisor.ts': 'a process of the kernel',
+  'src/tenants/tenant.ts': 'digits of an escape, as its rule has picked them out',
   'src/plan/learned.ts': 'counts of what is true',
   'src/resolvers/lists.ts': 'orders of what is true',
   'src/wings/live/transports.ts': 'the length of a range that the settings have checked',
