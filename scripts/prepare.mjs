@@ -8,7 +8,7 @@
  * (`npm ci --prefix src/graphiql`, to work on the pages), they stay. `--without-pages` leaves the pages as they are.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -16,8 +16,20 @@ const GRAPHIQL = `${root}src/graphiql/`;
 const MODULES = `${GRAPHIQL}node_modules`;
 const BUILDERS = ['vite', 'tsc', 'rolldown'];
 
+/** Files of packages that no program reads: maps of sources and the sources, words for people, tests, and a build for browsers. */
+const UNREAD = [
+  /\.map$/,
+  /\/(?!licen[cs]e|copying|notice)[^/]*\.(md|markdown)$/i,
+  /\/(test|tests|example|examples|benchmark|bench|\.github)\//,
+  /\/@apollo\/[^/]+\/src\/.*\.ts$/,
+  /\/@apollo\/protobufjs\/(dist|cli|ext)\//,
+  /\/lru-cache\/dist\/.*\/(browser|react-native)\//,
+  /\/(graphql-sse|graphql-ws)\/umd\//,
+];
+
 if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`))) {
   removeHeaders();
+  removeUnread();
   if (!process.argv.includes('--without-pages')) buildPages();
   // A file that was renamed would stay in the package.
   rmSync(`${root}lib`, { recursive: true, force: true });
@@ -52,6 +64,22 @@ function removeHeaders() {
   const { optionalDependencies } = read(`${root}scripts/node/package.json`);
   for (const name of Object.keys(optionalDependencies)) {
     rmSync(`${root}node_modules/${name}/include`, { recursive: true, force: true });
+  }
+}
+
+/** Takes a third off our package, which brings some packages (`bundleDependencies`) just as they are in the checkout. */
+function removeUnread() {
+  const bundled = Object.entries(read(`${root}package-lock.json`).packages).filter(
+    ([, { inBundle }]) => inBundle,
+  );
+  for (const [folder] of bundled) {
+    if (!existsSync(root + folder)) continue;
+    for (const entry of readdirSync(root + folder, { recursive: true, withFileTypes: true })) {
+      const path = `${entry.parentPath}/${entry.name}`;
+      const isOwn = !path.slice(root.length + folder.length).includes('/node_modules/');
+      if (entry.isFile() && isOwn && UNREAD.some((pattern) => pattern.test(path.slice(root.length))))
+        rmSync(path);
+    }
   }
 }
 

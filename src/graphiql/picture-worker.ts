@@ -7,6 +7,7 @@ import './picture-window.ts';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
+import { brotliDecompressSync } from 'node:zlib';
 import type {
   DrawerSettings,
   Drawing,
@@ -214,7 +215,7 @@ async function openRenderer() {
 const fonts = new Map<string, Uint8Array>();
 
 function fontOf(name: string): Uint8Array {
-  const font = fonts.get(name) ?? readFileSync(new URL(name, import.meta.url));
+  const font = fonts.get(name) ?? brotliDecompressSync(readFileSync(new URL(`${name}.br`, import.meta.url)));
   fonts.set(name, font);
   return font;
 }

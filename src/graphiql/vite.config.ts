@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import { defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
 import { openingMarkup } from './opening/markup.ts';
 import { outlines } from './outlines.ts';
@@ -105,16 +105,18 @@ const tag = (
   injectTo,
 });
 
-/** Writes each file compressed beside itself, so that nothing is compressed while somebody waits. */
+/**
+ * Compresses each file that the page asks for, so that nothing is compressed while somebody waits. Browsers take Brotli, so
+ * the package has no other form of it.
+ */
 function compressed(): Plugin {
   return {
     name: 'compressed',
     closeBundle() {
-      for (const name of readdirSync(OUT, { recursive: true, encoding: 'utf8' })) {
-        if (!/\.(js|css|html|svg|ttf)$/.test(name)) continue;
-        const bytes = readFileSync(join(OUT, name));
-        writeFileSync(join(OUT, `${name}.br`), brotliCompressSync(bytes));
-        writeFileSync(join(OUT, `${name}.gz`), gzipSync(bytes));
+      for (const name of readdirSync(join(OUT, 'assets'))) {
+        const file = join(OUT, 'assets', name);
+        writeFileSync(`${file}.br`, brotliCompressSync(readFileSync(file)));
+        rmSync(file);
       }
     },
   };

@@ -1,7 +1,8 @@
-import { copyFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 import { africa, OUT } from './vite.config.ts';
 
@@ -31,8 +32,11 @@ function withFonts(): Plugin {
   return {
     name: 'with-fonts',
     closeBundle() {
-      for (const [from, to] of Object.entries(FONTS))
-        copyFileSync(require.resolve(`@expo-google-fonts/${from}`), join(PICTURES, to));
+      for (const [from, to] of Object.entries(FONTS)) {
+        const bytes = readFileSync(require.resolve(`@expo-google-fonts/${from}`));
+        if (to.endsWith('.ttf')) writeFileSync(join(PICTURES, `${to}.br`), brotliCompressSync(bytes));
+        else writeFileSync(join(PICTURES, to), bytes);
+      }
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   readdir,
   readFile,
   rm,
+  stat,
   symlink,
   utimes,
   writeFile,
@@ -128,16 +129,17 @@ describe('the package', () => {
         'schema',
       ].toSorted(),
     );
+    expect((await stat(installed.tarball)).size).toBeLessThan(6_300_000);
     const files = await readdir(installed.installed, { recursive: true });
     expect(files).toContain('dist/graphiql/index.html');
     // Finds the code that draws, with the fonts of pictures and their licence.
     expect((await readdir(join(installed.installed, 'dist/graphiql/pictures'))).toSorted()).toEqual([
       'Inter-LICENSE.txt',
-      'Inter-Regular.ttf',
-      'Inter-SemiBold.ttf',
+      'Inter-Regular.ttf.br',
+      'Inter-SemiBold.ttf.br',
       ...['Adlam', 'Arabic', 'Ethiopic', 'NKo', 'Tifinagh', 'Vai'].flatMap((script) => [
         `NotoSans${script}-LICENSE.txt`,
-        `NotoSans${script}-Regular.ttf`,
+        `NotoSans${script}-Regular.ttf.br`,
       ]),
       'picture-worker.js',
     ]);

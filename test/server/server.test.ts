@@ -670,6 +670,28 @@ describe('GraphiQL', () => {
     expect((await get(`${origin}/graphiql/assets/nothing.js`)).status).toBe(404);
   });
 
+  it('has assets for clients that take no Brotli, too', async () => {
+    const { origin } = await open(word);
+    const html = await (await get(`${origin}/graphiql`)).text();
+    const [, script = ''] = /src="([^"]+)"/.exec(html) ?? [];
+    const address = new URL(script, `${origin}/graphiql`).href;
+    const whole = await (await get(address, { 'accept-encoding': 'br' })).text();
+    for (const [accepted, encoding] of [
+      ['gzip, deflate', 'gzip'],
+      ['br;q=0, gzip', 'gzip'],
+      ['identity', null],
+      ['', null],
+      ['gzip,'.repeat(100), null],
+    ] as const) {
+      const reply = await get(address, { 'accept-encoding': accepted });
+      const { status, headers } = reply;
+      expect([status, headers.get('content-encoding')]).toEqual([200, encoding]);
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(headers.get('content-type')).toContain('javascript');
+      expect(await reply.text()).toBe(whole);
+    }
+  });
+
   it.for(['/', '/graphql'])('is where a browser lands that opens %s', async (path) => {
     const { origin } = await open(word);
     const response = await get(origin + path, page);

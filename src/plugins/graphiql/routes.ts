@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliDecompress, gzip as zlibGzip } from 'node:zlib';
+import { Negotiator } from '@fastify/accept-negotiator';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpHost } from '../../plugin.ts';
@@ -11,7 +16,28 @@ const BUILT = packageFile('dist/graphiql/');
 
 const PAGE = `${BUILT}index.html`;
 
+const ASSETS = `${BUILT}assets/`;
+
+/** Types of the files that the page asks for. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.ttf': 'font/ttf',
+};
+
 const YEAR_SECONDS = 31_536_000;
+
+/** Headers of files whose names change with their contents. */
+const LASTING = {
+  'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
+  'x-content-type-options': 'nosniff',
+};
+
+/** Characters of a header that is read: the longest take milliseconds. */
+const MAX_ACCEPTED = 300;
+
+const negotiator = new Negotiator({ supportedValues: ['br', 'gzip', 'identity'] });
+const [unpack, gzip] = [promisify(brotliDecompress), promisify(zlibGzip)];
 
 /**
  * Content security policy of the page: nothing from elsewhere, and no script in the page but its own, each named by its digest.
@@ -38,18 +64,7 @@ export async function graphiqlRoute(
 ) {
   const isBuilt = existsSync(PAGE);
   if (isBuilt) {
-    await app.register(fastifyStatic, {
-      root: `${BUILT}assets/`,
-      prefix: '/graphiql/assets/',
-      index: false,
-      preCompressed: true,
-      cacheControl: false,
-      setHeaders(reply) {
-        // Their names change with their contents.
-        reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
-        reply.header('x-content-type-options', 'nosniff');
-      },
-    });
+    await app.register(assets);
     // The tag alone says if they are held, as elsewhere.
     app.addHook('onRequest', async ({ headers }) => {
       if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
@@ -79,6 +94,33 @@ export async function graphiqlRoute(
     return trusted() ?? [];
   });
   app.get('/', async (_request, reply) => reply.redirect('graphiql', 302));
+}
+
+/** Serves the files that the page asks for, each of which is there as Brotli alone: others get it unpacked. */
+async function assets(app: FastifyInstance): Promise<void> {
+  const names = new Set(readdirSync(ASSETS));
+  const packed = new Map<string, Promise<Buffer>>();
+  app.addHook<{ Params: { '*'?: string } }>('onRequest', async (request, reply) => {
+    const { '*': name = '' } = request.params;
+    const { 'accept-encoding': accepted = '' } = request.headers;
+    const encoding = accepted.length <= MAX_ACCEPTED ? negotiator.negotiate(accepted) : 'identity';
+    if (encoding === 'br' || !names.has(`${name}.br`)) return;
+    const unpacked = unpack(await readFile(`${ASSETS}${name}.br`));
+    reply.headers(LASTING).header('vary', 'accept-encoding');
+    reply.type(TYPES[extname(name)] ?? 'application/octet-stream');
+    if (encoding !== 'gzip') return reply.send(await unpacked);
+    const gzipped = packed.get(name) ?? unpacked.then((bytes) => gzip(bytes));
+    packed.set(name, gzipped);
+    return reply.header('content-encoding', 'gzip').send(await gzipped);
+  });
+  await app.register(fastifyStatic, {
+    root: ASSETS,
+    prefix: '/graphiql/assets/',
+    index: false,
+    preCompressed: true,
+    cacheControl: false,
+    setHeaders: (reply) => reply.headers(LASTING),
+  });
 }
 
 /** @param page null if it is not built */
