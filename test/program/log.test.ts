@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { StoreOutage } from '../../src/store/outage.ts';
 import { createLog } from '../../src/wings/program/log.ts';
 
 function open(level: Parameters<typeof createLog>[0] = 'info') {
@@ -44,6 +45,16 @@ describe('the log', () => {
     expect(line).toMatchObject({ level: 50, where: 'upstream', err: { route: '/v1/data' } });
     expect(line.err.stack).toContain('log.test.ts');
     expect(line.err.stack).toContain('the socket broke');
+  });
+
+  it('has a line for the begin of an outage of the store, and one for its end, which are no problems', () => {
+    const { log, lines } = open();
+    log.outage?.(new StoreOutage('The store (CACHE_URL) fails.', false, { cause: new Error('offline') }));
+    log.outage?.(new StoreOutage('The store (CACHE_URL) is there again.', true));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 40, setting: 'CACHE_URL', isOver: false, msg: 'The store (CACHE_URL) fails.' },
+      { level: 30, setting: 'CACHE_URL', isOver: true, msg: 'The store (CACHE_URL) is there again.' },
+    ]);
   });
 
   it('has the beginning of a fault that is too long to be whole, and says what it leaves out', () => {

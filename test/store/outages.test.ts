@@ -80,6 +80,9 @@ async function rowOf(cacheUrl: string, begin: () => unknown) {
   const answered = limited.filter((cell) => cell.startsWith('yes')).length;
   const refused = [...new Set(limited.filter((cell) => !cell.startsWith('yes')))];
   cells.push([`${answered} more`, ...refused].join(', then '));
+  const metrics = await (await fetch(program.url.replace('/graphql', '/metrics'))).text();
+  expect(metrics).toContain('country_graph_store_outages 1\n');
+  expect(metrics).toContain('country_graph_problems_total 0\n');
   const told = program.problems.filter((problem) => problem instanceof StoreOutage);
   return { cells, told, faults: program.problems.length - told.length };
 }

@@ -5,6 +5,7 @@ import type { OperationEvent } from '../../src/operations/run.ts';
 import { plugins } from '../../src/plugins.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { Bill } from '../../src/service/call.ts';
+import type { StoreOutage } from '../../src/store/outage.ts';
 import { createMetrics } from '../../src/wings/program/metrics.ts';
 import { createServer } from '../../src/wings/program/server.ts';
 
@@ -86,6 +87,10 @@ export async function openProgram({
       metrics.operation(event);
     },
     note() {},
+    outage(outage: StoreOutage) {
+      problems.push(outage);
+      metrics.outage?.(outage);
+    },
     problem(error: unknown, where: string) {
       problems.push(error);
       metrics.problem(error, where);

@@ -422,6 +422,13 @@ export function createMetrics(
     'country_graph_problems_total',
     'Unexpected problems; each stands whole in the log.',
   );
+  let outages = 0;
+  metrics.gauge(
+    'country_graph_store_outages',
+    'Processes whose store (CACHE_URL) fails at the moment: memory stands in for it.',
+    [],
+    (gauge) => gauge.set(outages),
+  );
   const cuts = metrics.counter(
     'country_graph_connections_cut_total',
     'Connections cut because their clients read too slowly: late, or crowded where too much waited.',
@@ -453,6 +460,9 @@ export function createMetrics(
     },
     attempt({ route, outcome, durationMs }) {
       attemptSeconds.of(route, outcome).observe(durationMs / 1000);
+    },
+    outage({ isOver }) {
+      outages = isOver ? 0 : 1;
     },
     problem() {
       problems.inc();
