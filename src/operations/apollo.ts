@@ -26,8 +26,8 @@ import { errorOf, formatError } from '../graph/errors.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { AnswersTable } from './answers.ts';
 import {
+  inputRefusal,
   limitRules,
-  listRefusal,
   type PlannedOperation,
   type PreparedOperations,
   readsSchemaAlone,
@@ -329,7 +329,7 @@ function variablesFor(
   // It may have been named by its hash, and not known when the terms of its key were looked at.
   const unreadable = context.caller.refusalOf?.(text) ?? null;
   if (unreadable !== null) throw errorOf(unreadable, 400);
-  const tooLong = listRefusal(operation, variables, config.maxListItems);
+  const tooLong = inputRefusal(operation, variables, config.maxListItems);
   if (tooLong !== null) throw tooLong;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   if (coerced === undefined) return null;
@@ -424,7 +424,7 @@ async function answerByPlan(
   const { execution, answers, config } = parts;
   const { params, contentType } = plain;
   const known = parts.operations.find(params, run.context.caller.flow !== UNPROVEN);
-  if (known === undefined || listRefusal(known.operation, params.variables, config.maxListItems) !== null)
+  if (known === undefined || inputRefusal(known.operation, params.variables, config.maxListItems) !== null)
     return null;
   const planned = known.with(params.variables);
   if (planned === null) return null;

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
+import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
 import { openSchema } from '../../src/gateway.ts';
@@ -66,8 +67,10 @@ describe('a public document', () => {
     expect(program.requests()).toHaveLength(1);
     const tags = first.map(({ headers }) => headers.get('etag') ?? '');
     expect(new Set(tags).size).toBe(FORMS.length);
-    for (const { headers } of first) {
-      expect(headers.get('cache-control')).toMatch(/^public, max-age=(300|29\d)$/);
+    for (const [i, { headers }] of first.entries()) {
+      // The page alone names an address, which is that of the request.
+      const whose = FORMS[i] === '' ? 'private' : 'public';
+      expect(headers.get('cache-control')).toMatch(new RegExp(`^${whose}, max-age=(300|29\\d)$`));
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
       expect(headers.get('content-security-policy')).toContain('frame-ancestors *');
     }
@@ -479,6 +482,54 @@ describe('trouble', () => {
       code: 'OPERATION_TOO_EXPENSIVE',
     });
     expect(program.requests()).toEqual([]);
+  });
+});
+
+describe('the address of the gateway', () => {
+  const STRANGE = 'evil.example';
+  const PATHS = [...FORMS.map((form) => `/c/lines${form}`), '/openapi.json', '/c/openapi.json', '/llms.txt'];
+  const asked = async (program: { readonly origin: string }, path: string) => {
+    const { statusCode, headers, body } = await request(program.origin + path, {
+      headers: { host: STRANGE },
+    });
+    const told = JSON.stringify(headers) + (await body.text());
+    return {
+      statusCode,
+      caching: String(headers['cache-control']),
+      etag: headers.etag,
+      isTold: told.includes(STRANGE),
+    };
+  };
+
+  it('that a stranger writes stands in nothing that others may keep', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const oembed = `/oembed?url=${encodeURIComponent(`http://${STRANGE}/c/lines`)}`;
+    let told = 0;
+    for (const path of [...PATHS, oembed]) {
+      const { statusCode, caching, isTold } = await asked(program, path);
+      expect([path, statusCode]).toEqual([path, 200]);
+      if (isTold) expect([path, caching]).toEqual([path, expect.stringContaining('private')]);
+      told += Number(isTold);
+    }
+    expect(told).toBe(4);
+    // A page for one host is none for another.
+    const [own, strange] = [
+      (await program.at('/c/lines')).headers.get('etag'),
+      await asked(program, '/c/lines'),
+    ];
+    expect(strange.etag).not.toBe(own);
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('that the operator gives stands in pages that others may keep', async () => {
+    await using program = await openPublishing({ env: { PUBLIC_URL: 'https://figures.example' } });
+    await program.issue({ name: 'page' });
+    for (const path of PATHS) {
+      const { statusCode, caching, isTold } = await asked(program, path);
+      expect([path, statusCode, isTold, caching.startsWith('public')]).toEqual([path, 200, false, true]);
+    }
+    expect(program.requests()).toHaveLength(1);
   });
 });
 

@@ -141,7 +141,7 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
     app.get(path, async (request, reply) => {
       const text = await openApi(base(request), ownBuild().version);
       reply.type(JSON_TEXT);
-      return isTold(request, reply, digestOf(text), 'no-cache') ? '' : text;
+      return isTold(request, reply, digestOf(text), addressed('public, no-cache', config)) ? '' : text;
     });
   return { listed: () => [...current().values()], things };
 }
@@ -209,7 +209,9 @@ class PublicAddress {
       url: `${start}${besidePage(document, given)('')}`,
     };
     const room = { maxWidth: pixelsIn(maxwidth), maxHeight: pixelsIn(maxheight) };
-    reply.header('cache-control', `public, max-age=${EMBED_SECONDS}`).type(JSON_TEXT);
+    reply
+      .header('cache-control', addressed(`public, max-age=${EMBED_SECONDS}`, this.#options.config))
+      .type(JSON_TEXT);
     return reply.send(JSON.stringify(oembedOf(told, room)));
   }
 
@@ -226,12 +228,15 @@ class PublicAddress {
     }
     // Bytes of one form are the same as long as the data are, and what is told of them.
     const name = digestOf(dataTag ?? body, form, document, look, given, ownBuild().version);
-    const caching = dataTag === undefined ? 'no-store' : cachingOf(response);
-    if (isTold(request, reply, dataTag === undefined ? null : name, caching)) return void reply.send('');
+    const isPage = form === 'page';
+    const lasting = isPage ? addressed(cachingOf(response), this.#options.config) : cachingOf(response);
+    const caching = dataTag === undefined ? 'no-store' : lasting;
+    const tag = isPage ? digestOf(name, base) : name;
+    if (isTold(request, reply, dataTag === undefined ? null : tag, caching)) return void reply.send('');
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (form in TABLES) return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, body, name);
-    if (form === 'page') return this.#send(visit, HTML, pageFor(visit, drawing, base));
+    if (isPage) return this.#send(visit, HTML, pageFor(visit, drawing, base));
     if (drawing.bytes === null) {
       const message = 'This answer has no figures that make a picture. Ask for its page or its data.';
       return void refuse(request, reply, badRequest(406, message, request.id));
@@ -388,6 +393,14 @@ function isTold(request: FastifyRequest, reply: FastifyReply, name: string | nul
   if (!isHeld(request.headers['if-none-match'], etag)) return false;
   reply.code(304);
   return true;
+}
+
+/**
+ * Says who may keep an answer that names the address of the gateway. Without one of the operator's, it is the `Host` of the
+ * request, which anybody may write: then nobody else is to see it.
+ */
+function addressed(caching: string, { publicUrl }: Config): string {
+  return publicUrl === undefined ? caching.replace('public', 'private') : caching;
 }
 
 /** Says for how long anybody may keep an answer: what is public is the same for all. */

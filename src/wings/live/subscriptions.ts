@@ -22,7 +22,7 @@ import { type Plan, planOperation } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { formatError } from '../../graph/errors.ts';
 import type { Admission } from '../../operations/admission.ts';
-import { limitRules, listRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
+import { limitRules, inputRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
 import {
   errorBehaviorOf,
   type GatewayRequest,
@@ -460,7 +460,7 @@ function readOperation(
       'BAD_REQUEST',
       `Only subscriptions are taken here. Send a ${operation.operation} to /graphql by POST.`,
     );
-  const tooLong = listRefusal(operation, variables ?? {}, config.maxListItems);
+  const tooLong = inputRefusal(operation, variables ?? {}, config.maxListItems);
   if (tooLong !== null) return { errors: [tooLong] };
   const { errors, coerced = {} } = getVariableValues(
     schema,

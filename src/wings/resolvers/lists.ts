@@ -20,9 +20,7 @@ export function searched(
   list: readonly IndicatorRecord[],
   { search, source }: CatalogueFilter,
 ): readonly IndicatorRecord[] {
-  const words = plain(search ?? '')
-    .split(/\s+/)
-    .filter(Boolean);
+  const words = wordsIn(search ?? '');
   if (words.length === 0 && source == null) return list;
   const named = words.length === 0 ? list : list.filter((item) => hasAll(item, words));
   if (source == null) return named;
@@ -42,6 +40,11 @@ function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
   }
   const own = text;
   return words.every((word) => own.includes(word));
+}
+
+/** Lists the words that a search is for, each once. */
+export function wordsIn(search: string): readonly string[] {
+  return [...new Set(plain(search).split(/\s+/).filter(Boolean))];
 }
 
 /** Text without cases and accents, as searches compare it. */

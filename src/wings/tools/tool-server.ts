@@ -3,13 +3,13 @@ import { ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelconte
 import { type GraphQLSchema, isObjectType } from 'graphql';
 import { Flow } from '../../async/turns.ts';
 import { excerpt, Failure } from '../../errors.ts';
-import { parseExactly } from '../../exact-json.ts';
+import { isDeepJson, parseExactly } from '../../exact-json.ts';
 import type { Gateway } from '../../gateway.ts';
 import { sha256Of } from '../../operations/documents.ts';
 import { wholeBody } from '../../operations/messages.ts';
 import { type Bill, joinedPurse, openBill, type Purse } from '../../service/call.ts';
 import { isObject, type JsonObject } from '../../service/records/envelope.ts';
-import { plain } from '../resolvers/lists.ts';
+import { plain, wordsIn } from '../resolvers/lists.ts';
 import { CATALOGUE_SEARCH } from '../trusted.ts';
 import type { ToolBudgets } from './budgets.ts';
 import { type OperationTool, operationTools } from './operation-tools.ts';
@@ -19,7 +19,10 @@ const MAX_FOUND_FIELDS = 12;
 
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
-const textSchema = (description: string) => ({ type: 'string', description });
+/** Characters of the texts that the gateway's own tools take. */
+const MAX_LENGTHS = { words: 200, tool: 200, arguments: 100_000 };
+
+const textSchema = (maxLength: number, description: string) => ({ type: 'string', maxLength, description });
 
 /** Tools that the gateway has beside those of documents. */
 const OWN_TOOLS = {
@@ -30,7 +33,7 @@ const OWN_TOOLS = {
     inputSchema: {
       type: 'object',
       properties: {
-        words: textSchema('Words, such as `child mortality`.'),
+        words: textSchema(MAX_LENGTHS.words, 'Words, such as `child mortality`.'),
         in: {
           type: 'string',
           enum: ['FIELDS', 'INDICATORS'],
@@ -49,8 +52,11 @@ const OWN_TOOLS = {
     inputSchema: {
       type: 'object',
       properties: {
-        tool: textSchema('Name of the tool.'),
-        arguments: textSchema('Its arguments, as the text of a JSON object; left out for none.'),
+        tool: textSchema(MAX_LENGTHS.tool, 'Name of the tool.'),
+        arguments: textSchema(
+          MAX_LENGTHS.arguments,
+          'Its arguments, as the text of a JSON object; left out for none.',
+        ),
       },
       required: ['tool'],
       additionalProperties: false,
@@ -62,7 +68,7 @@ const OWN_TOOLS = {
 function createFieldSearch(schema: GraphQLSchema) {
   let fields: ReturnType<typeof fieldsOf> | undefined;
   return (words: string) => {
-    const wanted = plain(words).split(/\s+/).filter(Boolean);
+    const wanted = wordsIn(words);
     fields ??= fieldsOf(schema);
     const isIn = (place: string) => (word: string) => place.includes(word);
     return fields
@@ -344,8 +350,12 @@ class Tools {
 
   /** Finds the work of a tool by its name; null if there is none. */
   workOf(name: string): { readonly tool: WithArguments; work(call: ToolCall): Promise<ToolAnswer> } | null {
-    if (name === OWN_TOOLS.search.name) return { tool: OWN_TOOLS.search, work: (call) => this.#search(call) };
-    if (name === OWN_TOOLS.price.name) return { tool: OWN_TOOLS.price, work: (call) => this.#price(call) };
+    const bounded = (work: (call: ToolCall) => Promise<ToolAnswer>) => async (call: ToolCall) =>
+      tooLongArgument(call.variables) ?? work(call);
+    if (name === OWN_TOOLS.search.name)
+      return { tool: OWN_TOOLS.search, work: bounded((call) => this.#search(call)) };
+    if (name === OWN_TOOLS.price.name)
+      return { tool: OWN_TOOLS.price, work: bounded((call) => this.#price(call)) };
     const tool = this.#tools().get(name);
     return tool === undefined ? null : { tool, work: (call) => this.#run(tool, call) };
   }
@@ -459,7 +469,7 @@ export function createToolServers(
       if (!isCount(page) || page < 1)
         return resultOf(refusal('BAD_USER_INPUT', 'A page is a whole number from 1.'), 1);
       const headers = {
-        'apollographql-client-name': `mcp ${server.getClientVersion()?.name ?? ''}`.trim(),
+        'apollographql-client-name': excerpt(`mcp ${server.getClientVersion()?.name ?? ''}`.trim()),
         ...(authorization === undefined ? {} : { authorization }),
       };
       // A run that ends for a reason of the protocol's would count as a fault.
@@ -521,7 +531,7 @@ function bare(value: unknown): unknown {
 /** Returns null if a text is none of an object. */
 function objectIn(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return isDeepJson(text) ? null : JSON.parse(text);
   } catch {
     return null;
   }
@@ -561,6 +571,16 @@ function unknownArguments(
   const names = Object.keys(properties);
   const message = `There is no argument ${excerpt(unknown.join(', '))}. ${names.length === 0 ? 'The tool takes none.' : `The tool takes ${names.join(', ')}.`}`;
   return refusal('BAD_USER_INPUT', message);
+}
+
+/** Refuses a text that is longer than a tool of the gateway's own takes; null if none is. */
+function tooLongArgument(variables: Readonly<Record<string, unknown>>): ToolAnswer | null {
+  for (const [name, most] of Object.entries(MAX_LENGTHS)) {
+    const { [name]: value } = variables;
+    if (typeof value === 'string' && value.length > most)
+      return refusal('BAD_USER_INPUT', `\`${name}\` has ${value.length} characters; the tool takes ${most}.`);
+  }
+  return null;
 }
 
 /** Takes the page out of the arguments of a tool, which is none of its operation's. */
