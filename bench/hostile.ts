@@ -7,11 +7,15 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
 import { ATTACKS } from './hostile/attacks.ts';
+import { DOOR_ATTACKS } from './hostile/doors.ts';
 import type { Suffered } from './hostile/suffer.ts';
 import { table } from './race/table.ts';
 
 /** Most that one request may take, and that all of an attack may leave behind. */
 const MOST = { processorMs: 200, blockMs: 50, peakBytes: 20e6, keptBytes: 20e6 };
+
+/** Milliseconds of the processor that one request to a door without a key may take. */
+const MOST_AT_DOOR_MS = 50;
 
 /** The engine as `npm start` has it, and a way to collect. */
 const NODE_ARGS = [
@@ -35,9 +39,12 @@ async function suffered(name: string, url: string, key: string): Promise<Suffere
 }
 
 /** True if a single request takes no more than it may at once, or a flood leaves no more behind. */
-function isWithin({ requests, processorMs, blockMs, peakBytes, keptBytes }: Suffered): boolean {
+function isWithin(name: string, suffered: Suffered): boolean {
+  const { requests, processorMs, blockMs, peakBytes, keptBytes } = suffered;
+  const isAtDoor = DOOR_ATTACKS.some((one) => one.name === name);
+  const mostMs = isAtDoor ? MOST_AT_DOOR_MS : MOST.processorMs;
   const isFrugal = requests > 1 ? keptBytes <= MOST.keptBytes : peakBytes <= MOST.peakBytes;
-  return isFrugal && processorMs <= MOST.processorMs && blockMs <= MOST.blockMs;
+  return isFrugal && processorMs <= mostMs && blockMs <= MOST.blockMs;
 }
 
 function lineOf(name: string, result: Suffered): string[] {
@@ -54,7 +61,7 @@ function lineOf(name: string, result: Suffered): string[] {
     blockMs.toFixed(0),
     (peakBytes / 1e6).toFixed(0),
     (keptBytes / 1e6).toFixed(0),
-    isWithin(result) ? 'yes' : 'NO',
+    isWithin(name, result) ? 'yes' : 'NO',
   ];
 }
 
@@ -71,7 +78,7 @@ const HEAD = [
 ];
 
 const wanted = process.argv.slice(2);
-const chosen = ATTACKS.filter(
+const chosen = [...ATTACKS, ...DOOR_ATTACKS].filter(
   ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
 );
 const sandbox = createSandbox();
@@ -79,7 +86,7 @@ const { url } = await sandbox.listen();
 const lines: string[][] = [];
 for (const { name } of chosen) {
   const result = await suffered(name, url, sandbox.keys.team);
-  const isFine = typeof result === 'object' && isWithin(result);
+  const isFine = typeof result === 'object' && isWithin(name, result);
   if (!isFine) process.exitCode = 1;
   lines.push(typeof result === 'object' ? lineOf(name, result) : [name, `THE PROCESS ${result}`]);
   console.error(`${isFine ? 'fine' : 'NOT FINE'}: ${name}`);

@@ -4,7 +4,8 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { GatewayRequest } from '../../src/operations/messages.ts';
 import { plugins } from '../../src/plugins.ts';
-import { ATTACKS, requestOf, requestsOf } from './attacks.ts';
+import { ATTACKS, type Attack, requestOf, requestsOf } from './attacks.ts';
+import { DOOR_ATTACKS, type DoorAttack, openDoors } from './doors.ts';
 
 /** Outcome of an attack. Times are those of the processor in milliseconds, memory is in bytes. */
 export interface Suffered {
@@ -24,30 +25,52 @@ export interface Suffered {
 
 const [name = '', upstreamUrl = '', key = ''] = process.argv.slice(2);
 const attack = ATTACKS.find((one) => one.name === name);
-if (attack === undefined) throw new Error(`There is no attack ${name}.`);
+const atDoor = DOOR_ATTACKS.find((one) => one.name === name);
 
-const gateway = await createGateway({
-  config: readConfig({}, plugins),
-  plugins,
-  upstreamUrl,
-  observer: { operation() {}, attempt() {}, problem() {} },
-});
-await warmUp(gateway);
-process.stdout.write(`${JSON.stringify(await suffer(gateway, [...requestsOf(attack)]))}\n`);
+const result =
+  attack !== undefined ? await byOperations(attack) : atDoor !== undefined ? await byDoor(atDoor) : null;
+if (result === null) throw new Error(`There is no attack ${name}.`);
+process.stdout.write(`${JSON.stringify(result)}\n`);
 process.exit(0);
 
-async function suffer(gateway: Gateway, requests: readonly GatewayRequest[]): Promise<Suffered> {
+async function byOperations(attack: Attack): Promise<Suffered> {
+  const gateway = await createGateway({
+    config: readConfig({}, plugins),
+    plugins,
+    upstreamUrl,
+    observer: { operation() {}, attempt() {}, problem() {} },
+  });
+  await warmUp(gateway);
+  const requests = [...requestsOf(attack)];
+  const bytes = requests.reduce((sum, { body }) => sum + Buffer.byteLength(JSON.stringify(body)), 0);
+  return suffer(requests, bytes, async (request) => codesIn(await answerOf(gateway, request)));
+}
+
+/** The client is of the same process, so that what it takes counts as well. */
+async function byDoor(attack: DoorAttack): Promise<Suffered> {
+  const send = await openDoors(upstreamUrl, key);
+  const ordinary = DOOR_ATTACKS.filter(({ path, body }) => path.length + (body?.length ?? 0) < 1_000);
+  for (let round = 0; round < 30; round += 1) for (const one of ordinary) await send(one);
+  // Others have sent bodies as long before.
+  const long = { ...attack, headers: {}, body: Buffer.from(JSON.stringify({ query: 'x'.repeat(900_000) })) };
+  if (attack.body !== undefined) for (let round = 0; round < 5; round += 1) await send(long);
+  return suffer([attack], attack.path.length + (attack.body?.length ?? 0), send);
+}
+
+async function suffer<Sent>(
+  requests: readonly Sent[],
+  requestBytes: number,
+  send: (request: Sent) => Promise<string>,
+): Promise<Suffered> {
   const outcomes: Record<string, number> = {};
-  let requestBytes = 0;
   let processorMs = 0;
-  for (const { body } of requests) requestBytes += Buffer.byteLength(JSON.stringify(body));
   await settle();
   const before = process.memoryUsage();
   const largestBefore = process.resourceUsage().maxRSS * 1024;
   const turns = watchTurns();
   for (const request of requests) {
     const cpu = process.cpuUsage();
-    const outcome = codesIn(await answerOf(gateway, request));
+    const outcome = await send(request);
     const { user, system } = process.cpuUsage(cpu);
     processorMs = Math.max(processorMs, (user + system) / 1000);
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
