@@ -22,7 +22,7 @@ import { type Plan, planOperation } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
 import { formatError } from '../../graph/errors.ts';
 import type { Admission } from '../../operations/admission.ts';
-import { limitRules, inputRefusal, unknownOnError, unlisted } from '../../operations/documents.ts';
+import { inputRefusal, limitRules, unknownOnError, unlisted } from '../../operations/documents.ts';
 import {
   errorBehaviorOf,
   type GatewayRequest,
