@@ -19,6 +19,7 @@ import { tableFormatFor, writtenAs } from '../../plugins/csv-tables/tabled.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import type { AnswerSending } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import { visitorOf } from '../../tenants/visitor.ts';
 import type { Issued } from '../issued/exchange.ts';
 import { ownBuild, packageFile } from '../own-version.ts';
 import { Drawer, type Drawing, Drawings, type PictureFacts, TOO_LONG } from './drawer.ts';
@@ -252,7 +253,7 @@ class PublicAddress {
   ): Promise<Drawing> {
     if (body.length > pictureBounds(this.#options.config).answerBytes)
       throw new Failure('BAD_USER_INPUT', TOO_LONG);
-    const visitor = request.ip;
+    const visitor = visitorOf(request.ip);
     const { text: query, operationName, look: given } = document;
     const common = { query, operationName, variables, body, look: given };
     if (form === 'page')
