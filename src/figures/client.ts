@@ -120,7 +120,7 @@ export function gathered(next: FetchBatch): Fetch {
   return async (demands, sending) => {
     const outcomes: Outcomes = new Map();
     const onOutcomes: Telling['onOutcomes'] = (told, came) => {
-      for (const [i, { key }] of told.entries()) outcomes.set(key, came[i] ?? []);
+      for (let i = 0; i < told.length; i += 1) outcomes.set((told[i] as Demand).key, came[i] as Outcome);
     };
     await next(demands, sending, { onOutcomes });
     return outcomes;

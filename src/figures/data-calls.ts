@@ -263,8 +263,10 @@ function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle)
         : some.map(({ countryCode, metricKey }) => ({ countryCode, metricKey: askedKeyOf(metricKey) })),
     );
   const figures = new Map<string, ObservationRecord[]>();
-  for (const [i, key] of keysOf(rows).entries()) {
+  const keys = keysOf(rows);
+  for (let i = 0; i < rows.length; i += 1) {
     const row = rows[i] as ObservationRecord;
+    const key = keys[i] as string;
     const group = figures.get(key);
     if (group === undefined) figures.set(key, [row]);
     else group.push(row);

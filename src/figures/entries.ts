@@ -8,7 +8,7 @@ import {
   isWithin,
   type Mode,
   type Pair,
-  wholeKeys,
+  wholeKey,
   type YearRange,
 } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
@@ -273,7 +273,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     tenant: Tenant,
     demands: readonly Demand[],
   ): (ObservationEntry | undefined)[] {
-    const known = entries.ofMany(held.map((stored) => stored?.value));
+    const known = entries.ofValues(held);
     let range = demands.length;
     return demands.map(({ years }, i) => {
       const whole = known[i] ?? entryOf(held[i], tenant);
@@ -327,9 +327,12 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       const names = namesOf(demands);
       const held = await tenantCache.read<unknown>(tenant, names);
       const found = entriesIn(names.map(held.get, held), tenant, demands);
-      return new Map(
-        demands.flatMap(({ key }, i) => (found[i] === undefined ? [] : [[key, found[i]] as const])),
-      );
+      const byKey = new Map<string, ObservationEntry>();
+      for (let i = 0; i < demands.length; i += 1) {
+        const entry = found[i];
+        if (entry !== undefined) byKey.set((demands[i] as Demand).key, entry);
+      }
+      return byKey;
     },
     /**
      * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
@@ -355,7 +358,8 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         mode,
         figures.map(({ pair }) => pair),
       );
-      for (const [i, { pair, rows }] of figures.entries()) {
+      for (let i = 0; i < figures.length; i += 1) {
+        const { pair, rows } = figures[i] as PairFigures;
         const newest = rows.length < 2 ? rows : newestRows(rows);
         const told = newest.length < 2 ? newest : contenders(newest);
         several.note(tenant, told, mode === 'series' && years === null);
@@ -399,9 +403,9 @@ function rangeName(key: string): string {
 
 /** The names of all entries that may answer the demands: of whole figures by their places, and then of the ranges. */
 function namesOf(demands: readonly Demand[]): string[] {
-  const names = wholeKeys(demands);
-  for (const [i, { years }] of demands.entries())
-    if (years !== null) names.push(rangeName(names[i] as string));
+  const names = demands.map((demand) => (demand.years === null ? demand.key : wholeKey(demand)));
+  for (let i = 0; i < demands.length; i += 1)
+    if (demands[i]?.years !== null) names.push(rangeName(names[i] as string));
   return names;
 }
 
@@ -458,8 +462,8 @@ export interface FiguresParts extends Planning {
   readonly maxAskedLately: number;
   /** Counts lookups among the entries. */
   readonly lookups?: Lookups | undefined;
-  /** Called with the demands that entries meet. */
-  readonly onHeld?: (demands: readonly Demand[]) => void;
+  /** Called with each demand that an entry meets. */
+  readonly onHeld?: (demand: Demand) => void;
   /** Called if entries that are past their time may yet be found to hold. */
   readonly onExpired?: () => void;
   /** Called with the rows of each answer, and the number of them that nobody had asked for. */

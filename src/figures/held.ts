@@ -113,22 +113,26 @@ function isUsable({ entry, ...demand }: HeldDemand, { freshness, now }: FiguresP
 
 /** Figures that are served from their entries together. */
 class Served {
-  readonly #demands: Demand[] = [];
+  readonly #parts: FiguresParts;
+  #count = 0;
   #freshUntilMs = Number.POSITIVE_INFINITY;
+
+  constructor(parts: FiguresParts) {
+    this.#parts = parts;
+  }
 
   /** @param untilMs instant at which the entry is past its time */
   add(demand: Demand, untilMs: number): void {
-    this.#demands.push(demand);
+    this.#count += 1;
     if (untilMs < this.#freshUntilMs) this.#freshUntilMs = untilMs;
+    this.#parts.onHeld?.(demand);
   }
 
-  count({ bill, onHeld }: Sending, parts: FiguresParts): void {
-    const { length } = this.#demands;
-    if (length === 0) return;
-    bill.cached += length;
-    if (parts.lookups !== undefined) parts.lookups.hits += length;
+  bill({ bill, onHeld }: Sending): void {
+    if (this.#count === 0) return;
+    bill.cached += this.#count;
+    if (this.#parts.lookups !== undefined) this.#parts.lookups.hits += this.#count;
     onHeld?.(this.#freshUntilMs);
-    parts.onHeld?.(this.#demands);
   }
 }
 
@@ -140,7 +144,7 @@ export function heldAtOnce(parts: Holding): Figures['find'] {
     const { tenant } = sending.caller;
     if (!tenantCache.isAtHand || !tenantCache.isAccepted(tenant)) return null;
     const nowMs = now();
-    const served = new Served();
+    const served = new Served(parts);
     const found = entries.atHand(tenant, demands).map((entry, i) => {
       const demand = demands[i] as Demand;
       const untilMs = entry === undefined ? 0 : freshUntilMs(entry, demand, parts);
@@ -153,7 +157,7 @@ export function heldAtOnce(parts: Holding): Figures['find'] {
       served.add(demand, untilMs);
       return entry.rows;
     });
-    served.count(sending, parts);
+    served.bill(sending);
     return found;
   };
 }
@@ -193,30 +197,36 @@ async function lookUp(
   readonly refused: readonly (readonly [name: string, outcome: Outcome])[];
   readonly nowMs: number;
 }> {
-  const entryOf = await entriesOf(demands, sending, parts);
+  const found = await entriesOf(demands, sending, parts);
   const nowMs = parts.now();
+  const held = demands.map((demand, i): HeldDemand => {
+    const entry = found[i];
+    return entry === undefined ? demand : { ...demand, entry };
+  });
+  if (parts.refusedNames.areNone) return { looked: held, refused: [], nowMs };
   const looked: HeldDemand[] = [];
   const refused: [string, Outcome][] = [];
-  const look = (demand: Demand) => {
-    const entry = entryOf.get(demand.key);
-    const isHeld = isFresh(demand, entry, nowMs, parts);
+  const look = (demand: HeldDemand) => {
+    const isHeld = isFresh(demand, demand.entry, nowMs, parts);
     const outcome = isHeld ? undefined : refusedLately(demand, sending, nowMs, parts);
-    if (outcome === undefined) looked.push(entry === undefined ? demand : { ...demand, entry });
+    if (outcome === undefined) looked.push(demand);
     else refused.push([demand.name, outcome]);
   };
-  await withEach(sending.caller, demands, look);
+  await withEach(sending.caller, held, look);
   return { looked, refused, nowMs };
 }
 
-/** Finds the entries of demands, fresh or not, by their keys. */
-function entriesOf(
+/** Finds the entries of demands, fresh or not, by their places: at once, if all of them are here. */
+async function entriesOf(
   demands: readonly Demand[],
   { caller: { tenant }, waits }: Sending,
   { entries, tenantCache }: Holding,
-): Promise<ReadonlyMap<string, ObservationEntry>> {
+): Promise<readonly (ObservationEntry | undefined)[]> {
+  if (tenantCache.isAllHere) return entries.atHand(tenant, demands);
   const reading = entries.read(tenant, demands);
-  if (!tenantCache.isAllHere) waits?.store.timing(reading);
-  return reading;
+  waits?.store.timing(reading);
+  const read = await reading;
+  return demands.map(({ key }) => read.get(key));
 }
 
 function refusedLately(
@@ -225,7 +235,7 @@ function refusedLately(
   nowMs: number,
   { refusedNames, freshness, tenantCache }: Holding,
 ): Outcome | undefined {
-  const refused = refusedNames.areNone ? undefined : refusedNames.of(caller.tenant, demand);
+  const refused = refusedNames.of(caller.tenant, demand);
   if (refused === undefined || !tenantCache.isAccepted(caller.tenant)) return undefined;
   const untilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
   if (nowMs >= untilMs) return undefined;
@@ -396,7 +406,7 @@ async function outcomesOf(
 ): Promise<Outcomes> {
   const { caller } = sending;
   const outcomes: Outcomes = demands.every(isOfAnyAge) ? fetched : new Map();
-  const served = new Served();
+  const served = new Served(parts);
   const decide = (demand: HeldDemand) => {
     const { entry } = demand;
     const own = fetched.get(demand.key);
@@ -412,7 +422,7 @@ async function outcomesOf(
     outcomes.set(demand.name, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
   };
   await withEach(caller, demands, decide);
-  served.count(sending, parts);
+  served.bill(sending);
   return outcomes;
 }
 

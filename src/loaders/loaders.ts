@@ -368,7 +368,7 @@ export function createLoaders(parts: LoadersParts) {
     expectedCountries(): ReadonlySet<string> | null {
       if (parts.mayGuess?.(tenant) !== true) return null;
       const { countryCodes } = parts.learned;
-      return countryCodes.length === 0 ? COVERED_COUNTRIES : new Set(countryCodes);
+      return countryCodes.size === 0 ? COVERED_COUNTRIES : countryCodes;
     },
     /** Returns the names of a list that is held, as the operation may be answered by it. Asks for nothing. */
     heldNames: (dimension: Dimension) => parts.heldNames?.(dimension, sending.caller.tenant) ?? null,

@@ -327,10 +327,10 @@ function createNationals(
   newest: (rows: readonly ObservationRecord[]) => ObservationRecord | null,
   withOutcomes: WithOutcomes,
 ) {
-  /** Figures that were asked for ahead, and the places of their countries, by metric and greatest age. */
+  /** Figures that were asked for ahead, and their countries, by metric and greatest age. */
   const ahead = new Map<
     string,
-    { readonly places: ReadonlyMap<string, number>; readonly rows: PromiseOrValue<readonly National[]> }
+    { readonly codes: readonly string[]; readonly rows: PromiseOrValue<readonly National[]> }
   >();
 
   function nationalIn(outcome: Outcome): National {
@@ -373,9 +373,13 @@ function createNationals(
       sending.bill.naive += asked[0].length;
       const [countryCodes] = asked;
       const known = ahead.size === 0 ? undefined : ahead.get(nationalsName(...asked));
-      const places = countryCodes.map((code) => known?.places.get(code));
-      if (known === undefined || places.includes(undefined)) return loadNationals(...asked);
-      return mapValue(known.rows, (rows) => places.map((place) => rows[place ?? 0] ?? null));
+      if (known === undefined) return loadNationals(...asked);
+      const { codes, rows } = known;
+      if (codes.length === countryCodes.length && codes.every((code, i) => code === countryCodes[i]))
+        return rows;
+      const places = new Map(codes.map((code, i) => [code, i]));
+      if (!countryCodes.every((code) => places.has(code))) return loadNationals(...asked);
+      return mapValue(rows, (all) => countryCodes.map((code) => all[places.get(code) ?? 0] ?? null));
     },
     /**
      * Asks ahead for the rows that `nationals` will most likely be asked for, of these countries or some of them:
@@ -386,7 +390,7 @@ function createNationals(
     nationalsAhead(...asked: NationalsAsked): Promise<unknown> | undefined {
       const name = nationalsName(...asked);
       const rows = loadNationals(...asked);
-      if (!ahead.has(name)) ahead.set(name, { places: new Map(asked[0].map((code, i) => [code, i])), rows });
+      if (!ahead.has(name)) ahead.set(name, { codes: asked[0], rows });
       // The field that wants them is told the error.
       return rows instanceof Promise ? rows.catch(() => {}) : undefined;
     },
@@ -453,7 +457,8 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
       const chosenIn = wanted.mode === 'latest' ? latestIn : (rows: readonly ObservationRecord[]) => rows;
       const rowsIn = (outcomes: readonly Outcome[]) => {
         const rows: ObservationRecord[] = [];
-        for (const [i, outcome] of outcomes.entries()) {
+        for (let i = 0; i < outcomes.length; i += 1) {
+          const outcome = outcomes[i] as Outcome;
           if (outcome instanceof Error) throw outcome;
           if (isClaimed(outcome, metricKeys, i % metricKeys.length)) continue;
           for (const row of choose(chosenIn(outcome))) rows.push(row);
@@ -543,7 +548,7 @@ function createOutcomes(
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
     const demands = sets.flat();
     const outcomes = await figures.fetch(demands, sending);
-    for (const [name, outcome] of outcomes) known.set(name, outcome);
+    outcomes.forEach((outcome, name) => void known.set(name, outcome));
     if (together.isOn) renewTogether(demands, known);
     return sets.map(() => null);
   }
@@ -555,30 +560,39 @@ function createOutcomes(
     return known.has(whole.name) ? whole.name : demand.name;
   }
 
-  /** Notes demands as asked for, each once, in a set of their own; returns them, with all sets that bring some. */
-  function note(demands: readonly Demand[], names: readonly string[]) {
-    const own = new AskedSet();
+  /** Notes demands as asked for, each once, in a set; returns those that are new, and other sets that bring some. */
+  function note(demands: readonly Demand[], own: AskedSet) {
     const fresh: Demand[] = [];
-    const sets = new Set<AskedSet>();
-    for (let i = 0; i < demands.length; i += 1) {
-      const name = names[i] as string;
-      const set = known.get(name) ?? own;
-      if (!(set instanceof AskedSet)) continue;
-      sets.add(set);
-      if (known.has(name)) continue;
-      known.set(name, own);
-      fresh.push(demands[i] as Demand);
+    let others: Set<AskedSet> | undefined;
+    for (const demand of demands) {
+      const name = nameOf(demand);
+      const before = known.get(name);
+      if (before === undefined) {
+        known.set(name, own);
+        fresh.push(demand);
+      } else if (before instanceof AskedSet && before !== own) {
+        others ??= new Set();
+        others.add(before);
+      }
     }
-    return { own, fresh, sets };
+    return { fresh, others };
   }
+
+  /** Returns the outcome of a demand that has come, by its own name or that of the whole series. */
+  const cameFor = (demand: Demand) => cameOf(known.get(demand.name)) ?? cameOf(known.get(nameOf(demand)));
 
   /** Looks for demands among the held ones; returns those that aren't there. */
   function missingIn(demands: readonly Demand[]): readonly Demand[] {
     const found = together.isOn ? null : figures.find(demands, sending);
     if (found === null) return demands;
-    for (const [i, outcome] of found.entries())
-      if (outcome !== undefined) known.set((demands[i] as Demand).name, outcome);
-    return demands.filter((_, i) => found[i] === undefined);
+    const missing: Demand[] = [];
+    for (let i = 0; i < demands.length; i += 1) {
+      const demand = demands[i] as Demand;
+      const outcome = found[i];
+      if (outcome === undefined) missing.push(demand);
+      else known.set(demand.name, outcome);
+    }
+    return missing;
   }
 
   function* missingInSteps(demands: readonly Demand[]): Steps<readonly Demand[]> {
@@ -596,38 +610,41 @@ function createOutcomes(
     return looking instanceof Promise ? batchGate.closeDuring(looking) : looking;
   }
 
+  /** Has demands fetched, once it is known which; null if they are none, else resolves as `failure` of a set does. */
+  function failureOf(missing: PromiseOrValue<readonly Demand[]>): Promise<Error | null> | null {
+    if (!(missing instanceof Promise) && missing.length === 0) return null;
+    const load = (some: readonly Demand[]) =>
+      some.length === 0 ? null : order.leads(observations.route, loader.load(some));
+    return Promise.resolve(mapValue(missing, load)).catch(errorOf);
+  }
+
   return (demands, makeOf) => {
-    const names = demands.map(nameOf);
-    const { own, fresh, sets } = note(demands, names);
+    const own = new AskedSet();
+    const { fresh, others } = note(demands, own);
     const make = (failure: Error | null) => {
-      const outcomes = names.map(
-        (name) => cameOf(known.get(name)) ?? failure ?? new Error(`No outcome of ${name}.`),
+      const outcomes = demands.map(
+        (demand) => cameFor(demand) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
       );
       onOutcomes(demands, outcomes);
       return makeOf(oneState.of(demands, outcomes));
     };
-    let missing: PromiseOrValue<readonly Demand[]> = fresh;
     try {
-      if (fresh.length > 0) missing = missingInTurns(fresh);
+      own.failure = failureOf(fresh.length === 0 ? fresh : missingInTurns(fresh));
     } catch (error) {
       for (const { name } of fresh) known.delete(name);
       throw error;
     }
-    const load = (some: readonly Demand[]) => order.leads(observations.route, loader.load(some));
-    if (missing instanceof Promise)
-      own.failure = missing.then((some) => (some.length === 0 ? null : load(some))).catch(errorOf);
-    else if (missing.length > 0) own.failure = load(missing).catch(errorOf);
-    else sets.delete(own);
-    if (sets.size === 0) return make(null);
-    return mapValue(firstFailure(Array.from(sets, ({ failure }) => failure)), make);
+    if (own.failure === null && others === undefined) return make(null);
+    return mapValue(firstFailure([own, ...(others ?? [])]), make);
   };
 }
 
 /** Returns the error for which sets have not come, once all are settled; null if they came well. */
-function firstFailure(failures: readonly AskedSet['failure'][]): PromiseOrValue<Error | null> {
-  const [only = null] = failures;
-  if (failures.length <= 1) return only;
-  return Promise.all(failures).then((all) => all.find((failure) => failure !== null) ?? null);
+function firstFailure(sets: readonly AskedSet[]): PromiseOrValue<Error | null> {
+  const [only] = sets;
+  if (only !== undefined && sets.length === 1) return only.failure;
+  const failures = Promise.all(sets.map(({ failure }) => failure));
+  return failures.then((all) => all.find((failure) => failure !== null) ?? null);
 }
 
 /** Returns the outcome of a demand; undefined if none has come. */

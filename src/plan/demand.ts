@@ -113,7 +113,10 @@ export function demandsFor(
   maxAgeMs?: number,
   years?: YearRange | null,
 ): Demand[] {
-  return countryCodes.flatMap((code) => metricKeys.map((key) => demandFor(mode, code, key, maxAgeMs, years)));
+  const demands: Demand[] = [];
+  for (const code of countryCodes)
+    for (const key of metricKeys) demands.push(demandFor(mode, code, key, maxAgeMs, years));
+  return demands;
 }
 
 /** The demands for the latest figures of pairs: a pair that is one stands for itself. */
@@ -219,11 +222,6 @@ export function keyOf(pair: Pair): string {
 /** Names a pair. Case makes no difference in a country code; in a metric key it may, and the service decides that. */
 export function pairKey(countryCode: string, metricKey: string): string {
   return namedPair(countryCode, metricKey).pairKey;
-}
-
-/** The keys of the demands for all years, in place of some, by their places. */
-export function wholeKeys(demands: readonly Demand[]): string[] {
-  return demands.map(wholeKey);
 }
 
 /** The key of the demand for all years, in place of some. */

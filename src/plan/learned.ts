@@ -134,7 +134,7 @@ export function createLearned(now: () => number) {
   const spans = new Map<string, Span>();
   const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
 
-  let countryCodes: readonly string[] = [];
+  let countryCodes: ReadonlySet<string> = new Set();
   const answered = createNames();
   const figured = createNames();
 
@@ -175,7 +175,7 @@ export function createLearned(now: () => number) {
       return countryCodes;
     },
     learnCountryCodes(codes: readonly string[]): void {
-      countryCodes = codes;
+      countryCodes = new Set(codes);
     },
     /** Names that figures have come for: codes in upper case, keys as the service spells them. */
     figured,

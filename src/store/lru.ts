@@ -14,8 +14,8 @@ export interface Shrinkable {
 /** A value that is remembered of an object for as long as the object lives. */
 interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
-  /** Returns the values of several by their places; undefined for one that has none, or is no object. */
-  ofMany(owners: readonly unknown[]): (Value | undefined)[];
+  /** Returns the values of stored objects by their places; undefined for one that has none, or is no object. */
+  ofValues(stored: readonly ({ readonly value: unknown } | undefined)[]): (Value | undefined)[];
   put(owner: object, value: Value): Value;
   putMany(owners: readonly object[], values: readonly Value[]): void;
 }
@@ -34,7 +34,7 @@ export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
   }
   return {
     of: (owner) => (owner as Owner)[key],
-    ofMany: (owners) => owners.map((owner) => (owner as Owner | null | undefined)?.[key]),
+    ofValues: (stored) => stored.map((one) => (one?.value as Owner | null | undefined)?.[key]),
     put,
     putMany(owners, values) {
       for (let i = 0; i < owners.length; i += 1) put(owners[i] as object, values[i] as Value);

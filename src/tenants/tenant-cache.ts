@@ -250,10 +250,11 @@ export function createTenantCache(parts: TenantCacheParts) {
      */
     keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number, join?: Joining): void {
       tenant.renew();
-      const entries = [...values].map(([name, own]): NamedEntry => {
+      const entries: NamedEntry[] = [];
+      values.forEach((own, name) => {
         const entry = { value: own, atMs };
         const value = join === undefined ? entry : joinedWith(peek(tenant, name), entry, join);
-        return { name, key: keyOf(tenant, name), value };
+        entries.push({ name, key: keyOf(tenant, name), value });
       });
       const isElsewhere = join !== undefined && !store.isAllHere;
       put(entries, join, isElsewhere ? read(tenant, [...values.keys()], NOT_ON_THEIR_WAY) : undefined);

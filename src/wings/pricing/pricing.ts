@@ -222,7 +222,7 @@ function openDryRun(
     lookups: undefined,
     onRows: undefined,
     mayRenew: false,
-    onHeld: (demands) => tally.heldDemands.push(...demands),
+    onHeld: (demand) => tally.heldDemands.push(demand),
     onExpired() {
       tally.mayBeRenewed = true;
     },
