@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import { type Config, outgoingProxyIn } from './config.ts';
+import type { FiguresParts } from './figures/client.ts';
 import { createObservationClient } from './figures/client.ts';
-import type { FiguresParts } from './figures/entries.ts';
 import { createObservationEntries, createRefusedNames } from './figures/entries.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { createHeldNames, createTickersLearned, notingNames } from './loaders/loaders.ts';

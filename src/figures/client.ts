@@ -9,11 +9,13 @@ import {
   type YearRange,
 } from '../plan/demand.ts';
 import { mayNameYears } from '../plan/learned.ts';
-import { inWhole, oneRow, type PlanPart, planOf, sharesOf } from '../plan/modes.ts';
+import { inWhole, oneRow, type Planning, type PlanPart, planOf, sharesOf } from '../plan/modes.ts';
 import { contenders, newestOf } from '../plan/newest.ts';
 import type { Caller, Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import type { InFlight } from '../tenants/tenant-cache.ts';
 import {
+  type CallParts,
   called,
   type FetchedRows,
   type NameSearch,
@@ -21,6 +23,7 @@ import {
   type PairOutcome,
   type PairsToFetch,
   type Repair,
+  type RepairParts,
   sum,
   type Task,
 } from './data-calls.ts';
@@ -28,14 +31,28 @@ import type {
   Fetch,
   FetchBatch,
   Figures,
-  FiguresParts,
+  ObservationEntries,
   ObservationEntry,
   Outcome,
   Outcomes,
   Telling,
 } from './entries.ts';
-import { held, heldAtOnce, openHolding } from './held.ts';
-import { createObservationPool } from './pool.ts';
+import { type HoldingParts, held, heldAtOnce, openHolding, type RevalidationParts } from './held.ts';
+import { createObservationPool, type PoolParts } from './pool.ts';
+
+/** The parts of the stage that leaves demands to others who are fetching them. */
+interface LeaseParts {
+  /** Demands that others who share the store are fetching. */
+  readonly inFlight: InFlight;
+  /** Entries that others have fetched. */
+  readonly othersEntries: ObservationEntries;
+  /** Milliseconds for which others' entries count for operations that come later. */
+  readonly othersTtlMs: number;
+  readonly now: () => number;
+}
+
+/** The parts of all stages. Pricing takes the same, with stand-ins for those that ask or keep. */
+export interface FiguresParts extends HoldingParts, RevalidationParts, PoolParts, LeaseParts, RepairParts {}
 
 /**
  * Fetches the demands that nobody else who shares the store is fetching, and takes the rest from the store once it has
@@ -44,7 +61,7 @@ import { createObservationPool } from './pool.ts';
  */
 export function leased(
   next: FetchBatch,
-  { inFlight, othersEntries, othersTtlMs, now }: FiguresParts,
+  { inFlight, othersEntries, othersTtlMs, now }: LeaseParts,
 ): FetchBatch {
   const { cache } = inFlight;
   if (cache === null) return next;
@@ -111,7 +128,7 @@ export function createObservationClient(parts: FiguresParts) {
 }
 
 /** Fetches demands from the service, held or not, in the fewest calls that its limits allow. */
-export function createDataFetch(parts: FiguresParts): FetchBatch {
+export function createDataFetch(parts: RepairParts): FetchBatch {
   return planned(covered(called(parts, REPAIR), parts), parts);
 }
 
@@ -139,7 +156,7 @@ type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRow
  * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
  * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
  */
-export function covered(next: ReturnType<typeof called>, parts: FiguresParts): FetchPairs {
+export function covered(next: ReturnType<typeof called>, parts: Planning): FetchPairs {
   const { learned } = parts;
   return async function fetchPairs(wanted, sending) {
     const { caller } = sending;
@@ -174,7 +191,7 @@ export function covered(next: ReturnType<typeof called>, parts: FiguresParts): F
   };
 }
 
-function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
+function isTaught({ years }: PairsToFetch, { learned }: Planning): boolean {
   const { limitParam, yearsParam } = learned.facts();
   const isLimitKnown = limitParam === 'accepted' || limitParam === 'refused';
   return isLimitKnown && (years === null || yearsParam !== 'unknown');
@@ -182,7 +199,7 @@ function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
 
 /** Demands that are planned as one, on their way. */
 interface Together extends Telling {
-  readonly planning: FiguresParts;
+  readonly planning: CallParts;
   readonly sending: Sending;
   /** Fetches pairs, and tells what has come for them. */
   readonly fetch: (
@@ -197,7 +214,7 @@ interface Together extends Telling {
  * latest figure may stand in the series. If several rows of the series may be the latest, the service's own choice is
  * asked for. If the series can't be had whole, its latest figure is asked for all the same.
  */
-export function planned(next: FetchPairs, planning: FiguresParts): FetchBatch {
+export function planned(next: FetchPairs, planning: CallParts): FetchBatch {
   return async (demands, sending, telling) => {
     const search: NameSearch = {
       refusalsLeft: undefined,

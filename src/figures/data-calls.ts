@@ -16,10 +16,11 @@ import {
 import { DEFAULT_MAX_ROWS, type Dimension, type Facts, type Learned, mayNameYears } from '../plan/learned.ts';
 import { expectedRows, inWhole, type Planning, type PlanPart } from '../plan/modes.ts';
 import { putInOrder } from '../plan/newest.ts';
-import { makeCall, type Sending, tracing } from '../service/call.ts';
+import { makeCall, type Send, type Sending, tracing } from '../service/call.ts';
+import type { Ask } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
-import type { FiguresParts, Outcome } from './entries.ts';
+import type { createRefusedNames, ObservationEntries, Outcome } from './entries.ts';
 
 /**
  * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
@@ -114,7 +115,7 @@ interface Asked {
 }
 
 /** Makes data calls, and learns from their answers how the service behaves. */
-export function createDataCalls({ send, learned, now }: FiguresParts) {
+export function createDataCalls({ send, learned, now }: CallParts) {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
     const { mode, rectangle, limit, named } = query;
     const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
@@ -418,8 +419,27 @@ export interface Repair {
   refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
 }
 
+/** The parts of the stage that makes calls. */
+export interface CallParts extends Planning {
+  /** Sends a call to the service, by all stages on the way there. */
+  readonly send: Send;
+  readonly now: () => number;
+  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
+  readonly keep: ObservationEntries['keep'];
+  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
+  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
+}
+
+/** The parts that a repair takes besides. */
+export interface RepairParts extends CallParts {
+  /** Asks for lists, and has `learned` note the names in them. */
+  readonly ask: Ask;
+  readonly entries: ObservationEntries;
+  readonly refusedNames: ReturnType<typeof createRefusedNames>;
+}
+
 /** The means of a repair: further calls, and the parts of the stage. */
-export interface RepairMeans extends FiguresParts {
+export interface RepairMeans extends RepairParts {
   readonly calls: ReturnType<typeof createDataCalls>;
   readonly fetch: FetchTask;
   /** Hands out an answer to a task, or has the rest of it fetched. */
@@ -427,7 +447,7 @@ export interface RepairMeans extends FiguresParts {
 }
 
 /** Fetches a task by one call, and hands its rows to the pairs. A cut answer, or a refusal, enters a repair. */
-export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask {
+export function called(parts: RepairParts, { cut, refused }: Repair): FetchTask {
   const { learned } = parts;
   const calls = createDataCalls(parts);
   const means: RepairMeans = {
@@ -511,7 +531,7 @@ function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,
   sending: Sending,
-  { learned, keep, onRows }: FiguresParts,
+  { learned, keep, onRows }: CallParts,
 ): FetchedRows {
   const { figures } = groups;
   const [unknown] = list.unknown;

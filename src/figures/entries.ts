@@ -1,5 +1,3 @@
-import type { Clock } from '../async/clock.ts';
-import type { Failure } from '../errors.ts';
 import {
   covers,
   type Demand,
@@ -12,7 +10,6 @@ import {
   type YearRange,
 } from '../plan/demand.ts';
 import type { Dimension } from '../plan/learned.ts';
-import type { Planning } from '../plan/modes.ts';
 import {
   areCopies,
   contenders,
@@ -22,20 +19,13 @@ import {
   putInOrder,
   sourcesOf,
 } from '../plan/newest.ts';
-import type { Send, Sending } from '../service/call.ts';
-import type { Ask, ListCache } from '../service/client.ts';
+import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
-import { createLru, createObjectMemo, type Lookups } from '../store/lru.ts';
-import type { Ledger } from '../tenants/ledger.ts';
+import { createLru, createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import {
-  type CacheEntry,
-  type InFlight,
-  NO_TENANT_CACHE,
-  type TenantCache,
-} from '../tenants/tenant-cache.ts';
+import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 
 /** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
 const MAX_TEXTS = 20_000;
@@ -428,50 +418,6 @@ function withOlder(value: unknown, before: unknown): RawRanges {
   const ranges = rangesIn(value);
   const others = rangesIn(before).filter((old) => !ranges.some(({ years }) => covers(years, old.years)));
   return { ranges: [...ranges, ...others].slice(0, MAX_RANGES) };
-}
-
-/** The parts that figures are found with. Pricing takes the same, with stand-ins for those that ask or keep. */
-export interface FiguresParts extends Planning {
-  /** Sends a call to the service, by all stages on the way there. */
-  readonly send: Send;
-  /** Asks for lists, and has `learned` note the names in them. */
-  readonly ask: Ask;
-  readonly now: () => number;
-  readonly clock: Clock;
-  readonly tenantCache: TenantCache;
-  readonly freshness: ListCache['freshness'];
-  readonly entries: ObservationEntries;
-  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
-  readonly keep: ObservationEntries['keep'];
-  /** Demands that others who share the store are fetching. */
-  readonly inFlight: InFlight;
-  /** Entries that others have fetched. */
-  readonly othersEntries: ObservationEntries;
-  /** Milliseconds for which others' entries count for operations that come later. */
-  readonly othersTtlMs: number;
-  readonly refusedNames: ReturnType<typeof createRefusedNames>;
-  readonly outage: { failure(route: string): Failure | null };
-  readonly ledger: Ledger;
-  /** Milliseconds that operations wait for each other. */
-  readonly windowMs: number;
-  /** Milliseconds that a batch waits for operations that can still add to it. */
-  readonly holdMs: number;
-  /** True if a call may be spent on a look at the sources. Results of earlier looks are used all the same. */
-  readonly mayRenew: boolean;
-  /** Demands remembered, of all keys, that may go along with others; 0 if nothing is held. */
-  readonly maxAskedLately: number;
-  /** Counts lookups among the entries. */
-  readonly lookups?: Lookups | undefined;
-  /** Called with each demand that an entry meets. */
-  readonly onHeld?: (demand: Demand) => void;
-  /** Called if entries that are past their time may yet be found to hold. */
-  readonly onExpired?: () => void;
-  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
-  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
-  /** Called with the size of each batch that is sent, and the number of operations that wait for some of it. */
-  readonly onBatch?: ((size: { readonly operations: number; readonly demands: number }) => void) | undefined;
-  /** Called with the milliseconds that a batch has waited for a minute window. */
-  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
 }
 
 /**

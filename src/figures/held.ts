@@ -1,12 +1,22 @@
 import { eachInTurns, type Job, type PromiseOrValue } from '../async/turns.ts';
+import type { Failure } from '../errors.ts';
 import { type Demand, demandFor, takenUntilMs, wholeOf } from '../plan/demand.ts';
 import { estimate, fitsWithin, type Planning, rangesOf } from '../plan/modes.ts';
 import { billStale, checkRight, type Sending } from '../service/call.ts';
-import { isBetterOld } from '../service/client.ts';
+import { type Ask, isBetterOld, type ListCache } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
+import type { Lookups } from '../store/lru.ts';
 import type { Tenant, Traffic } from '../tenants/tenant.ts';
-import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
-import type { Fetch, Figures, FiguresParts, ObservationEntry, Outcome, Outcomes } from './entries.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
+import type {
+  createRefusedNames,
+  Fetch,
+  Figures,
+  ObservationEntries,
+  ObservationEntry,
+  Outcome,
+  Outcomes,
+} from './entries.ts';
 
 /** True if a demand takes figures of any age. */
 const isOfAnyAge = ({ key, name }: Demand) => key === name;
@@ -48,7 +58,7 @@ export interface FetchCosts {
 }
 
 /** Finds the data calls of a key in the interval of an instant, as long as figures are fresh, and in the one before. */
-export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: FiguresParts['freshness']): Traffic {
+export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: Freshness): Traffic {
   const interval = Math.floor(nowMs / Math.max(1, ttlMs));
   tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
   const { traffic } = tenant;
@@ -60,14 +70,52 @@ export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: FiguresParts
   return traffic;
 }
 
-/** The parts of figures, and the memory of what each key asks for. */
-interface Holding extends FiguresParts {
+type Freshness = ListCache['freshness'];
+
+/** The parts that remember what each key asks for. */
+interface PrefetchParts {
+  readonly now: () => number;
+  readonly freshness: Freshness;
+  /** Demands remembered, of all keys, that may go along with others; 0 if nothing is held. */
+  readonly maxAskedLately: number;
+}
+
+/** The parts that look at the sources. */
+export interface RevalidationParts {
+  readonly ask: Ask;
+  readonly tenantCache: TenantCache;
+  readonly freshness: Freshness;
+  readonly now: () => number;
+  /** True if a call may be spent on a look at the sources. Results of earlier looks are used all the same. */
+  readonly mayRenew: boolean;
+}
+
+/** The listeners to what is held. */
+interface HoldingEvents {
+  /** Counts lookups among the entries. */
+  readonly lookups?: Lookups | undefined;
+  /** Called with each demand that an entry meets. */
+  readonly onHeld?: (demand: Demand) => void;
+  /** Called if entries that are past their time may yet be found to hold. */
+  readonly onExpired?: () => void;
+}
+
+/** The parts of the stage that holds figures. */
+export interface HoldingParts extends Planning, PrefetchParts, HoldingEvents {
+  readonly entries: ObservationEntries;
+  readonly tenantCache: TenantCache;
+  readonly refusedNames: ReturnType<typeof createRefusedNames>;
+  readonly outage: { failure(route: string): Failure | null };
+}
+
+/** Its parts, and the memory of what each key asks for. */
+interface Holding extends HoldingParts {
   readonly prefetch: ReturnType<typeof createPrefetch>;
   readonly revalidation: Revalidation;
 }
 
 /** Adds the memory. `load` loads the look at the sources, for the first figure past its time. */
-export function openHolding(parts: FiguresParts, load: () => Promise<Revalidation['check']>): Holding {
+export function openHolding(parts: HoldingParts, load: () => Promise<Revalidation['check']>): Holding {
   let loading: Promise<Revalidation['check']> | undefined;
   return {
     ...parts,
@@ -90,7 +138,7 @@ const RECOUNTING_SHARE = 0.1;
 /** Demands that are looked after in less than a turn. */
 const FEW = 250;
 
-function freshUntilMs(entry: ObservationEntry, demand: Demand, { freshness }: FiguresParts): number {
+function freshUntilMs(entry: ObservationEntry, demand: Demand, { freshness }: PrefetchParts): number {
   if (isOfAnyAge(demand)) return entry.checkedAtMs + freshness.ttlMs;
   return takenUntilMs(demand, entry.checkedAtMs, freshness.ttlMs);
 }
@@ -100,24 +148,24 @@ export function isFresh(
   demand: Demand,
   entry: ObservationEntry | undefined,
   nowMs: number,
-  parts: FiguresParts,
+  parts: PrefetchParts,
 ): boolean {
   return entry !== undefined && nowMs < freshUntilMs(entry, demand, parts);
 }
 
 /** True if the entry may be served if the service gives no answer. */
-function isUsable({ entry, ...demand }: HeldDemand, { freshness, now }: FiguresParts): boolean {
+function isUsable({ entry, ...demand }: HeldDemand, { freshness, now }: PrefetchParts): boolean {
   const usableMs = freshness.ttlMs + freshness.staleMs;
   return entry !== undefined && now() <= takenUntilMs(demand, entry.checkedAtMs, usableMs);
 }
 
 /** Figures that are served from their entries together. */
 class Served {
-  readonly #parts: FiguresParts;
+  readonly #parts: HoldingParts;
   #count = 0;
   #freshUntilMs = Number.POSITIVE_INFINITY;
 
-  constructor(parts: FiguresParts) {
+  constructor(parts: HoldingParts) {
     this.#parts = parts;
   }
 
@@ -461,7 +509,7 @@ interface AskedLately {
  * Remembers figures that a key has asked for lately and that will soon be past their time. A call costs the same with
  * them, so the next call to leave brings them along, and their own call is saved.
  */
-function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts) {
+function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: PrefetchParts) {
   let count = 0;
   /** By tenants that have asked for any: the one that did the longest ago first, and so for the figures of each. */
   const askers = new Map<Tenant, Map<string, AskedLately>>();

@@ -1,16 +1,11 @@
+import type { Clock } from '../async/clock.ts';
 import { untilAborted } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer, type Trace } from '../service/call.ts';
+import type { Ledger } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import {
-  type FetchBatch,
-  type FiguresParts,
-  type Outcome,
-  type Outcomes,
-  type Telling,
-  tellAll,
-} from './entries.ts';
+import { type FetchBatch, type Outcome, type Outcomes, type Telling, tellAll } from './entries.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {
@@ -135,7 +130,7 @@ class Queue {
   }
 
   /** Sends all waiting demands, as one batch. */
-  send(next: FetchBatch, onBatch: FiguresParts['onBatch']): void {
+  send(next: FetchBatch, onBatch: PoolParts['onBatch']): void {
     const demands: Demand[] = [];
     let own: Batch | undefined;
     let joined: Queued['requests'] | undefined;
@@ -295,7 +290,21 @@ function sendingOf(batch: Batch): Sending {
   };
 }
 
-interface WindowMeans extends FiguresParts {
+/** The parts of the stage in which operations meet. */
+export interface PoolParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  /** Milliseconds that operations wait for each other. */
+  readonly windowMs: number;
+  /** Milliseconds that a batch waits for operations that can still add to it. */
+  readonly holdMs: number;
+  /** Called with the size of each batch that is sent, and the number of operations that wait for some of it. */
+  readonly onBatch?: ((size: { readonly operations: number; readonly demands: number }) => void) | undefined;
+  /** Called with the milliseconds that a batch has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+}
+
+interface WindowMeans extends PoolParts {
   readonly tenant: Tenant;
   readonly isUnderWay: () => boolean;
   /** Sends what has gathered; returns the instant to send the rest, in milliseconds since the epoch; null for none. */
@@ -478,7 +487,7 @@ interface Batching {
  * stage that remembers its operations: an operation joins it, and fetches by a stage of its own.
  * @param next fetches the demands of several operations, on behalf of all of them
  */
-export function createObservationPool(next: FetchBatch, parts: FiguresParts) {
+export function createObservationPool(next: FetchBatch, parts: PoolParts) {
   return {
     join({ tenant }: Caller) {
       // Most operations take everything from held entries, and open none.
@@ -551,7 +560,7 @@ export function createObservationPool(next: FetchBatch, parts: FiguresParts) {
   };
 }
 
-function openBatching(tenant: Tenant, next: FetchBatch, parts: FiguresParts): Batching {
+function openBatching(tenant: Tenant, next: FetchBatch, parts: PoolParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
   const queue = new Queue();
   /** Instant since which something waits for a minute window; null if nothing does. */

@@ -1,5 +1,11 @@
-import type { FiguresParts, ObservationEntry } from '../figures/entries.ts';
-import { type FetchCosts, type HeldFigures, type Revalidation, trafficOf } from '../figures/held.ts';
+import type { ObservationEntry } from '../figures/entries.ts';
+import {
+  type FetchCosts,
+  type HeldFigures,
+  type Revalidation,
+  type RevalidationParts,
+  trafficOf,
+} from '../figures/held.ts';
 import { timeIn } from '../periods.ts';
 import { makeCall, type Sending } from '../service/call.ts';
 import { heldRecords } from '../service/client.ts';
@@ -27,7 +33,7 @@ export function createRevalidation({
   freshness,
   now,
   mayRenew,
-}: FiguresParts): Revalidation['check'] {
+}: RevalidationParts): Revalidation['check'] {
   let share = EXPECTED_SHARE;
 
   /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */

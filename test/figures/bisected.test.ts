@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
+import type { FiguresParts } from '../../src/figures/client.ts';
 import {
   createDataCalls,
   type Refusal,
@@ -7,7 +8,7 @@ import {
   settleAs,
   type Task,
 } from '../../src/figures/data-calls.ts';
-import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
 import type { Rectangle } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { indicators } from '../../src/service/endpoints.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
+import type { FiguresParts } from '../../src/figures/client.ts';
 import { createDataFetch } from '../../src/figures/client.ts';
-import type { FiguresParts, Outcome, Telling } from '../../src/figures/entries.ts';
+import type { Outcome, Telling } from '../../src/figures/entries.ts';
 import { createRefusedNames } from '../../src/figures/entries.ts';
 import {
   covers,

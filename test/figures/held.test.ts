@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { FiguresParts, ObservationEntry, Outcome } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/figures/client.ts';
+import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
 import type { Revalidation } from '../../src/figures/held.ts';
 import { held, openHolding } from '../../src/figures/held.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';

@@ -1,6 +1,7 @@
 import { systemClock } from '../../src/async/clock.ts';
+import type { FiguresParts } from '../../src/figures/client.ts';
 import type { NameSearch } from '../../src/figures/data-calls.ts';
-import { createObservationEntries, type FiguresParts } from '../../src/figures/entries.ts';
+import { createObservationEntries } from '../../src/figures/entries.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 

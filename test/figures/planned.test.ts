@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
+import type { FiguresParts } from '../../src/figures/client.ts';
 import { covered, planned } from '../../src/figures/client.ts';
 import { called, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/figures/data-calls.ts';
-import type { FiguresParts, Outcome } from '../../src/figures/entries.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
 import { type Demand, demandFor, keyOf, type Mode, type Pair, pairsOf } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { FetchBatch, FiguresParts, Outcome } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/figures/client.ts';
+import type { FetchBatch, Outcome } from '../../src/figures/entries.ts';
 import { createObservationPool } from '../../src/figures/pool.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import type { Sending } from '../../src/service/call.ts';

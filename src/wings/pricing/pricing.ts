@@ -14,14 +14,9 @@ import { yieldToEventLoop } from '../../async/turns.ts';
 import { Failure } from '../../errors.ts';
 import { fragmentsIn, type Plan } from '../../execution/plan.ts';
 import { runPlan } from '../../execution/run.ts';
+import type { FiguresParts } from '../../figures/client.ts';
 import { createDataFetch, gathered } from '../../figures/client.ts';
-import {
-  createObservationEntries,
-  type FetchBatch,
-  type Figures,
-  type FiguresParts,
-  tellAll,
-} from '../../figures/entries.ts';
+import { createObservationEntries, type FetchBatch, type Figures, tellAll } from '../../figures/entries.ts';
 import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../figures/held.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { formatError, originalOf } from '../../graph/errors.ts';
