@@ -470,6 +470,15 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
         return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
       });
     },
+    /**
+     * Asks ahead for the rows that `rows` will want.
+     * @returns settles once they have come, and is never rejected; undefined if they are at hand
+     */
+    rowsAhead(wanted: WantedRows): Promise<unknown> | undefined {
+      const coming = mapValue(demandsOf(wanted), (demands) => withOutcomes(demands, asTheyAre));
+      // The field that wants them is told the error.
+      return coming instanceof Promise ? coming.catch(() => {}) : undefined;
+    },
     newest,
     /** Returns rows that came otherwise in the states in which the operation tells its figures. */
     inOneState: oneState.ofRows,

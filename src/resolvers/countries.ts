@@ -4,6 +4,7 @@ import {
   type GraphQLResolveInfo,
   getArgumentValues,
   getNamedType,
+  isAbstractType,
   isObjectType,
 } from 'graphql';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
@@ -28,8 +29,10 @@ import { plainFields, recordFields } from './fields.ts';
 import { byCode, byName, createListing, encodeId } from './lists.ts';
 import {
   askLatestAhead,
+  askRowsAhead,
   derivedOf,
   latestFigures,
+  type ObservationFilter,
   observationList,
   observationPage,
 } from './observations.ts';
@@ -158,6 +161,17 @@ export function countryByCode(
   return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
 }
 
+/** The country of a code as `countryByCode` finds it; its figures are asked for beside the list. */
+export function countryNamed(
+  code: string,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<CountryRef | null> {
+  return withFiguresAhead(countryByCode(code, context, info), context, info, (expected) =>
+    expected.has(code) ? [code] : [],
+  );
+}
+
 /** The country of an alpha-3 code; null if there is none. Asks for the list only if the alpha-2 code won't do. */
 export function countryByIso3(
   iso3: string,
@@ -219,10 +233,7 @@ export const resolvers = {
     },
     countriesConnection: (_, args, context, info) =>
       listing.page(args, context, () => loadCountries(args, context, info)),
-    country: (_, { code }, context, info) =>
-      withFiguresAhead(countryByCode(code, context, info), context, info, (expected) =>
-        expected.has(code) ? [code] : [],
-      ),
+    country: (_, { code }, context, info) => countryNamed(code, context, info),
   },
   Country: {
     id: ({ code }) => encodeId('Country', code),
@@ -303,21 +314,26 @@ const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, k
  * can be asked for: one round trip for both, in place of two. If the list lacks all of them, the call was for nothing.
  */
 
-interface LatestField {
+interface FiguresField {
   readonly definition: GraphQLField<unknown, unknown>;
   readonly nodes: RowsField['fieldNodes'];
   /** The figures to ask for, if no variables decide that. */
-  wanted?: WantedLatest;
+  wanted?: WantedFigures;
 }
 
-interface WantedLatest {
-  readonly metricKey: string;
-  readonly maxAgeMs: number;
-  readonly derived: ReturnType<typeof derivedOf>;
+interface WantedFigures {
+  readonly metricKeys: readonly string[];
+  /** True if they are rows, which are counted again once they are wanted. */
+  readonly areRows: boolean;
+  /** Asks for them of some countries; returns a promise that settles once they have come. */
+  readonly askFor: (codes: readonly string[], context: GraphContext) => Promise<unknown> | undefined;
 }
+
+/** Rows that are asked for ahead at most: about as many as one call brings. */
+const MAX_ROWS_AHEAD = 1_000;
 
 /**
- * Asks for the latest figures that are selected of countries, while these are loading, if that may be.
+ * Asks for the figures that are selected of countries, while these are loading, if that may be.
  * @param loading the countries
  * @param choose picks the countries that will be among them from the ones that the list is expected to have
  */
@@ -328,11 +344,11 @@ function withFiguresAhead<Result>(
   choose: (expected: ReadonlySet<string>) => readonly string[],
 ): PromiseOrValue<Result> {
   if (!(loading instanceof Promise)) return loading;
-  const fields = latestFieldsIn(info);
+  const fields = figuresFieldsIn(info);
   if (fields.length === 0) return loading;
   const expected = context.loaders.expectedCountries();
   const codes = expected === null ? [] : choose(expected);
-  const coming = codes.length === 0 ? null : latestAhead(fields, codes, context, info);
+  const coming = codes.length === 0 ? null : figuresAhead(fields, codes, context, info);
   return coming === null ? loading : marksAskedAhead(afterAll(loading, coming));
 }
 
@@ -348,16 +364,19 @@ async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknow
   }
 }
 
-/** The latest figures that are selected of countries; none if something else below them leads to figures. */
-const latestFieldsIn = perSelection((info: GraphQLResolveInfo): readonly LatestField[] => {
-  const type = getNamedType(info.returnType);
+/** The figures that are selected of countries; none if something else below them leads to figures. */
+const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly FiguresField[] => {
+  const named = getNamedType(info.returnType);
+  // An entity is one of several types.
+  const type = isAbstractType(named) ? info.schema.getType('Country') : named;
   if (!isObjectType(type)) return [];
-  const found: LatestField[] = [];
+  const found: FiguresField[] = [];
   for (const nodes of fieldsBelow(info, type)) {
     const definition = type.getFields()[nodes[0]?.name.value ?? ''];
     if (definition === undefined) continue;
     const named = getNamedType(definition.type);
-    if (definition.name === 'observation') found.push({ definition, nodes });
+    if (definition.name === 'observation' || definition.name === 'observations')
+      found.push({ definition, nodes });
     else if (asksForFigures(definition)) return [];
     else if (nodes.some(({ selectionSet }) => leadsToFigures(named, selectionSet, info))) return [];
   }
@@ -365,8 +384,8 @@ const latestFieldsIn = perSelection((info: GraphQLResolveInfo): readonly LatestF
 });
 
 /** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */
-function latestAhead(
-  fields: readonly LatestField[],
+function figuresAhead(
+  fields: readonly FiguresField[],
   codes: readonly string[],
   context: GraphContext,
   info: GraphQLResolveInfo,
@@ -374,19 +393,15 @@ function latestAhead(
   try {
     const wanted = fields.map((field) => wantedBy(field, info));
     const { listed, heldNames } = context.loaders;
+    const metricKeys = wanted.flatMap((field) => field.metricKeys);
+    const rows = wanted.filter(({ areRows }) => areRows).flatMap((field) => field.metricKeys);
+    if (rows.length * codes.length > MAX_ROWS_AHEAD) return null;
     // If a list is at hand that lacks the indicator, there may be no figures of it.
-    const isKnown = wanted.every(({ metricKey }) => listed.metrics.has(metricKey));
+    const isKnown = metricKeys.every((key) => listed.metrics.has(key));
     if (!isKnown && heldNames('metrics') !== null) return null;
     // The path of these keys is known once the countries are there.
-    doubtKeys(
-      context,
-      wanted.map(({ metricKey }) => metricKey),
-    );
-    const coming = wanted.map(({ metricKey, maxAgeMs, derived }) => {
-      askLatestAhead(derived, codes, metricKey, maxAgeMs, context);
-      return context.loaders.observations.nationalsAhead(codes, metricKey, maxAgeMs);
-    });
-    return Promise.all(coming);
+    doubtKeys(context, metricKeys);
+    return Promise.all(wanted.map(({ askFor }) => askFor(codes, context)));
   } catch {
     // The field itself will report the error.
     return null;
@@ -394,15 +409,37 @@ function latestAhead(
 }
 
 /** @throws GraphQLError if its arguments are invalid */
-function wantedBy(latest: LatestField, info: GraphQLResolveInfo): WantedLatest {
-  if (latest.wanted !== undefined) return latest.wanted;
-  const { definition, nodes } = latest;
+function wantedBy(selected: FiguresField, info: GraphQLResolveInfo): WantedFigures {
+  if (selected.wanted !== undefined) return selected.wanted;
+  const { definition, nodes } = selected;
   const { schema, fragments, variableValues, operation } = info;
   const args = getArgumentValues(definition, nodes[0] as FieldNode, variableValues);
-  const { metricKey, maxAge } = args as unknown as CountryObservationArgs;
-  checkMetricKey(metricKey);
   const field = { schema, fragments, variableValues, fieldNodes: nodes, returnType: definition.type };
-  const wanted = { metricKey, maxAgeMs: maxAgeMsOf(maxAge), derived: derivedOf(field) };
-  if (!operation.variableDefinitions?.length) latest.wanted = wanted;
+  const wanted = definition.name === 'observation' ? latestBy(args, field) : rowsBy(args, field);
+  if (!operation.variableDefinitions?.length) selected.wanted = wanted;
   return wanted;
+}
+
+function latestBy(args: object, field: RowsField): WantedFigures {
+  const { metricKey, maxAge } = args as CountryObservationArgs;
+  checkMetricKey(metricKey);
+  const [maxAgeMs, derived] = [maxAgeMsOf(maxAge), derivedOf(field)];
+  return {
+    metricKeys: [metricKey],
+    areRows: false,
+    askFor(codes, context) {
+      askLatestAhead(derived, codes, metricKey, maxAgeMs, context);
+      return context.loaders.observations.nationalsAhead(codes, metricKey, maxAgeMs);
+    },
+  };
+}
+
+/** @throws TypeError if the metrics are those of the catalogue, which has to come first */
+function rowsBy(args: object, field: RowsField): WantedFigures {
+  const filter = args as ObservationFilter;
+  const { metricKeys } = filter;
+  if (metricKeys == null) throw new TypeError('The catalogue names the metrics.');
+  const askFor: WantedFigures['askFor'] = (codes, context) =>
+    askRowsAhead(filter, codes, metricKeys, context, field);
+  return { metricKeys, areRows: true, askFor };
 }

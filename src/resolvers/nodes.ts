@@ -5,7 +5,7 @@ import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
 import { CountryCode, marksAskedAhead, type Representation } from '../graph/schema.ts';
 import { gatesBatch } from '../graph/selection.ts';
-import { countryByCode, countryByIso3 } from './countries.ts';
+import { countryByCode, countryByIso3, countryNamed } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { decodeId } from './lists.ts';
 import { observationOf } from './observations.ts';
@@ -147,7 +147,7 @@ export const entities = {
   Country: keyed('Country', 'code', (ref, context, info) =>
     ref.code === undefined && ref.iso3 !== undefined
       ? countryByIso3(iso3In(ref), context, info)
-      : countryByCode(codeIn(ref), context, info),
+      : countryNamed(codeIn(ref), context, info),
   ),
   Indicator: keyed('Indicator', 'key', (ref, context, info) =>
     indicatorByKey(keyIn(ref, 'key'), context, info, false),

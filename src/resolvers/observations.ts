@@ -305,6 +305,53 @@ export interface ObservationFilter {
 }
 
 /**
+ * The kind of figures that a filter asks for, of any countries and metrics.
+ * @throws Failure BAD_USER_INPUT if the arguments make no sense
+ */
+function askedBy(filter: ObservationFilter, field: RowsField) {
+  const { metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
+  if (fromYear != null && toYear != null && fromYear > toYear) {
+    throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
+  }
+  for (const key of metricKeys ?? []) checkMetricKey(key);
+  // The newest up to a year, or of a place, is seldom the newest of all, and stands in the series.
+  const isFromSeries = toYear != null || !latest || scope === 'PLACES';
+  const mode: Mode = isFromSeries ? 'series' : 'latest';
+  // Figures of places are not ranked.
+  const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
+  const isAgainstYearBefore = derived.some(
+    ({ name, since }) => (name === 'change' || name === 'growthPercent') && since == null,
+  );
+  const firstYear = fromYear == null || !isAgainstYearBefore ? fromYear : fromYear - 1;
+  return {
+    mode,
+    years: isFromSeries ? yearRange(firstYear, toYear) : null,
+    maxAgeMs: maxAgeMsOf(maxAge),
+    derived,
+    isNational: !isFromSeries && scope === 'NATIONAL',
+    /** True if the newest of each series has to be chosen here. */
+    isChosen: latest === true && isFromSeries,
+  };
+}
+
+/**
+ * Asks for the rows that {@link observationRows} will want of some countries, before these are there.
+ * @returns settles once they have come, and is never rejected; undefined if they are at hand
+ */
+export function askRowsAhead(
+  filter: ObservationFilter,
+  countryCodes: readonly string[],
+  metricKeys: readonly string[],
+  context: GraphContext,
+  field: RowsField,
+): Promise<unknown> | undefined {
+  const { mode, years, maxAgeMs, derived } = askedBy(filter, field);
+  const wanted = { mode, years, maxAgeMs, countryCodes, metricKeys: unique(metricKeys) };
+  if (derived.length > 0) askAhead(derived, wanted, context);
+  return context.loaders.observations.rowsAhead(wanted);
+}
+
+/**
  * The rows of every named country and metric, in the order of the names.
  * @param field field whose selection shows the fields derived of the rows
  * @throws Failure BAD_USER_INPUT before anything is asked for, if the arguments make no sense
@@ -315,38 +362,22 @@ export function observationRows(
   info: GraphQLResolveInfo,
   field: RowsField = info,
 ): PromiseOrValue<readonly ObservationRecord[]> {
-  const { countryCodes, metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
-  if (fromYear != null && toYear != null && fromYear > toYear) {
-    throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
-  }
-  for (const key of metricKeys ?? []) checkMetricKey(key);
+  const { countryCodes, metricKeys, latest } = filter;
+  const { isNational, isChosen, derived, ...asked } = askedBy(filter, field);
   const { loaders, batchGate } = context;
   // A list that hasn't gone by has no names at all.
   const { countries } = loaders.listed;
   const unlisted = countries.size === 0 ? [] : (countryCodes ?? []).filter((code) => !countries.has(code));
   if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
-  const maxAgeMs = maxAgeMsOf(maxAge);
   const within = (rows: readonly ObservationRecord[]) => chosen(rows, filter);
-  // The newest up to a year, or of a place, is seldom the newest of all, and stands in the series.
-  const isFromSeries = toYear != null || !latest || scope === 'PLACES';
-  const mode = isFromSeries ? 'series' : 'latest';
-  const isChosen = latest === true && isFromSeries;
   const where = isChosen ? info.path : undefined;
   const newestWithin = (rows: readonly ObservationRecord[]) => {
     const some = warnedOfPeriods(context, () => where ?? info.path, within(rows));
     const newest = loaders.observations.newest(some);
     return newest === null ? [] : [newest];
   };
-  const isNational = !isFromSeries && scope === 'NATIONAL';
-  // Figures of places are not ranked.
-  const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
-  const isAgainstYearBefore = derived.some(
-    ({ name, since }) => (name === 'change' || name === 'growthPercent') && since == null,
-  );
-  const firstYear = fromYear == null || !isAgainstYearBefore ? fromYear : fromYear - 1;
-  const years = isFromSeries ? yearRange(firstYear, toYear) : null;
   const load = (codes: readonly string[], keys: readonly string[]) => {
-    const wanted = { mode, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years } as const;
+    const wanted = { ...asked, countryCodes: unique(codes), metricKeys: unique(keys) };
     if (derived.length > 0) askAhead(derived, wanted, context);
     return loaders.observations.rows({ ...wanted, isNational }, isChosen ? newestWithin : within);
   };

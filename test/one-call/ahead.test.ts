@@ -41,6 +41,18 @@ describe('while the list of countries is on its way, figures', () => {
       'and what they are compared with',
       '{ country(code: "KE") { name observation(metricKey: "gdp_current_usd") { growthPercent } } }',
     ],
+    [
+      'beside rows, which travel in the same call',
+      `{ countries { name ${FIGURE} observations(metricKeys: ["life_expectancy"], latest: true) { value } } }`,
+    ],
+    [
+      'in series',
+      '{ country(code: "KE") { name observations(metricKeys: ["life_expectancy"]) { value year } } }',
+    ],
+    [
+      'of an entity',
+      `{ _entities(representations: [{ __typename: "Country", code: "KE" }]) { ... on Country { name ${FIGURE} } } }`,
+    ],
   ])('%s are asked for in the same round trip, and cost no more', async (_, query) => {
     await using program = await open();
     expect(await askedBeforeList(program, query)).toEqual(['/v1/countries', '/v1/data']);
@@ -55,8 +67,12 @@ describe('while the list of countries is on its way, figures', () => {
     ['of a region, which the list tells', `{ countries(region: "Africa") { name ${FIGURE} } }`],
     ['of a page, which the list tells', `{ countriesConnection(first: 3) { nodes { name ${FIGURE} } } }`],
     [
-      'beside others, which travel in the same call',
-      `{ countries { name ${FIGURE} observations(metricKeys: ["life_expectancy"], latest: true) { value } } }`,
+      'beside those of the whole catalogue',
+      `{ country(code: "KE") { name ${FIGURE} observations(latest: true) { value } } }`,
+    ],
+    [
+      'of more rows than a call brings',
+      `{ countries { name observations(metricKeys: [${Array.from({ length: 19 }, (_, i) => `"m${i}"`)}], latest: true) { value } } }`,
     ],
     ['that have no proper key', '{ countries { name observation(metricKey: "a b") { value } } }'],
   ])('%s, wait for it', async (_, query) => {
