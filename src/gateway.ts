@@ -105,15 +105,7 @@ export async function createGateway(parts: GatewayParts) {
   };
   const { persisted } = stage;
   const openRun = createOpenRun(stage, means);
-  const openIssued = async () =>
-    (await import('./wings/issued/exchange.ts')).openIssued({
-      config,
-      schema,
-      persisted,
-      now: clock.now,
-      onFault: observer.problem,
-    });
-  const issued = config.countryDataKey === undefined ? null : await openIssued();
+  const issued = await openIssuedKeys(stage);
   const callerOf = createCallers(tenants);
   const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);
   const kept = {
@@ -261,6 +253,19 @@ function holderOf(callerOf: CallerOf, issued: Issued | null) {
     const { tenant, flow } = callerOf({ authorization });
     return { name: tenant.digest, isUnproven: flow === UNPROVEN, isIssued: false };
   };
+}
+
+/** Opens the keys that this gateway issues; null if it holds none of the service's. */
+async function openIssuedKeys({
+  config,
+  schema,
+  persisted,
+  now,
+  onFault,
+}: OperationsParts): Promise<Issued | null> {
+  if (config.countryDataKey === undefined) return null;
+  const { openIssued } = await import('./wings/issued/exchange.ts');
+  return openIssued({ config, schema, persisted, now, onFault });
 }
 
 /** Opens the way in of subscriptions. */

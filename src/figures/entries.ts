@@ -230,14 +230,8 @@ interface Choice {
 
 export type ObservationEntries = ReturnType<typeof createObservationEntries>;
 
-/**
- * Holds figures by country, metric and mode, not by the address of the call: addresses of merged calls hardly ever
- * repeat, figures do.
- * @param several learns the countries and metrics that have several figures of a period
- */
-export function createObservationEntries(tenantCache: TenantCache, several = createSeveralFigures()) {
-  const shareTexts = createCommonTexts();
-
+/** Reads entries of stored values: what this process has put there is at hand, the rest is decoded once. */
+function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
   /**
    * The entry of a stored value; null if there is none, or not one that was put there.
    * @param years to find among ranges: the entry that was last known to hold, of those that have them all
@@ -284,6 +278,18 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     several.note(tenant, contenders(rows), false);
     return entries.put(owner, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
   }
+
+  return { entryOf, entriesIn };
+}
+
+/**
+ * Holds figures by country, metric and mode, not by the address of the call: addresses of merged calls hardly ever
+ * repeat, figures do.
+ * @param several learns the countries and metrics that have several figures of a period
+ */
+export function createObservationEntries(tenantCache: TenantCache, several = createSeveralFigures()) {
+  const shareTexts = createCommonTexts();
+  const { entryOf, entriesIn } = createEntryReader(several);
 
   /** True if the held latest figures are among the rows that the service may choose. */
   function areAmong(rows: Choice['among'], held: CacheEntry<unknown> | undefined, tenant: Tenant) {

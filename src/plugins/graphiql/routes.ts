@@ -7,6 +7,7 @@ import { brotliDecompress, gzip as zlibGzip } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isHeld } from '../../operations/messages.ts';
 import type { HttpHost } from '../../plugin.ts';
 import { taggedText } from '../../server/http.ts';
 import { packageFile } from '../../wings/own-version.ts';
@@ -105,11 +106,14 @@ async function assets(app: FastifyInstance): Promise<void> {
     const { 'accept-encoding': accepted = '' } = request.headers;
     const encoding = accepted.length <= MAX_ACCEPTED ? negotiator.negotiate(accepted) : 'identity';
     if (encoding === 'br' || !names.has(`${name}.br`)) return;
-    const unpacked = unpack(await readFile(`${ASSETS}${name}.br`));
-    reply.headers(LASTING).header('vary', 'accept-encoding');
+    // The name has a digest of the contents.
+    const etag = `W/"${name}"`;
+    reply.headers(LASTING).header('vary', 'accept-encoding').header('etag', etag);
+    if (isHeld(request.headers['if-none-match'], etag)) return reply.code(304).send();
     reply.type(TYPES[extname(name)] ?? 'application/octet-stream');
-    if (encoding !== 'gzip') return reply.send(await unpacked);
-    const gzipped = packed.get(name) ?? unpacked.then((bytes) => gzip(bytes));
+    const unpacked = async () => unpack(await readFile(`${ASSETS}${name}.br`));
+    if (encoding !== 'gzip') return reply.send(await unpacked());
+    const gzipped = packed.get(name) ?? unpacked().then((bytes) => gzip(bytes));
     packed.set(name, gzipped);
     return reply.header('content-encoding', 'gzip').send(await gzipped);
   });

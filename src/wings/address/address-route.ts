@@ -15,7 +15,7 @@ import {
   UNPROVEN,
   wholeBody,
 } from '../../operations/messages.ts';
-import { tableFormatFor, writtenAs } from '../../plugins/csv-tables/tabled.ts';
+import { tableFormatFor, writtenAs } from '../../operations/table-answers.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import type { AnswerSending } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
