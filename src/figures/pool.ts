@@ -3,6 +3,7 @@ import { untilAborted } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer, type Trace } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { type FetchBatch, type Outcome, type Outcomes, type Telling, tellAll } from './entries.ts';
@@ -523,6 +524,7 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
           const request: Request = { sending, demands, outcomes, batches: new Set(), onDone };
           requests.add(request);
           if (queue.add(request)) window.demanded();
+          else sending.payer.onLeave?.(observations.route);
           window.arrived(self);
           try {
             const waiting = demands.length > 0 ? untilAborted(done, sending.signal) : undefined;
@@ -579,7 +581,7 @@ function openBatching(tenant: Tenant, next: FetchBatch, parts: PoolParts): Batch
           queue.send(next, onBatch);
           return null;
         }
-        const refusal = ledger.refusal(tenant).with({ route: '/v1/data' });
+        const refusal = ledger.refusal(tenant).with({ route: observations.route });
         queue.endWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
         shutSinceMs = queue.isWaiting ? (shutSinceMs ?? clock.now()) : null;
         return queue.isWaiting ? opensAtMs : null;

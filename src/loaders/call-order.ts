@@ -18,12 +18,11 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, mayWait: (
   const leading = new Set<Leading>();
 
   return {
-    /** The payer of the operation, which tells of each call that is about to leave. */
+    /** The payer of the operation, which is told of each call that is about to leave, be it another operation's. */
     payer: {
-      reserve(route) {
-        const reservation = payer.reserve(route);
+      reserve: (route) => payer.reserve(route),
+      onLeave(route) {
         for (const one of leading) if (one.route === route) one.end();
-        return reservation;
       },
     } satisfies Payer,
     /** Has single records wait until a call to the route is about to leave, or the work is over without one. */

@@ -283,6 +283,8 @@ export interface Payer {
     charge(): void;
     release(): void;
   };
+  /** Called once a call to the route is about to leave that the operation waits for, whoever pays for it. */
+  onLeave?(route: string): void;
 }
 
 /** One ring of the way to the service, or all of them. */
@@ -463,6 +465,7 @@ export function sharedPayer(waiting: { values(): Iterable<Payer> }): Payer {
   return {
     reserve(route) {
       const reservation = reserve(route);
+      for (const payer of waiting.values()) payer.onLeave?.(route);
       return {
         charge() {
           reservation.release();

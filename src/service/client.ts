@@ -57,7 +57,11 @@ export function coalesced(next: Send): Send {
     const whose = call.isPublic ? '' : sending.caller.tenant.digest;
     const name = `${whose} ${call.target} ${JSON.stringify(sending.headers ?? null)}`;
     const known = inFlight.get(name);
-    known?.waiting.push(sending.payer);
+    if (known !== undefined) {
+      known.waiting.push(sending.payer);
+      // It is ahead of whatever the operation sends from now on.
+      sending.payer.onLeave?.(call.route);
+    }
     const shared = known ?? send(name, call, sending);
     return untilAborted(shared.answer, sending.signal, (end) => {
       shared.waiting.splice(shared.waiting.indexOf(sending.payer), 1);
