@@ -310,7 +310,7 @@ const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, k
 
 /*
  * The list tells which countries there are, and the text of the operation which of their figures are wanted. So while
- * the list is on its way, the figures of the countries on its last version, or of those that the service is known to cover,
+ * the list is on its way, the figures of the countries on its last version, or the one that the text names,
  * can be asked for: one round trip for both, in place of two. If the list lacks all of them, the call was for nothing.
  */
 
@@ -348,7 +348,9 @@ function withFiguresAhead<Result>(
   if (fields.length === 0) return loading;
   const expected = context.loaders.expectedCountries();
   const codes = expected === null ? [] : choose(expected);
-  const coming = codes.length === 0 ? null : figuresAhead(fields, codes, context, info);
+  // Before any list has come, a service that refuses names would be asked again and again for which of several is wrong.
+  const isGuess = codes.length > 1 && context.loaders.listed.countries.size === 0;
+  const coming = codes.length === 0 || isGuess ? null : figuresAhead(fields, codes, context, info);
   return coming === null ? loading : marksAskedAhead(afterAll(loading, coming));
 }
 
