@@ -14,6 +14,7 @@ import {
   areCopies,
   contenders,
   distinct,
+  isLatestStill,
   newestRows,
   periodKeyOf,
   putInOrder,
@@ -222,8 +223,10 @@ const UNTOLD = { isUntold: true };
 
 /** A latest figure that the service itself may choose otherwise than a series tells it. */
 interface Choice {
-  /** The rows that it may choose: if one of them is held, it stays. */
+  /** The newest rows of the series that it may choose: if one of them is held, it stays. */
   readonly among: readonly ObservationRecord[];
+  /** All rows of the series. */
+  readonly series: readonly ObservationRecord[];
   /** The value to hold else. */
   readonly otherwise: RawRows | typeof UNTOLD;
 }
@@ -291,22 +294,33 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
   const shareTexts = createCommonTexts();
   const { entryOf, entriesIn } = createEntryReader(several);
 
-  /** True if the held latest figures are among the rows that the service may choose. */
-  function areAmong(rows: Choice['among'], held: CacheEntry<unknown> | undefined, tenant: Tenant) {
-    const chosen = entryOf(held, tenant)?.rows ?? [];
-    return chosen.length > 0 && chosen.every((one) => rows.some((row) => areCopies(one, row)));
+  /**
+   * Returns true if the held latest figures may be those that the service chooses now. If the series shows that they are,
+   * they are as good as new.
+   */
+  function mayStay(
+    { among, series }: Choice,
+    held: CacheEntry<unknown> | undefined,
+    tenant: Tenant,
+    atMs: number,
+  ): boolean {
+    const entry = entryOf(held, tenant);
+    if (entry === null || entry.rows.length === 0) return false;
+    const isStill = entry.rows.every((one) => isLatestStill(one, series, entry.atMs));
+    if (isStill) entry.checkedAtMs = Math.max(entry.checkedAtMs, atMs);
+    return isStill || entry.rows.every((one) => among.some((row) => areCopies(one, row)));
   }
 
   /**
-   * Keeps the service's own choice for latest figures that a series came with, if one of the rows that it may choose is
-   * held as that. An older choice doesn't outlive the series.
+   * Keeps the service's own choice for latest figures that a series came with, if it is held and may be its choice still.
+   * An older choice doesn't outlive the series.
    * @param choices by the names of the latest figures
    */
   async function keepChosen(tenant: Tenant, choices: ReadonlyMap<string, Choice>, atMs: number) {
     const held = await tenantCache.read<unknown>(tenant, [...choices.keys()]);
     // A value put there since the read comes first.
     const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? held.get(name);
-    const gone = [...choices].filter(([name, { among }]) => !areAmong(among, heldNow(name), tenant));
+    const gone = [...choices].filter(([name, choice]) => !mayStay(choice, heldNow(name), tenant, atMs));
     if (gone.length === 0) return;
     tenantCache.keep(tenant, new Map(gone.map(([name, { otherwise }]) => [name, otherwise])), atMs);
   }
@@ -374,10 +388,11 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         if (mode === 'latest') continue;
         const latest = demandKey('latest', pair);
         if (newest.length <= 1) put(latest, newest);
-        else if (told.length > 1) choices.set(latest, { among: newest, otherwise: UNTOLD });
+        else if (told.length > 1) choices.set(latest, { among: newest, series: rows, otherwise: UNTOLD });
         else
           choices.set(latest, {
             among: newest.filter(({ locationName }) => locationName !== null),
+            series: rows,
             otherwise: rawOf(told),
           });
       }

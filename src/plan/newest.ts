@@ -1,4 +1,4 @@
-import { compareTimes, type Period, periodIn, periodOf } from '../periods.ts';
+import { compareTimes, type Period, periodIn, periodOf, timeIn } from '../periods.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 
 /** The fields that decide which of several rows is the newest. */
@@ -131,6 +131,19 @@ export function contenders(rows: readonly Row[]): readonly Row[] {
   const there = newestRows(rows);
   const isOfCountry = there.length > 1 && newestOf(there)?.locationName === null;
   return isOfCountry ? there.filter(isNational) : there;
+}
+
+/**
+ * Returns true if a row that the service chose as the latest figure at an instant is that still, by the rows of the
+ * series: it is one of them, and none for that time or a later one has been written since. The service may choose by
+ * another rule than ours.
+ */
+export function isLatestStill(chosen: Row, rows: readonly Row[], chosenAtMs: number): boolean {
+  const isSince = ({ retrievedAt }: Row) => (timeIn(retrievedAt)?.lastMs ?? Infinity) >= chosenAtMs;
+  return (
+    rows.some((row) => areCopies(row, chosen)) &&
+    !rows.some((row) => compareInTime(row, chosen) >= 0 && isSince(row))
+  );
 }
 
 /** The last day of a row's period; null if no rule reads it. */

@@ -144,8 +144,10 @@ function askAhead(derived: readonly DerivedField[], asked: FiguresAsked, context
       const pairs = { countryCodes: asked.countryCodes, metricKeys: [metricKey] };
       ifKnown('metrics', [metricKey], context, () => ask({ ...asked, ...pairs }, context));
     } else if (name === 'rank') {
-      const all = among == null ? [...COVERED_COUNTRIES] : [...new Set(among)];
-      ifKnown('countries', all, context, (countryCodes) => ask({ ...asked, countryCodes }, context));
+      const askFor = (countryCodes: readonly string[]) => ask({ ...asked, countryCodes }, context);
+      // The covered countries are asked for whether or not the list has them: the field wants them all.
+      if (among == null) askFor([...COVERED_COUNTRIES]);
+      else ifKnown('countries', [...new Set(among)], context, askFor);
     } else {
       const { since } = field;
       if (since != null) ask({ ...asked, mode: 'series', years: yearRange(since, since) }, context);

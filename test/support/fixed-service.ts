@@ -1,11 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-type Sent = Readonly<Record<string, unknown>>;
+export type Sent = Readonly<Record<string, unknown>>;
 
 export interface FixedRoutes {
-  /** Rows of `/v1/data`, in the order they are sent; the latest is the first of those with the highest year. */
+  /** Rows of `/v1/data`, in the order they are sent. */
   readonly rows?: readonly Sent[];
+  /** The latest of the rows of one country and metric; the first of those with the highest year, if it is left out. */
+  readonly latest?: (rows: readonly Sent[]) => Sent;
   /** Rows of `/v1/platform/etl-status`, as they are when it is asked. */
   readonly sources?: () => readonly Sent[];
   readonly signals?: Sent;
@@ -16,6 +18,7 @@ export interface FixedRoutes {
 /** A service that sends the given answers, good or bad; it knows no `limit` and no years. */
 export async function openFixedService({
   rows = [],
+  latest = firstOfNewest,
   sources = () => [],
   signals = {},
   refuses,
@@ -32,7 +35,7 @@ export async function openFixedService({
         codes.includes(String(country_code).toUpperCase()) && keys.includes(String(metric_key).toUpperCase()),
     );
     const isLatest = url.searchParams.get('latest') === 'true';
-    const found = isLatest ? latestOf(ofDemand) : ofDemand;
+    const found = isLatest ? latestOf(ofDemand, latest) : ofDemand;
     const bodies: Readonly<Record<string, unknown>> = {
       '/v1/data': { data: found, meta: { total: found.length } },
       '/v1/platform/etl-status': { data: sources() },
@@ -69,12 +72,11 @@ export async function openFixedService({
   };
 }
 
-function latestOf(rows: readonly Sent[]): readonly Sent[] {
-  const newest = new Map<string, Sent>();
-  for (const row of rows) {
-    const pair = `${row.country_code} ${row.metric_key}`;
-    const known = newest.get(pair);
-    if (known === undefined || Number(row.year) > Number(known.year)) newest.set(pair, row);
-  }
-  return [...newest.values()];
+function latestOf(rows: readonly Sent[], latest: (rows: readonly Sent[]) => Sent): readonly Sent[] {
+  const pairs = Map.groupBy(rows, ({ country_code, metric_key }) => `${country_code} ${metric_key}`);
+  return [...pairs.values()].map(latest);
+}
+
+function firstOfNewest(rows: readonly Sent[]): Sent {
+  return rows.reduce((newest, row) => (Number(row.year) > Number(newest.year) ? row : newest));
 }
