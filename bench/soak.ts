@@ -2,7 +2,7 @@
  * `npm run soak -- --budget 256 --minutes 30`: the memory of a gateway under the load of 200 keys, a line a
  * minute; exit code 1 if it goes beyond `MEMORY_MB`, or answers wrongly. `--cache redis` has it share a
  * Redis, `--workers 2` be several processes. More than one budget: one after the other, or `--together`.
- * `--picture FILE` draws it.
+ * `--picture FILE` draws it. `--pictures` has twelve drawers ask for pictures by address instead of the keys.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import { START_ARGS } from './race/servers.ts';
 import { short, table } from './race/table.ts';
 import { startLoad } from './soak/load.ts';
 import { drawSoaks } from './soak/picture.ts';
+import { openPictures, startDrawers } from './soak/pictures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     together: { type: 'boolean', default: false },
     picture: { type: 'string' },
+    pictures: { type: 'boolean', default: false },
   },
 });
 
@@ -44,6 +46,7 @@ await using upstream = await startListening({ args: ['bench/upstream.ts'], core:
 
 async function soak(budgetMb: string): Promise<readonly Line[]> {
   await using redis = values.cache === 'redis' ? await startRedis() : null;
+  using pictures = values.pictures ? await openPictures() : null;
   await using gateway = await startListening({
     args: START_ARGS,
     core: CORES,
@@ -53,14 +56,13 @@ async function soak(budgetMb: string): Promise<readonly Line[]> {
       WORKERS: values.workers,
       CACHE_URL: redis?.url ?? 'memory:',
       LOG_LEVEL: 'error',
+      ...pictures?.env,
     },
   });
-  const load = startLoad({
-    url: gateway.url,
-    keys: Number(values.keys),
-    perSecond: Number(values.rate),
-    seed: Number(values.seed),
-  });
+  const seed = Number(values.seed);
+  const load = values.pictures
+    ? startDrawers(gateway.url, seed)
+    : startLoad({ url: gateway.url, keys: Number(values.keys), perSecond: Number(values.rate), seed });
   const lines: Line[] = [];
   const startedAtMs = performance.now();
   const endsAtMs = startedAtMs + Number(values.minutes) * 60_000;

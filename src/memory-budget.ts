@@ -28,8 +28,26 @@ const LEAST_MB = { answering: 192, supervising: 96 };
 /** Megabytes that each takes before it holds anything, as `npm run soak` shows it. */
 const IDLE_MB = { answering: 170, supervising: 90 };
 
-/** Megabytes that the thread takes that draws pictures, if there are any by address: half of them for PNG. */
-const PICTURES_MB = 64;
+/**
+ * Megabytes that the thread takes that draws pictures, if there are any by address, beyond what an idle process takes: with
+ * baseline code alone, and with the engine's optimising compiler.
+ */
+const PICTURES_MB = { baseline: 64, optimised: 144 };
+
+/** Megabytes of a process's budget up to which the code that makes PNG stays baseline code. */
+const BASELINE_BUDGET_MB = 400;
+
+/**
+ * Flags of the engine for such a process: functions of WebAssembly are compiled when they are first called, and by the
+ * baseline compiler alone. The optimising one takes some 70 MB for the largest function of the code that makes PNG, which the
+ * allocator then keeps; without it a PNG takes up to twice the processor time.
+ */
+const BASELINE_WASM = [
+  '--wasm-lazy-compilation',
+  '--liftoff-only',
+  '--no-wasm-tier-up',
+  '--no-wasm-dynamic-tiering',
+];
 
 /** The share of a container's memory that is the program's: the rest is the system's, for files and sockets. */
 const CONTAINER_SHARE = 0.9;
@@ -98,16 +116,26 @@ function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): 
 
 /** Counts the megabytes without which a program of so many workers can't do. */
 function leastBudgetMb({ workers, publicDocuments }: Omit<Division, 'memoryMb'>): number {
-  const answeringMb = LEAST_MB.answering + (publicDocuments === undefined ? 0 : PICTURES_MB);
+  const answeringMb = LEAST_MB.answering + (publicDocuments === undefined ? 0 : PICTURES_MB.baseline);
   return workers * answeringMb + (workers > 1 ? LEAST_MB.supervising : 0);
 }
 
 /** Counts the bytes that are left for held entries, of all processes of a program together. */
-function spareBytes({ memoryMb, workers, publicDocuments }: Division): number {
-  const answeringMb = IDLE_MB.answering + (publicDocuments === undefined ? 0 : PICTURES_MB);
+function spareBytes(division: Division): number {
+  const { memoryMb, workers } = division;
+  const answeringMb = IDLE_MB.answering + picturesMb(division);
   const idleMb = workers * answeringMb + (workers > 1 ? IDLE_MB.supervising : 0);
   const heapMb = (workers * getHeapStatistics().heap_size_limit) / MB;
   return Math.max(0, Math.min(memoryMb, heapMb) - idleMb) * MB;
+}
+
+function picturesMb(division: Division): number {
+  if (division.publicDocuments === undefined) return 0;
+  return isBaseline(division) ? PICTURES_MB.baseline : PICTURES_MB.optimised;
+}
+
+function isBaseline({ memoryMb, workers }: Division): boolean {
+  return memoryMb / workers <= BASELINE_BUDGET_MB;
 }
 
 /** Derives the other bounds from the budget, in each worker. */
@@ -125,7 +153,10 @@ export function heldBounds(division: Division) {
   };
 }
 
-/** Bounds of pictures while they are made: the heap of their thread, the answers that it draws, and the pixels of a PNG. */
+/**
+ * Bounds of pictures while they are made: the heap of their thread, the answers that it draws, the pixels of a PNG, and flags
+ * of the engine to set before the thread begins.
+ */
 export function pictureBounds(division: Division) {
   const each = spareBytes(division) / division.workers;
   const within = (least: number, most: number, bytes: number) =>
@@ -135,6 +166,7 @@ export function pictureBounds(division: Division) {
     waitingBytes: within(2 * MB, 64 * MB, each * 0.05),
     answerBytes: within(1.5 * MB, 4 * MB, each * 0.01),
     maxPixels: within(3e6, 12e6, (each * 0.1) / PIXEL_BYTES),
+    engineFlags: isBaseline(division) ? BASELINE_WASM : [],
   };
 }
 

@@ -37,7 +37,7 @@ function open(limitMs = 10_000, waitingBytes = 1e6) {
   const folder = mkdtempDisposableSync(join(tmpdir(), 'drawer-'));
   const code = join(folder.path, 'worker.mjs');
   writeFileSync(code, CODE);
-  const drawer = new Drawer(code, SETTINGS, { heapMb: 64, waitingBytes }, limitMs);
+  const drawer = new Drawer(code, SETTINGS, { heapMb: 64, waitingBytes, engineFlags: [] }, limitMs);
   return {
     drawer,
     async [Symbol.asyncDispose]() {

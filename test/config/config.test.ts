@@ -172,9 +172,10 @@ describe('settings', () => {
         CACHE_URL: 'sqlite:f.db',
       };
       const config = readConfig({ MEMORY_MB: String(mb), ...env }, [], free);
-      const { heapMb, waitingBytes, answerBytes, maxPixels } = pictureBounds(config);
+      const { heapMb, waitingBytes, answerBytes, maxPixels, engineFlags } = pictureBounds(config);
       expect(heapMb + (waitingBytes + 4 * maxPixels) / 1e6).toBeLessThan(0.35 * mb);
       expect(answerBytes).toBeLessThanOrEqual(waitingBytes);
+      expect(engineFlags.includes('--liftoff-only')).toBe(mb <= 400);
       expect(config.cacheMaxBytes).toBeLessThan(
         readConfig({ MEMORY_MB: String(mb) }, [], free).cacheMaxBytes,
       );

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../errors.ts';
 import { BoundedCache, OVERHEAD_BYTES } from '../../store/lru.ts';
@@ -86,6 +87,8 @@ export interface DrawerBounds {
   readonly heapMb: number;
   /** Bytes of answers that wait to be drawn: one may always wait. */
   readonly waitingBytes: number;
+  /** Flags of the engine, which hold for all threads of the process. */
+  readonly engineFlags: readonly string[];
 }
 
 interface WaitingOrder {
@@ -212,6 +215,7 @@ export class Drawer {
   }
 
   #open(): Worker {
+    for (const flag of this.#bounds.engineFlags) setFlagsFromString(flag);
     const worker = new Worker(this.#code, {
       workerData: this.#settings,
       resourceLimits: { maxOldGenerationSizeMb: this.#bounds.heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
