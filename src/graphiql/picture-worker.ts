@@ -31,7 +31,7 @@ import {
 import type { Figure } from './chart/figures.ts';
 import { figuresIn } from './chart/figures.ts';
 import { figuresOf, notesOf, originOf, sourcesOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
-import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
+import { barsOf, MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
 import { asXml, framed, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
@@ -66,7 +66,7 @@ function subjectOf(pictures: readonly Picture[], look: PictureLook): Subject | n
 function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | null {
   const { indicator, highlight = [] } = given;
   const isMeant = ({ figures }: Picture) => figures.some((figure) => figure.indicator === indicator);
-  const drawable = pictures.filter(({ kind }) => kind !== 'values');
+  const drawable = pictures.map(alone).filter(({ kind }) => kind !== 'values');
   const left = indicator === undefined ? drawable[0] : drawable.find(isMeant);
   if (left === undefined || left.kind === 'values') return null;
   const look = lookOf(given);
@@ -86,6 +86,13 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       return posterOf(told, shown, highlight, isSynthetic, {}, at);
     },
   };
+}
+
+/** A figure that is the only one makes a bar: the table that GraphiQL shows of it is no picture. */
+function alone(picture: Picture): Picture {
+  const [figure, ...others] = picture.kind === 'values' ? picture.figures : [];
+  if (figure === undefined || others.length > 0) return picture;
+  return barsOf(figure.unit ?? figure.indicator, figure.indicator, [figure]);
 }
 
 function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | null {

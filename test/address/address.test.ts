@@ -180,6 +180,17 @@ describe('a public document', () => {
     expect(program.requests()).toEqual([]);
   });
 
+  it('of one figure is a bar, by one call', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const picture = await program.at('/c/bars.svg?codes=KE');
+    const text = await picture.text();
+    expect([picture.status, text.match(/>Kenya</g)?.length]).toEqual([200, 1]);
+    expect((await program.at('/c/bars.png?codes=KE')).status).toBe(200);
+    expect(await (await program.at('/c/bars?codes=KE')).text()).toContain('bars.svg?codes=KE');
+    expect(program.requests()).toHaveLength(1);
+  });
+
   it('has no picture if it has no figures, and says so', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
