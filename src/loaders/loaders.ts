@@ -318,6 +318,7 @@ export function createLoaders(parts: LoadersParts) {
       return load(...args);
     };
   const countries = list(service.countries);
+  const listsAtHand = new Map<Dimension, Exclude<Awaited<ReturnType<FindHeldNames>>, null>>();
   const sources = list(service.etlStatus);
   const catalogue = later(() => createCatalogue(ask, sending));
   const tickers = later(async () => {
@@ -371,7 +372,12 @@ export function createLoaders(parts: LoadersParts) {
       return countryCodes.size === 0 ? COVERED_COUNTRIES : countryCodes;
     },
     /** Returns the names of a list that is held, as the operation may be answered by it. Asks for nothing. */
-    heldNames: (dimension: Dimension) => parts.heldNames?.(dimension, sending.caller.tenant) ?? null,
+    /** Looks once an operation, as soon as there is a list at hand. */
+    heldNames(dimension: Dimension) {
+      const found = listsAtHand.get(dimension) ?? parts.heldNames?.(dimension, tenant) ?? null;
+      if (found !== null && !(found instanceof Promise)) listsAtHand.set(dimension, found);
+      return found;
+    },
     /** Counts that some of the answer follows from held names. */
     servedBy({ freshUntilMs }: HeldNames): void {
       sending.bill.cached += 1;

@@ -10,6 +10,11 @@ function figureOf(row: ObservationRecord): string {
   return JSON.stringify([year, period, asOfPeriod, locationName, source, datasetVersion, valueStatus, unit]);
 }
 
+function isSameValue(one: ObservationRecord, other: ObservationRecord): boolean {
+  const keys = ['value', 'estimateLow', 'estimateHigh'] as const;
+  return keys.every((key) => String(one[key]) === String(other[key]));
+}
+
 /** Indexes rows by their figures; null for a figure of which there are several. */
 function byFigure(rows: Rows): Map<string, ObservationRecord | null> {
   const found = new Map<string, ObservationRecord | null>();
@@ -89,14 +94,19 @@ export function createOneState() {
         return toldOf(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY);
       });
     },
-    /** Returns rows that came otherwise than by a demand in the states that the operation tells. */
+    /**
+     * Returns rows that came by another route in the states that the operation tells. A row of the same value stays: its
+     * record is that of its own route.
+     */
     ofRows(rows: Rows): Rows {
       index();
       const pairs = Map.groupBy(rows, keyOf);
       const states = new Map<ObservationRecord, ObservationRecord>();
       for (const [pair, some] of pairs)
-        for (const [i, state] of toldOf(pair, some, true).entries())
-          states.set(some[i] as ObservationRecord, state);
+        for (const [i, state] of toldOf(pair, some, true).entries()) {
+          const row = some[i] as ObservationRecord;
+          if (!isSameValue(state, row)) states.set(row, state);
+        }
       return rows.map((row) => states.get(row) ?? row);
     },
   };

@@ -313,8 +313,8 @@ export class AnswersTable implements Shrinkable {
 }
 
 /** Names the answer to a question: one that has been told to a key is none to a key of other rights. */
-function nameOf(question: string, { tenant, rights }: Caller): string {
-  return `${tenant.digest} ${rights?.name ?? ''}\n${question}`;
+function nameOf(question: string, { tenant: { digest }, rights }: Caller): string {
+  return rights === undefined ? `${digest}\n${question}` : `${digest} ${rights.name}\n${question}`;
 }
 
 /** Tells if an answer was made of fresh held answers alone. */

@@ -16,7 +16,7 @@ import { excerpt } from '../errors.ts';
 import { isDeep, MAX_NESTING, TOO_DEEP } from '../exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Caller, Purse, Trace } from '../service/call.ts';
-import { looksIssued, type Tenants } from '../tenants/tenant.ts';
+import type { Tenants } from '../tenants/tenant.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import { type AskedText, bareHash, type PersistedTexts, unknownOnError, unlisted } from './documents.ts';
 
@@ -48,8 +48,8 @@ export function createCallers(tenants: Tenants) {
     exchanged?: Exchanged,
   ): Caller => {
     const borne = exchanged?.authorization ?? given;
-    const authorization = borne !== null && looksIssued(borne) ? null : borne;
-    const tenant = tenants.of(authorization);
+    const tenant = tenants.of(borne);
+    const authorization = tenant.isNobody ? null : borne;
     const { purse, visitor, note, refusalOf, rights } = exchanged ?? {};
     const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
     since += 1;

@@ -79,6 +79,11 @@ export class Tenant {
     this.renew();
   }
 
+  /** True if there is no key of the service. */
+  get isNobody(): boolean {
+    return this.digest === NO_KEY;
+  }
+
   /**
    * True if the service has accepted the key lately. Anybody can make up keys, so a caller who has not shown a good one
    * gets little of the memory and of the processor, and takes none away from callers who have.
@@ -189,7 +194,7 @@ export class Tenants implements TenantTable {
     this.now = now;
   }
 
-  /** Finds the tenant that an `Authorization` header names; null names nobody. */
+  /** Finds the tenant that an `Authorization` header names; null names nobody, and so does what looks like an issued key. */
   of(authorization: string | null): Tenant {
     if (authorization === null) return this.named(NO_KEY);
     const atHand = this.#atHand.get(authorization);
@@ -197,7 +202,7 @@ export class Tenants implements TenantTable {
       this.#use(atHand);
       return atHand;
     }
-    const tenant = this.named(this.#digest(authorization));
+    const tenant = this.named(looksIssued(authorization) ? NO_KEY : this.#digest(authorization));
     if (this.#atHand.size >= MAX_AT_HAND) this.#atHand.clear();
     this.#atHand.set(authorization, tenant);
     return tenant;
