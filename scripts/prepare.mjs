@@ -69,9 +69,9 @@ function removeHeaders() {
 
 /** Takes a third off our package, which brings some packages (`bundleDependencies`) just as they are in the checkout. */
 function removeUnread() {
-  const bundled = Object.entries(read(`${root}package-lock.json`).packages).filter(
-    ([, { inBundle }]) => inBundle,
-  );
+  const lock = `${root}package-lock.json`;
+  if (!existsSync(lock)) return;
+  const bundled = Object.entries(read(lock).packages).filter(([, { inBundle }]) => inBundle);
   for (const [folder] of bundled) {
     if (!existsSync(root + folder)) continue;
     for (const entry of readdirSync(root + folder, { recursive: true, withFileTypes: true })) {

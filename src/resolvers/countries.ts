@@ -106,6 +106,7 @@ function loadCountries(
   }
   const selected = selectedOf(info);
   const wanted = [...new Set(codes)];
+  if (wanted.length === 0) return [];
   const alone = new Map(wanted.map((code) => [code, needsList ? null : countryWithoutList(code, selected)]));
   const areAlone = wanted.every((code) => alone.get(code) !== null);
   if (areAlone && !selected.isFromList) return wanted.map((code) => alone.get(code) ?? { code });
