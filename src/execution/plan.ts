@@ -396,12 +396,14 @@ class Planner {
     if (definition === undefined) return null;
     const shape = this.#shapeOf(definition.type, nodes, collecting);
     const isProperty = definition.resolve === undefined || definition.resolve === defaultFieldResolver;
+    const args = this.#argsOf(definition, node);
     const by =
       definition.extensions.batch !== undefined
         ? 'batch'
         : !isProperty
           ? 'resolver'
-          : shape.kind === 'leaf'
+          : // Arguments that are known with the variables may be an error.
+            shape.kind === 'leaf' && args !== null
             ? 'leaf property'
             : 'property';
     return {
@@ -413,7 +415,7 @@ class Planner {
       nodes,
       by,
       shape,
-      args: this.#argsOf(definition, node),
+      args,
     };
   }
 
