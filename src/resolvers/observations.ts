@@ -525,28 +525,30 @@ function liveIn({ live }: GraphContext): LiveSources {
   return live;
 }
 
+/** Fields of a figure that come from its row as they are, before a change too. */
+const FIGURE_FIELDS = [
+  'year',
+  'period',
+  'asOfPeriod',
+  'locationName',
+  'value',
+  'unit',
+  'valueStatus',
+  'isModelled',
+  'estimateLow',
+  'estimateHigh',
+  'datasetVersion',
+  'retrievedAt',
+  'record',
+] as const;
+
 export const resolvers = {
   Query: {
     observations: (_, args, context, info) => observationList(args, context, info),
     observationsConnection: (_, args, context, info) => observationPage(args, context, info),
   },
   Observation: {
-    ...plainFields(
-      'Observation',
-      'year',
-      'period',
-      'asOfPeriod',
-      'locationName',
-      'value',
-      'unit',
-      'valueStatus',
-      'isModelled',
-      'estimateLow',
-      'estimateHigh',
-      'datasetVersion',
-      'retrievedAt',
-      'record',
-    ),
+    ...plainFields('Observation', ...FIGURE_FIELDS),
     citation(row, { style }, context) {
       const { citing } = context;
       const { countryCode, countryName, metricKey, metricName, locationName, period, source } = row;
@@ -603,20 +605,5 @@ export const resolvers = {
     ...plainFields('ObservationChange', 'kind', 'observation', 'before'),
     formerId: ({ before }) => before && observationId(before),
   },
-  FormerObservation: plainFields(
-    'FormerObservation',
-    'year',
-    'period',
-    'asOfPeriod',
-    'locationName',
-    'value',
-    'unit',
-    'valueStatus',
-    'isModelled',
-    'estimateLow',
-    'estimateHigh',
-    'datasetVersion',
-    'retrievedAt',
-    'record',
-  ),
+  FormerObservation: plainFields('FormerObservation', ...FIGURE_FIELDS),
 } satisfies Resolvers;
