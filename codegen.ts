@@ -1,9 +1,16 @@
 import { globSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import type { Types } from '@graphql-codegen/plugin-helpers';
 import { Kind, parse, type TypeNode } from 'graphql';
 
 /** All of it, with the additions of settings. */
 const SDL = 'schema/**/*.graphql';
+
+/** A path as the file of the schema's types imports it. */
+const fromGenerated = (file: string) => {
+  const path = posix.relative('src/graphql/schema', file);
+  return path.startsWith('.') ? path : `./${path}`;
+};
 
 /** Files of a pattern that have an export of the name. */
 function filesWith(name: string, pattern: string): string[] {
@@ -23,16 +30,16 @@ function mappers(): Record<string, string> {
     .join('\n');
   const found: Record<string, string> = {};
   const files = [
-    'src/graph/context.ts',
-    'src/tenants/ledger.ts',
-    'src/wings/live/inbox.ts',
-    ...globSync('src/{service/records,wings/extra}/*.ts').sort(),
+    'src/graphql/schema/context.ts',
+    'src/keys/ledger.ts',
+    'src/plugins/subscriptions/inbox.ts',
+    ...globSync('src/{service/records,plugins/extra-routes}/*.ts').sort(),
   ];
   for (const file of files) {
     for (const [, name = '', kind = ''] of readFileSync(file, 'utf8').matchAll(
       /^export (?:interface|type) (\w+)(Ref|Record)\b/gm,
     )) {
-      const path = file.replace('src/graph/', './').replace('src/', '../');
+      const path = fromGenerated(file);
       if (new RegExp(`^type ${name}\\b`, 'm').test(sdl)) found[name] ??= `${path}#${name}${kind}`;
     }
   }
@@ -45,15 +52,15 @@ function mappers(): Record<string, string> {
 
 /** Lists the resolvers of every file of a folder, so that none is forgotten and all are checked by their types. */
 function resolverList(): string {
-  const domains = 'src/resolvers/!(generated).ts';
+  const domains = 'src/graphql/resolvers/!(generated).ts';
   const resolvers = exportsLike(/(?:resolvers|\w+Resolvers)/, domains);
   const batches = exportsLike(/batches/, domains);
-  const extras = filesWith('resolvers', 'src/wings/extra/*.ts');
+  const extras = filesWith('resolvers', 'src/plugins/extra-routes/*.ts');
   const files = [...new Set(resolvers.map(({ file }) => file))];
   const from = (found: readonly { readonly file: string; readonly name: string }[]) =>
     found.map(({ file, name }) => `${nounOf(file)}.${name}`).join(', ');
   return `// Written by \`npm run codegen\`.
-import type { Unprovided } from '../graph/schema.ts';
+import type { Unprovided } from '../schema/schema.ts';
 ${imports(files)}
 
 /** The resolvers of every domain. */
@@ -64,7 +71,7 @@ export const batches = [${from(batches)}];
 
 /** Resolvers of \`schema/extra\`, which are loaded if a setting asks for them. */
 export const extras = {
-${extras.map((file) => `  ${nounOf(file)}: () => import('../wings/extra/${file.split('/').at(-1)}'),\n`).join('')}};
+${extras.map((file) => `  ${nounOf(file)}: () => import('../../plugins/extra-routes/${file.split('/').at(-1)}'),\n`).join('')}};
 
 type Extra = Awaited<ReturnType<(typeof extras)[keyof typeof extras]>>['resolvers'];
 
@@ -160,7 +167,7 @@ const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']
 const config: Types.Config = {
   schema: SDL,
   generates: {
-    'src/graph/generated.ts': {
+    'src/graphql/schema/generated.ts': {
       plugins: ['typescript', 'typescript-resolvers'],
       config: {
         federation: true,
@@ -188,7 +195,7 @@ const config: Types.Config = {
       },
     },
     'clients/client/src/types-of-schema.ts': { plugins: [{ add: { content: typesOfSchema() } }] },
-    'src/resolvers/generated.ts': { plugins: [{ add: { content: resolverList() } }] },
+    'src/graphql/resolvers/generated.ts': { plugins: [{ add: { content: resolverList() } }] },
     'src/sandbox/routes.ts': { plugins: [{ add: { content: routeList() } }] },
   },
 };

@@ -1,14 +1,14 @@
 /**
  * `node --expose-gc bench/footprint.ts`: memory of operations that are kept ready, with their code compiled,
- * beside the estimate of `src/operations/documents.ts`. Ends with exit code 1 if the estimate is less.
+ * beside the estimate of `src/graphql/request/documents.ts`. Ends with exit code 1 if the estimate is less.
  */
 import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';
-import { compiled, type ObjectPlan, type Shape } from '../src/execution/plan.ts';
-import { createSchema } from '../src/graph/schema.ts';
-import { footprintOf, PreparedOperations } from '../src/operations/documents.ts';
-import { batches, resolvers } from '../src/resolvers/generated.ts';
-import { entities } from '../src/resolvers/nodes.ts';
+import { compiled, type ObjectPlan, type Shape } from '../src/graphql/execution/plan.ts';
+import { footprintOf, PreparedOperations } from '../src/graphql/request/documents.ts';
+import { batches, resolvers } from '../src/graphql/resolvers/generated.ts';
+import { entities } from '../src/graphql/resolvers/nodes.ts';
+import { createSchema } from '../src/graphql/schema/schema.ts';
 import { table } from './race/table.ts';
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>

@@ -1,22 +1,22 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
-import { systemClock } from '../src/async/clock.ts';
-import type { Figures } from '../src/figures/entries.ts';
-import { createObservationEntries } from '../src/figures/entries.ts';
-import type { GraphContext } from '../src/graph/context.ts';
-import { createSchema } from '../src/graph/schema.ts';
-import { createLoaders, createTickersLearned } from '../src/loaders/loaders.ts';
-import { Effort } from '../src/loaders/observations.ts';
-import { type Demand, type Mode, pairKey } from '../src/plan/demand.ts';
-import { createLearned } from '../src/plan/learned.ts';
-import { batches, resolvers } from '../src/resolvers/generated.ts';
-import { entities } from '../src/resolvers/nodes.ts';
+import { batches, resolvers } from '../src/graphql/resolvers/generated.ts';
+import { entities } from '../src/graphql/resolvers/nodes.ts';
+import type { GraphContext } from '../src/graphql/schema/context.ts';
+import { createSchema } from '../src/graphql/schema/schema.ts';
+import { Tenants } from '../src/keys/tenant.ts';
+import { ALONE, NO_TENANT_CACHE } from '../src/keys/tenant-cache.ts';
+import type { Figures } from '../src/observations/entries.ts';
+import { createObservationEntries } from '../src/observations/entries.ts';
+import { createLoaders, createTickersLearned } from '../src/observations/loaders/loaders.ts';
+import { Effort } from '../src/observations/loaders/observations.ts';
+import { type Demand, type Mode, pairKey } from '../src/observations/planner/demand.ts';
+import { createLearned } from '../src/observations/planner/learned.ts';
 import { type Bill, openBill, payerOf, type Sending } from '../src/service/call.ts';
 import { createUpstream } from '../src/service/client.ts';
 import { observations } from '../src/service/endpoints.ts';
 import type { ObservationRecord } from '../src/service/records/observations.ts';
-import { Tenants } from '../src/tenants/tenant.ts';
-import { ALONE, NO_TENANT_CACHE } from '../src/tenants/tenant-cache.ts';
-import { createWarnings } from '../src/warnings.ts';
+import { systemClock } from '../src/shared/async/clock.ts';
+import { createWarnings } from '../src/shared/warnings.ts';
 
 /** Rows that the service brings in one call, which a hand-written gateway knows from its documentation. */
 const MAX_ROWS = 1000;

@@ -97,7 +97,7 @@ const doneBefore = (sdl) => [
     to: 'buildASTSchema)(subgraph.document, { assumeValid: true })',
   },
   {
-    file: /src\/graph\/schema\.ts$/,
+    file: /src\/graphql\/schema\/schema\.ts$/,
     from: 'parse(readSdl(extra))',
     to: `(extra.length > 0 ? parse(readSdl(extra)) : JSON.parse(${JSON.stringify(JSON.stringify(sdl))}))`,
   },
@@ -111,11 +111,11 @@ const OUT = 'lib/program';
  * @param {string} root
  */
 export async function bundle(root) {
-  const { readSdl } = await import('../lib/graph/schema.js');
+  const { readSdl } = await import('../lib/graphql/schema/schema.js');
   const { plugin, check } = leaner(doneBefore(parse(readSdl(), { noLocation: true })));
   const built = await rolldown({
     cwd: root,
-    input: { main: 'src/cli/main.ts', 'memory-budget': 'src/memory-budget.ts' },
+    input: { main: 'src/cli/main.ts', 'memory-budget': 'src/config/memory-budget.ts' },
     platform: 'node',
     external: (id, importer) => APART.test(id) && standInFor(id, importer) === undefined,
     plugins: [plugin],

@@ -43,8 +43,8 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
 
 /** Refuses an SDL that isn't valid, with all that settings may add to it: the program that is built takes it as valid. */
 async function checkSchema() {
-  const { openSchema } = await import('../lib/gateway.js');
-  const { extras } = await import('../lib/resolvers/generated.js');
+  const { openSchema } = await import('../lib/gateway/gateway.js');
+  const { extras } = await import('../lib/graphql/resolvers/generated.js');
   await openSchema([]);
   await openSchema(Object.keys(extras));
 }
@@ -54,7 +54,7 @@ async function checkSchema() {
  * as that of an image. Nothing of it is of the time: one commit builds the same bytes.
  */
 async function stamp() {
-  const { commitHere } = await import('../lib/wings/own-version.js');
+  const { commitHere } = await import('../lib/shared/own-version.js');
   const commit = process.env.COMMIT || commitHere();
   writeFileSync(`${root}lib/build.json`, `${JSON.stringify({ commit })}\n`);
 }

@@ -59,8 +59,8 @@ performance.now = () => 0;
 
 const { createSandbox } = await import('../src/sandbox/sandbox.ts');
 const { keys } = await import('../src/sandbox/access.ts');
-const { readConfig } = await import('../src/config.ts');
-const { createGateway } = await import('../src/gateway.ts');
+const { readConfig } = await import('../src/config/config.ts');
+const { createGateway } = await import('../src/gateway/gateway.ts');
 const { plugins } = await import('../src/plugins.ts');
 
 const sandbox = createSandbox();

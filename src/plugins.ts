@@ -1,4 +1,4 @@
-import type { PluginDefinition } from './plugin.ts';
+import type { PluginDefinition } from './gateway/plugin.ts';
 import { batches } from './plugins/batches/plugin.ts';
 import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { graphiql } from './plugins/graphiql/plugin.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Cited, citationOf } from '../src/wings/citations.ts';
+import { type Cited, citationOf } from '../src/shared/citations.ts';
 
 const CITED: Cited = {
   source: 'world_bank_wdi',

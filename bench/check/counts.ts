@@ -3,9 +3,9 @@
  * <url>` counts calls and bytes, and with `characters` as a third argument the source that runs, which slows
  * the code down.
  */
-import { readConfig } from '../../src/config.ts';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
-import type { GatewayRequest, GatewayResponse } from '../../src/operations/messages.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import type { GatewayRequest, GatewayResponse } from '../../src/graphql/request/messages.ts';
 import { plugins } from '../../src/plugins.ts';
 import { median } from '../race/load.ts';
 import { ROWS, type Row } from '../race/rows.ts';

@@ -1,4 +1,4 @@
-import type { GatewayRequest } from '../../src/operations/messages.ts';
+import type { GatewayRequest } from '../../src/graphql/request/messages.ts';
 
 /** An attack by a client without a valid key. */
 export interface Attack {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { request } from 'undici';
-import { readConfig } from '../../src/config.ts';
-import { createGateway } from '../../src/gateway.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import { plugins } from '../../src/plugins.ts';
-import { createLog } from '../../src/wings/program/log.ts';
-import { createMetrics } from '../../src/wings/program/metrics.ts';
-import { createServer } from '../../src/wings/program/server.ts';
+import { createLog } from '../../src/server/log.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { createServer } from '../../src/server/server.ts';
 
 /** One request to a door that asks for no key, or comes without a good one. */
 export interface DoorAttack {

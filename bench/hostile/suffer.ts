@@ -1,8 +1,8 @@
 /** Lets one attack happen to a gateway of its own, and prints its outcome as JSON. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '../../src/config.ts';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
-import type { GatewayRequest } from '../../src/operations/messages.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import type { GatewayRequest } from '../../src/graphql/request/messages.ts';
 import { plugins } from '../../src/plugins.ts';
 import { ATTACKS, type Attack, requestOf, requestsOf } from './attacks.ts';
 import { DOOR_ATTACKS, type DoorAttack, openDoors } from './doors.ts';

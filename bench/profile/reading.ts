@@ -5,13 +5,13 @@
  * faster.
  */
 
-import { taken } from '../../src/async/turns.ts';
-import { isDeep, parseExactly } from '../../src/exact-json.ts';
-import { createCommonTexts } from '../../src/figures/entries.ts';
+import { createCommonTexts } from '../../src/observations/entries.ts';
 import { parsedByRows, type Read, ReceivedBody } from '../../src/service/bodies.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
 import { listIn, metaIn } from '../../src/service/records/envelope.ts';
 import { decodeObservations } from '../../src/service/records/observations.ts';
+import { taken } from '../../src/shared/async/turns.ts';
+import { isDeep, parseExactly } from '../../src/shared/exact-json.ts';
 import { startUpstream, type Upstream } from '../race/service.ts';
 import { table } from '../race/table.ts';
 

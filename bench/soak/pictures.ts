@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { KeyDesk } from '../../src/wings/issued/key-desk.ts';
-import { openKeyStore } from '../../src/wings/issued/key-store.ts';
+import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
+import { openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import { openFiles } from '../../test/address/publishing.ts';
 import { Dice } from '../../test/execution/dice.ts';
 import type { Answered } from './load.ts';

@@ -1,9 +1,10 @@
 /**
  * Measures the source: a pure function of its files. "Core" is `src` without `graphiql`, `sandbox` and
- * generated files; the kernel is the core without plugins, their list, wings and commands.
+ * generated files; the kernel is the core without plugins, their list and commands.
  */
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
+import { mayImport } from './layers.ts';
 
 export interface SourceFile {
   /** Path from the root of the project, with `/`. */
@@ -31,6 +32,7 @@ export interface Structure {
 }
 
 interface Import {
+  /** Path of a file of the project, or the name of a package. */
   readonly target: string;
   readonly isTypeOnly: boolean;
   /** True for an `import()`. */
@@ -53,14 +55,15 @@ interface Node {
 const ISLANDS = /^src\/(graphiql|sandbox)\//;
 const GENERATED = /(^|\/)generated\.ts$/;
 const PLUGINS = /^src\/plugins(\.ts$|\/)/;
-const OUTSIDE_KERNEL = /^src\/(wings|cli|plugins)\/|^src\/plugins\.ts$/;
+const OUTSIDE_KERNEL = /^src\/(cli|plugins)\/|^src\/plugins\.ts$/;
 const LIST = 'src/plugins.ts';
 const TAKES_LIST = /^src\/(cli\/|server\/library\.ts$)/;
 const FUNCTIONS = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 
 /** @param given files of `src`; others are left out */
 export function measure(given: readonly SourceFile[]): Structure {
-  const all = given.filter(({ path }) => /^src\/.*\.tsx?$/.test(path) && !ISLANDS.test(path)).map(parse);
+  const everything = given.filter(({ path }) => /^src\/.*\.tsx?$/.test(path)).map(parse);
+  const all = everything.filter(({ name }) => !ISLANDS.test(name));
   const core = all.filter(({ name }) => !GENERATED.test(name));
   const kernel = core.filter(({ name }) => !OUTSIDE_KERNEL.test(name));
   const functions = bySize(core.flatMap((file) => file.functions));
@@ -74,7 +77,13 @@ export function measure(given: readonly SourceFile[]): Structure {
         value: functions[0]?.lines ?? 0,
         places: functions.slice(0, 1).map(({ name }) => name),
       },
-      'wings that the kernel loads at start': listed(importsOf(kernel, /^src\/wings\//)),
+      'imports against the layers': listed(
+        everything.flatMap(({ name, imports }) =>
+          imports
+            .filter(({ target }) => !mayImport(name, target))
+            .map(({ target }) => `${target} by ${name}`),
+        ),
+      ),
       /** Of any kind: lazy ones and types too. The command line and the library take the list, and no more. */
       'imports of plugins by others': listed(
         core
@@ -125,15 +134,16 @@ function parse({ path, text }: SourceFile): ParsedFile {
   return { name: path, lines: countLines(text) - 1, functions, imports };
 }
 
-/** The import of another file of the project that a node makes, if it does. */
+/** The import that a node makes, if it does. */
 function importIn(node: Node, path: string): Import | null {
   const isType = node.importKind === 'type' || node.exportKind === 'type' || hasTypesAlone(node);
   const source = isNode(node.source) ? node.source : node.argument;
   if (!/^((Import|ExportNamed|ExportAll)Declaration|ImportExpression|TSImportType)$/.test(node.type))
     return null;
-  if (!isNode(source) || typeof source.value !== 'string' || !source.value.startsWith('.')) return null;
+  if (!isNode(source) || typeof source.value !== 'string') return null;
+  const { value } = source;
   return {
-    target: normalize(join(dirname(path), source.value)),
+    target: value.startsWith('.') ? normalize(join(dirname(path), value)) : value,
     isTypeOnly: isType || node.type === 'TSImportType',
     isLazy: node.type === 'ImportExpression',
   };
@@ -143,14 +153,6 @@ function importIn(node: Node, path: string): Import | null {
 function hasTypesAlone({ specifiers }: Node): boolean {
   if (!Array.isArray(specifiers) || specifiers.length === 0) return false;
   return specifiers.every((specifier) => isNode(specifier) && specifier.importKind === 'type');
-}
-
-function importsOf(files: readonly ParsedFile[], targets: RegExp): string[] {
-  return files.flatMap(({ name, imports }) =>
-    imports
-      .filter(({ target, isTypeOnly, isLazy }) => targets.test(target) && !isTypeOnly && !isLazy)
-      .map(({ target }) => `${target} by ${name}`),
-  );
 }
 
 /** The folder of a plugin's file; empty for any other. */

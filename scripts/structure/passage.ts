@@ -19,6 +19,5 @@ export function numbersOf(way: string, { entered, returns }: Passage): Record<st
   return {
     [`files of ${way}`]: entered.size,
     [`returns of ${way}`]: returns,
-    [`wings of ${way}`]: [...entered].filter((path) => path.startsWith('src/wings/')).length,
   };
 }

@@ -4,10 +4,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Response } from 'undici';
 import { z } from 'zod';
-import { type Config, ConfigError, type OutgoingProxy, outgoingProxyIn, readConfig } from '../config.ts';
-import { excerpt } from '../errors.ts';
-import { httpDateIn } from '../periods.ts';
+import {
+  type Config,
+  ConfigError,
+  type OutgoingProxy,
+  outgoingProxyIn,
+  readConfig,
+} from '../config/config.ts';
 import { plugins } from '../plugins.ts';
+import { excerpt } from '../shared/errors.ts';
+import { httpDateIn } from '../shared/periods.ts';
 import { reasonOf } from './formats.ts';
 import { strangeSettings } from './strange-settings.ts';
 
@@ -143,7 +149,7 @@ function packagesFinding(): Finding {
 async function documentsFinding({ trustedDocuments }: Config): Promise<Finding | null> {
   if (trustedDocuments === undefined) return null;
   const name = 'trusted documents';
-  const { openTrusted } = await import('../wings/trusted.ts');
+  const { openTrusted } = await import('../graphql/request/trusted.ts');
   return openTrusted(trustedDocuments).then(
     ({ trusted, stop }) => {
       stop();
@@ -206,7 +212,7 @@ async function keyFinding(base: string, key: string, get: Get): Promise<Finding>
   const { status } = asked;
   if (status === 200) return { isWell: true, name, text: 'accepted, for one call of its quota' };
   const body: unknown = await asked.json().catch(() => null);
-  const { isOwnError } = await import('../wings/failed-answers.ts');
+  const { isOwnError } = await import('../service/failed-answers.ts');
   if (!isOwnError(body)) {
     const text = `/v1/countries answers ${status} with a page that is not the service's, which says nothing of the key`;
     return { isWell: false, name, text };
@@ -252,7 +258,7 @@ async function storeFinding(config: Config): Promise<Finding> {
   }
   if (cacheUrl.startsWith('sqlite:')) return fileFinding(cacheUrl.slice('sqlite:'.length));
   // Not the address, which may hold a password.
-  const { openStore } = await import('../store/store.ts');
+  const { openStore } = await import('../cache/store.ts');
   let fault: unknown;
   try {
     const store = await openStore({

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import type { tablesInAnswer } from '../tables/answer-tables.ts';
-import { cellText, csvLine, jsonLine } from '../tables/cells.ts';
+import type { tablesInAnswer } from '../graphql/request/answer-tables.ts';
+import { cellText, csvLine, jsonLine } from '../shared/cells.ts';
 
 /** A fault of a command's arguments, or of a thing that it found: the user reads `message`, and no stack. */
 export class CommandError extends Error {

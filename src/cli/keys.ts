@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readConfig } from '../config.ts';
-import { timeIn } from '../periods.ts';
+import { readConfig } from '../config/config.ts';
+import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from '../plugins/issued-keys/key-desk.ts';
+import { openKeyStore } from '../plugins/issued-keys/key-store.ts';
 import { plugins } from '../plugins.ts';
 import { TAGS } from '../service/call.ts';
-import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from '../wings/issued/key-desk.ts';
-import { openKeyStore } from '../wings/issued/key-store.ts';
+import { timeIn } from '../shared/periods.ts';
 import { CommandError, formatted } from './formats.ts';
 
 const EXAMPLES = `

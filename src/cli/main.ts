@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ConfigError, readConfig } from '../config.ts';
-import { remarkOnBudget } from '../memory-budget.ts';
+import { ConfigError, readConfig } from '../config/config.ts';
+import { remarkOnBudget } from '../config/memory-budget.ts';
 import { plugins } from '../plugins.ts';
-import { ownVersion } from '../wings/own-version.ts';
-import type { Log } from '../wings/program/log.ts';
-import { WorkerEnded } from '../wings/workers/supervisor.ts';
+import type { Log } from '../server/log.ts';
+import { ownVersion } from '../shared/own-version.ts';
 import { CommandError, questionFrom } from './formats.ts';
 import type { query } from './query.ts';
 import type { Program } from './serve.ts';
 import { strangeSettings } from './strange-settings.ts';
+import { WorkerEnded } from './workers/supervisor.ts';
 
 /**
  * Makes the option of the key. A key on a command line can be read by others on the machine; in the environment it
@@ -209,12 +209,12 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env, plugins);
-  const { createLog, standardError } = await import('../wings/program/log.ts');
+  const { createLog, standardError } = await import('../server/log.ts');
   const outlet = standardError();
   const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
   const log = createLog(config.logLevel, outlet, ownId);
   if (ownId !== undefined) {
-    const worker = (await import('../wings/workers/workers.ts')).createWorker(config, log);
+    const worker = (await import('./workers/workers.ts')).createWorker(config, log);
     onFault(log, () => worker.drain(0));
     await worker.start();
     return;
@@ -245,7 +245,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   // Each way to start the program loads what it takes.
   const program =
     config.workers > 1
-      ? await (await import('../wings/workers/workers.ts')).startWorkers(config, log, outlet)
+      ? await (await import('./workers/workers.ts')).startWorkers(config, log, outlet)
       : await (await import('./serve.ts')).startProgram(config, log);
   const { url, adminUrl, sandbox } = program;
   drain = program.drain;

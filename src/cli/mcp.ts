@@ -7,16 +7,16 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { ConfigError, readConfig } from '../config.ts';
-import { parseExactly } from '../exact-json.ts';
-import { createGateway } from '../gateway.ts';
+import { ConfigError, readConfig } from '../config/config.ts';
+import { createGateway } from '../gateway/gateway.ts';
+import { openKeyStore } from '../plugins/issued-keys/key-store.ts';
+import { ToolBudgets } from '../plugins/mcp-tools/budgets.ts';
+import { openToolCallers } from '../plugins/mcp-tools/tool-callers.ts';
+import { createToolServers, withoutNulls } from '../plugins/mcp-tools/tool-server.ts';
 import { plugins } from '../plugins.ts';
-import { openKeyStore } from '../wings/issued/key-store.ts';
-import { ownBuild } from '../wings/own-version.ts';
-import { createLog } from '../wings/program/log.ts';
-import { ToolBudgets } from '../wings/tools/budgets.ts';
-import { openToolCallers } from '../wings/tools/tool-callers.ts';
-import { createToolServers, withoutNulls } from '../wings/tools/tool-server.ts';
+import { createLog } from '../server/log.ts';
+import { parseExactly } from '../shared/exact-json.ts';
+import { ownBuild } from '../shared/own-version.ts';
 import { CommandError } from './formats.ts';
 import { openSandbox } from './serve.ts';
 import { strangeSettings } from './strange-settings.ts';

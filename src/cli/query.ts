@@ -1,15 +1,15 @@
 import { GraphQLError, parse } from 'graphql';
-import { readConfig } from '../config.ts';
-import { parseExactly } from '../exact-json.ts';
-import { wholeBody } from '../operations/messages.ts';
+import { readConfig } from '../config/config.ts';
+import { TooManyFields, tablesInAnswer } from '../graphql/request/answer-tables.ts';
+import { wholeBody } from '../graphql/request/messages.ts';
 import { plugins } from '../plugins.ts';
-import { TooManyFields, tablesInAnswer } from '../tables/answer-tables.ts';
-import { BYTE_ORDER_MARK } from '../tables/cells.ts';
+import { BYTE_ORDER_MARK } from '../shared/cells.ts';
+import { parseExactly } from '../shared/exact-json.ts';
 import { CommandError, formatted, type questionFrom, reasonOf } from './formats.ts';
 
 /** Opens a gateway that holds nothing and logs nothing. */
 async function openQuietly(upstreamUrl: string, settings: Parameters<typeof readConfig>[0] = {}) {
-  const { createGateway } = await import('../gateway.ts');
+  const { createGateway } = await import('../gateway/gateway.ts');
   const config = readConfig({ CACHE_URL: 'none', ...settings }, plugins);
   const observer = { operation() {}, attempt() {}, problem() {} };
   return createGateway({ config, plugins, upstreamUrl, observer });
@@ -22,7 +22,7 @@ const NOWHERE = 'http://127.0.0.1';
 export async function sdlFor(whom: string, env: NodeJS.ProcessEnv): Promise<string> {
   const ofSdl = Object.entries(env).filter(([name]) => name.startsWith('SUBGRAPH_'));
   const gateway = await openQuietly(NOWHERE, Object.fromEntries(ofSdl));
-  const { printClientSdl } = await import('../graph/schema.ts');
+  const { printClientSdl } = await import('../graphql/schema/schema.ts');
   const sdl = whom === 'clients' ? printClientSdl(gateway.schema) : gateway.sdl;
   await gateway.stop();
   return sdl;

@@ -1,14 +1,14 @@
-import { type Config, type OtlpProtocol, tracingIn } from '../config.ts';
-import { createGateway, type Observer } from '../gateway.ts';
-import { MB, processBudgetMb } from '../memory-budget.ts';
+import type { HubLink } from '../cache/store.ts';
+import { type Config, type OtlpProtocol, tracingIn } from '../config/config.ts';
+import { MB, processBudgetMb } from '../config/memory-budget.ts';
+import { createGateway, type Observer } from '../gateway/gateway.ts';
 import { plugins } from '../plugins.ts';
-import type { HubLink } from '../store/store.ts';
-import { ownBuild, ownVersion } from '../wings/own-version.ts';
-import { boundMemory } from '../wings/program/heap-growth.ts';
-import type { Log } from '../wings/program/log.ts';
-import { createMetrics, type Metrics, type MetricsSnapshot } from '../wings/program/metrics.ts';
-import { createServer } from '../wings/program/server.ts';
-import type { Addresses } from '../wings/workers/supervisor.ts';
+import { boundMemory } from '../server/heap-growth.ts';
+import type { Log } from '../server/log.ts';
+import { createMetrics, type Metrics, type MetricsSnapshot } from '../server/metrics.ts';
+import { createServer } from '../server/server.ts';
+import { ownBuild, ownVersion } from '../shared/own-version.ts';
+import type { Addresses } from './workers/supervisor.ts';
 
 export interface Program extends Addresses {
   /** The embedded sandbox, if no service is configured. */
@@ -84,7 +84,7 @@ export async function startProgram(
 
 /** Opens OpenTelemetry, which is loaded only if it is asked for. */
 async function openTracer(protocol: OtlpProtocol, observer: Observer) {
-  const { createTracer } = await import('../wings/tracing.ts');
+  const { createTracer } = await import('../plugins/tracing/tracing.ts');
   return createTracer(ownVersion(), protocol, (fault) => observer.problem(fault, 'tracing'));
 }
 

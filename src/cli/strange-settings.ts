@@ -1,4 +1,4 @@
-import { settingNamesOf } from '../config.ts';
+import { settingNamesOf } from '../config/config.ts';
 import { plugins } from '../plugins.ts';
 
 const settingNames = settingNamesOf(plugins);

@@ -1,7 +1,7 @@
 import { useGraphiQL } from '@graphiql/react';
 import { isEnumType } from 'graphql';
 import { useEffect, useState } from 'react';
-import { timeIn } from '../periods.ts';
+import { timeIn } from '../shared/periods.ts';
 import type { GraphError } from './answer.ts';
 import { lastExchange } from './exchange.ts';
 import { useStore } from './store.ts';

@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import { timeIn } from '../periods.ts';
+import { timeIn } from '../shared/periods.ts';
 
 /** A text of the schema or of an error, its `code` in backticks as code. */
 export function Words({ text }: { readonly text: string }) {

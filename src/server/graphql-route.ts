@@ -16,13 +16,18 @@ import {
 } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody, excerpt } from '../errors.ts';
-import { isDeepJson, TOO_DEEP } from '../exact-json.ts';
-import type { Gateway } from '../gateway.ts';
-import { ACCEPT_QUERY } from '../operations/apollo.ts';
-import { type GatewayRequest, type GatewayResponse, isModern, WrittenBody } from '../operations/messages.ts';
-import type { PluginHttp } from '../plugin.ts';
-import type { LiveTransport } from '../wings/live/transports.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { PluginHttp } from '../gateway/plugin.ts';
+import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
+import {
+  type GatewayRequest,
+  type GatewayResponse,
+  isModern,
+  WrittenBody,
+} from '../graphql/request/messages.ts';
+import type { LiveTransport } from '../plugins/subscriptions/transports.ts';
+import { errorBody, excerpt } from '../shared/errors.ts';
+import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
 import { type AnswerSending, flat, headFault, hijacked } from './http.ts';
 import { readPacked } from './packed-requests.ts';
 
@@ -75,7 +80,8 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   });
 
   const { live } = gateway;
-  const stream = live && (await import('../wings/live/transports.ts')).liveStream(app, live, problem);
+  const stream =
+    live && (await import('../plugins/subscriptions/transports.ts')).liveStream(app, live, problem);
   if (stream !== null) onTransport(stream);
 
   function answerWhole(request: FastifyRequest, reply: FastifyReply): void {

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isHeld } from '../operations/messages.ts';
-import { withoutPort } from '../tenants/visitor.ts';
+import { entityTag, isHeld } from '../graphql/request/messages.ts';
+import { withoutPort } from '../keys/visitor.ts';
 
 /** The means by which answers are sent. */
 export interface AnswerSending {

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../config.ts';
-import { createGateway as openGateway } from '../gateway.ts';
-import { waitingBounds } from '../memory-budget.ts';
-import { ChangedRequest, type GatewayRequest, type GatewayResponse } from '../operations/messages.ts';
-import type { PluginDefinition } from '../plugin.ts';
+import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../config/config.ts';
+import { waitingBounds } from '../config/memory-budget.ts';
+import { createGateway as openGateway } from '../gateway/gateway.ts';
+import type { PluginDefinition } from '../gateway/plugin.ts';
+import { ChangedRequest, type GatewayRequest, type GatewayResponse } from '../graphql/request/messages.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, requestIdOf, unlessLeft } from './http.ts';
 
-export type { OperationEvent } from '../operations/run.ts';
-export type { HttpHost, Kernel, Plugin, PluginDefinition, PluginHttp } from '../plugin.ts';
-export { definePlugin } from '../plugin.ts';
+export type { HttpHost, Kernel, Plugin, PluginDefinition, PluginHttp } from '../gateway/plugin.ts';
+export { definePlugin } from '../gateway/plugin.ts';
+export type { OperationEvent } from '../graphql/request/run.ts';
 export type { Attempt } from '../service/call.ts';
 export type { GatewayRequest, GatewayResponse, SettingName };
 export { ChangedRequest, ConfigError, libraryPlugins };

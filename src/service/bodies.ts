@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
-import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../async/turns.ts';
-import { Failure } from '../errors.ts';
-import { isDeep, MAX_NESTING, parseExactly } from '../exact-json.ts';
+import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../shared/async/turns.ts';
+import { Failure } from '../shared/errors.ts';
+import { isDeep, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
 import type { Call } from './call.ts';
 import { recordsOfRows } from './records/envelope.ts';
 
@@ -85,7 +85,7 @@ async function readWhole(bytes: Buffer, isLong: boolean, job: Job): Promise<Read
     return { bytes, body };
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    const { parsedLeniently } = await import('../wings/lenient-json.ts');
+    const { parsedLeniently } = await import('./lenient-json.ts');
     try {
       const body = await timeSliced(job, parsedLeniently(textOf(bytes), parsedInPieces));
       return { bytes, body, rows: null };

@@ -2,10 +2,11 @@
  * A request to the metered service as a value. It is planned, priced, compared, shared and refused in this form,
  * and only `http.ts` ever sends one.
  */
-import type { Flow, Job } from '../async/turns.ts';
-import { Failure, type FailureCode } from '../errors.ts';
-import type { QuotaRecord, RateLimit } from '../tenants/ledger.ts';
-import type { Tenant } from '../tenants/tenant.ts';
+
+import type { QuotaRecord, RateLimit } from '../keys/ledger.ts';
+import type { Tenant } from '../keys/tenant.ts';
+import type { Flow, Job } from '../shared/async/turns.ts';
+import { Failure, type FailureCode } from '../shared/errors.ts';
 
 /** Parts of the graph that an issued key can be kept out of, as the SDL tags their types. All the rest is `base`. */
 export const TAGS = ['figures', 'markets', 'government', 'trade', 'policy'] as const;

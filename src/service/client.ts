@@ -1,20 +1,20 @@
 import CachePolicy from 'http-cache-semantics';
-import type { Clock } from '../async/clock.ts';
-import { type PromiseOrValue, untilAborted } from '../async/turns.ts';
-import type { OutgoingProxy } from '../config.ts';
-import { Failure, type FailureCode } from '../errors.ts';
-import { numberOf } from '../exact-json.ts';
-import { createObjectMemo, type Lookups, TransientMap } from '../store/lru.ts';
-import type { SharedCounters } from '../store/store.ts';
-import { createLedger } from '../tenants/ledger.ts';
-import { PUBLIC, type Tenant, type Tenants } from '../tenants/tenant.ts';
+import { createObjectMemo, type Lookups, TransientMap } from '../cache/lru.ts';
+import type { SharedCounters } from '../cache/store.ts';
+import type { OutgoingProxy } from '../config/config.ts';
+import { createLedger } from '../keys/ledger.ts';
+import { PUBLIC, type Tenant, type Tenants } from '../keys/tenant.ts';
 import {
   ALONE,
   type CacheEntry,
   type InFlight,
   NO_TENANT_CACHE,
   type TenantCache,
-} from '../tenants/tenant-cache.ts';
+} from '../keys/tenant-cache.ts';
+import type { Clock } from '../shared/async/clock.ts';
+import { type PromiseOrValue, untilAborted } from '../shared/async/turns.ts';
+import { Failure, type FailureCode } from '../shared/errors.ts';
+import { numberOf } from '../shared/exact-json.ts';
 import { PageInstead } from './bodies.ts';
 import {
   type Answer,
@@ -564,7 +564,7 @@ export function createUpstream(parts: UpstreamParts) {
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const heard = gate.hearing(http.send);
-  const spans = parts.isTraced ? import('../wings/tracing.ts') : null;
+  const spans = parts.isTraced ? import('../plugins/tracing/tracing.ts') : null;
   const paced = rateLimited(
     spans === null ? heard : async (...sent) => (await spans).tracedAttempts(heard)(...sent),
     ledger,
@@ -579,7 +579,9 @@ export function createUpstream(parts: UpstreamParts) {
   const looking =
     routes.size === 0
       ? null
-      : import('../wings/extra/absent-routes.ts').then((wing) => wing.absentRoutes(watched, routes, elapsed));
+      : import('../plugins/extra-routes/absent-routes.ts').then((part) =>
+          part.absentRoutes(watched, routes, elapsed),
+        );
   const there: Send = async (call, sending) =>
     ((routes.has(call.route) && (await looking)) || watched)(call, sending);
   const send = coalesced(looking === null ? watched : there);

@@ -1,8 +1,8 @@
-import type { Clock } from '../async/clock.ts';
-import { excerpt, Failure } from '../errors.ts';
-import type { Ledger } from '../tenants/ledger.ts';
-import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
-import type { TenantCache } from '../tenants/tenant-cache.ts';
+import type { Ledger } from '../keys/ledger.ts';
+import { PUBLIC, type Tenant } from '../keys/tenant.ts';
+import type { TenantCache } from '../keys/tenant-cache.ts';
+import type { Clock } from '../shared/async/clock.ts';
+import { excerpt, Failure } from '../shared/errors.ts';
 import { type Answer, type Attempt, type Call, type Send, type Sending, Unfunded } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
 

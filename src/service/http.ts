@@ -11,8 +11,8 @@ import {
 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, errors, Pool } from 'undici';
-import type { OutgoingProxy } from '../config.ts';
-import { Failure } from '../errors.ts';
+import type { OutgoingProxy } from '../config/config.ts';
+import { Failure } from '../shared/errors.ts';
 import { type Read, ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { health } from './endpoints.ts';
@@ -120,7 +120,7 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
 }
 
 /** The reader of answers that bring nothing, loaded by the first of them. */
-const failedAnswers = () => import('../wings/failed-answers.ts');
+const failedAnswers = () => import('./failed-answers.ts');
 
 /** Names of members by which the `meta` of a list may tell of a failure. */
 const TELLING = /^(?:error|exception|success$|ok$)/;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { parse } from 'graphql';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config.ts';
-import { openSchema } from '../../src/gateway.ts';
-import { sha256Of } from '../../src/operations/documents.ts';
-import { openPublicDocuments } from '../../src/wings/address/public-documents.ts';
+import { ConfigError } from '../../src/config/config.ts';
+import { openSchema } from '../../src/gateway/gateway.ts';
+import { sha256Of } from '../../src/graphql/request/documents.ts';
+import { openPublicDocuments } from '../../src/plugins/public-pages/public-documents.ts';
 import { openFolder } from '../issued/issuing.ts';
 import { DOCUMENTS, FIGURE, openPublishing, PUBLISHED } from './publishing.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { steadied } from '../../src/async/clock.ts';
+import { steadied } from '../../src/shared/async/clock.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));

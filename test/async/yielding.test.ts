@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Flow, inSlice, type Job, TURN_MS, yieldToEventLoop } from '../../src/async/turns.ts';
+import { Flow, inSlice, type Job, TURN_MS, yieldToEventLoop } from '../../src/shared/async/turns.ts';
 
 /** Takes the processor for longer than one iteration of the event loop has for slices. */
 function work(): void {

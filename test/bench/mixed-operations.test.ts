@@ -1,9 +1,9 @@
 import { parse, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { drawOperations, KEYS } from '../../bench/race/mixed-operations.ts';
-import { createSchema } from '../../src/graph/schema.ts';
-import { batches, resolvers } from '../../src/resolvers/generated.ts';
-import { entities } from '../../src/resolvers/nodes.ts';
+import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
+import { entities } from '../../src/graphql/resolvers/nodes.ts';
+import { createSchema } from '../../src/graphql/schema/schema.ts';
 
 const operations = drawOperations(2_000, 7);
 

@@ -11,8 +11,8 @@ import {
   type WarningCode,
 } from '../../clients/client/src/index.ts';
 import { identityOf } from '../../clients/client/src/keys.ts';
-import { encodeId } from '../../src/resolvers/lists.ts';
-import { WARNING_CODES } from '../../src/warnings.ts';
+import { encodeId } from '../../src/graphql/resolvers/lists.ts';
+import { WARNING_CODES } from '../../src/shared/warnings.ts';
 import { openProgram } from '../support/program.ts';
 
 const error = (code: string, extensions: object = {}) => ({

@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import fastify from 'fastify';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/async/clock.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { openProgram } from '../support/program.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig, settingNamesOf } from '../../src/config.ts';
+import { ConfigError, readConfig, settingNamesOf } from '../../src/config/config.ts';
 import {
   autoWorkers,
   heldBounds,
@@ -12,7 +12,7 @@ import {
   remarkOnBudget,
   startOf,
   waitingBounds,
-} from '../../src/memory-budget.ts';
+} from '../../src/config/memory-budget.ts';
 import { plugins } from '../../src/plugins.ts';
 
 /** Each setting, and values that it may not have. */

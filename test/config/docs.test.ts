@@ -3,18 +3,21 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type EnumTypeDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { readConfig, settingNamesOf } from '../../src/config.ts';
-import { FAILURES } from '../../src/errors.ts';
+import { readConfig, settingNamesOf } from '../../src/config/config.ts';
 import { plugins } from '../../src/plugins.ts';
+import { FAILURES } from '../../src/shared/errors.ts';
 import { blocksOf } from '../support/markdown.ts';
 import { openProgram } from '../support/program.ts';
 
 const settingNames = settingNamesOf(plugins);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const DOCUMENTS = globSync(['{.,.github,bench,docs}/*.md', 'clients/{.,client}/*.md', 'src/*/README.md'], {
-  cwd: ROOT,
-});
+const DOCUMENTS = globSync(
+  ['{.,.github,bench,docs}/*.md', 'clients/{.,client}/*.md', 'src/{*,graphql/*,plugins/*}/README.md'],
+  {
+    cwd: ROOT,
+  },
+);
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 const readme = read('README.md');

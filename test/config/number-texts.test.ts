@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { numberOf } from '../../src/exact-json.ts';
+import { numberOf } from '../../src/shared/exact-json.ts';
 
 /** Calls that make a number of a text. */
 const READING = /\bNumber\((?!\))|\bparse(?:Float|Int)\(|\((?:Number|parseFloat|parseInt)\)/;
@@ -10,31 +10,31 @@ const READING = /\bNumber\((?!\))|\bparse(?:Float|Int)\(|\((?:Number|parseFloat|
  * Files that do so to other texts than those of others, or to digits that a rule of their own has picked out.
  */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'src/exact-json.ts': 'the reader itself',
-  'src/config.ts': 'settings, which have checks of their own',
-  'src/memory-budget.ts': 'settings before they are checked, and flags of the engine',
+  'src/shared/exact-json.ts': 'the reader itself',
+  'src/config/config.ts': 'settings, which have checks of their own',
+  'src/config/memory-budget.ts': 'settings before they are checked, and flags of the engine',
   'src/cli/main.ts': 'a port on the command line',
   'src/cli/keys.ts': 'days and counts on the command line',
-  'src/wings/issued/key.ts': 'digits of our own',
-  'src/wings/address/openapi.ts': 'counts of our own answers',
-  'src/wings/issued/key-store.ts': 'columns of our own tables',
-  'src/wings/stores/sqlite.ts': 'columns of our own tables',
-  'src/wings/stores/elsewhere.ts': 'times that we have written',
-  'src/wings/defer/delivery.ts': 'an argument that is an Int already',
-  'src/operations/documents.ts': 'the message of a library',
+  'src/plugins/issued-keys/key.ts': 'digits of our own',
+  'src/plugins/public-pages/openapi.ts': 'counts of our own answers',
+  'src/plugins/issued-keys/key-store.ts': 'columns of our own tables',
+  'src/cache/sqlite.ts': 'columns of our own tables',
+  'src/cache/elsewhere.ts': 'times that we have written',
+  'src/graphql/request/delivery.ts': 'an argument that is an Int already',
+  'src/graphql/request/documents.ts': 'the message of a library',
   'src/plugins/batches/answer-all.ts': 'headers of our own answers',
-  'src/wings/lenient-json.ts': 'numbers of our own marks',
-  'src/wings/extra/policy.ts': 'four digits of a day',
-  'src/periods.ts': 'digits that its rules have picked out',
-  'src/wings/program/server.ts': 'counts of what is true',
-  'src/wings/failed-answers.ts': 'digits of an escape, as its rule has picked them out',
-  'src/wings/repair.ts': 'counts of what is true',
-  'src/wings/workers/supervisor.ts': 'a process of the kernel',
-  'src/tenants/tenant.ts': 'digits of an escape, as its rule has picked them out',
-  'src/plan/learned.ts': 'counts of what is true',
-  'src/resolvers/lists.ts': 'orders of what is true',
-  'src/wings/live/transports.ts': 'the length of a range that the settings have checked',
-  'src/price/bound.ts': 'counts of what is true',
+  'src/service/lenient-json.ts': 'numbers of our own marks',
+  'src/plugins/extra-routes/policy.ts': 'four digits of a day',
+  'src/shared/periods.ts': 'digits that its rules have picked out',
+  'src/server/server.ts': 'counts of what is true',
+  'src/service/failed-answers.ts': 'digits of an escape, as its rule has picked them out',
+  'src/observations/repair.ts': 'counts of what is true',
+  'src/cli/workers/supervisor.ts': 'a process of the kernel',
+  'src/keys/tenant.ts': 'digits of an escape, as its rule has picked them out',
+  'src/observations/planner/learned.ts': 'counts of what is true',
+  'src/graphql/resolvers/lists.ts': 'orders of what is true',
+  'src/plugins/subscriptions/transports.ts': 'the length of a range that the settings have checked',
+  'src/graphql/cost/bound.ts': 'counts of what is true',
 };
 
 it('the texts of others are read as numbers in one place', () => {

@@ -70,7 +70,7 @@ describe('a route that is added by the steps of docs/adding-a-route.md', () => {
       'src/service/records/holidays.ts',
       'src/service/endpoints.ts',
       'schema/holiday.graphql',
-      'src/resolvers/holidays.ts',
+      'src/graphql/resolvers/holidays.ts',
       'src/sandbox/routes/holidays.ts',
       'test/queries/holidays/two-countries.graphql',
     ]);
@@ -109,15 +109,15 @@ describe('a route that is added by the steps of docs/adding-a-route.md', () => {
   it('is refused all the same where its line of cost was forgotten, and would not be if that were free', async () => {
     await copy.edit('schema/holiday.graphql', ' @upstream(takes: EACH)', '');
     expect(await ask()).toEqual([['OPERATION_TOO_EXPENSIVE'], 0]);
-    await copy.edit('src/graph/schema.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
+    await copy.edit('src/graphql/schema/schema.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
     const [, calls] = await ask();
     expect(calls).toBeGreaterThan(0);
   });
 
   it('is no program where nothing provides one of its fields', async () => {
-    await copy.edit('src/resolvers/holidays.ts', "'date', ", '');
+    await copy.edit('src/graphql/resolvers/holidays.ts', "'date', ", '');
     await expect(ask()).rejects.toThrow('Nothing provides Holiday.date');
-    await expect(compile('src/resolvers')).rejects.toMatchObject({
+    await expect(compile('src/graphql/resolvers')).rejects.toMatchObject({
       stdout: expect.stringContaining('Holiday.date'),
     });
   });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { buildClientSchema, getIntrospectionQuery, getOperationAST, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { settingNamesOf } from '../../src/config.ts';
+import { settingNamesOf } from '../../src/config/config.ts';
 import { plugins } from '../../src/plugins.ts';
 import { runCommand } from '../support/command.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
@@ -28,7 +28,7 @@ const DOCUMENTS = [
   'clients/README.md',
   'clients/client/README.md',
   'src/sandbox/README.md',
-  'src/execution/README.md',
+  'src/graphql/execution/README.md',
   ...globSync('docs/*.md', { cwd: ROOT }).sort(),
 ];
 

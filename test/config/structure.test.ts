@@ -6,9 +6,10 @@ import { accepted, type Bounds, judge, readBounds } from '../../scripts/structur
 type Tree = Readonly<Record<string, string>>;
 
 const TREE: Tree = {
-  'src/gateway.ts': "import { plan } from './plan/plan.ts';\nexport const gateway = plan;\n",
-  'src/plan/plan.ts': 'export const plan = 1;\n',
-  'src/wings/live.ts': 'export const live = 1;\n',
+  'src/gateway/gateway.ts':
+    "import { plan } from '../observations/planner/plan.ts';\nexport const gateway = plan;\n",
+  'src/observations/planner/plan.ts': 'export const plan = 1;\n',
+  'src/shared/live.ts': 'export const live = 1;\n',
 };
 
 function measuresOf(files: Tree): Record<string, number> {
@@ -18,29 +19,30 @@ function measuresOf(files: Tree): Record<string, number> {
 
 describe('the structure of the source', () => {
   it.for([
-    ['wings that the kernel loads at start', "import { live } from '../wings/live.ts';\n", 1],
-    ['wings that the kernel loads at start', "import type { Live } from '../wings/live.ts';\n", 0],
-    ['wings that the kernel loads at start', "const live = () => import('../wings/live.ts');\n", 0],
-    ['imports of plugins by others', "import type { A } from '../plugins/a/a.ts';\n", 1],
-    ['imports of plugins by others', "const a = () => import('../plugins/a/a.ts');\n", 1],
-    ['imports of plugins by others', "import { plugins } from '../plugins.ts';\n", 1],
-    ['circles of imports', "export { gateway } from '../gateway.ts';\n", 1],
-    ['circles of imports', "const gateway = () => import('../gateway.ts');\n", 0],
-    ['files in circles of any imports', "const gateway = () => import('../gateway.ts');\n", 2],
-    ['files in circles of any imports', "import { type gateway } from '../gateway.ts';\n", 2],
-    ['files in circles of any imports', "let all: import('../gateway.ts').all;\n", 2],
-    ['files in circles of any imports', "import { live } from '../wings/live.ts';\n", 0],
+    ['imports against the layers', "import { gateway } from '../../gateway/gateway.ts';\n", 1],
+    ['imports against the layers', "import type { Gateway } from '../../gateway/gateway.ts';\n", 1],
+    ['imports against the layers', "const gateway = () => import('../../gateway/gateway.ts');\n", 1],
+    ['imports against the layers', "import { live } from '../../shared/live.ts';\n", 0],
+    ['imports of plugins by others', "import type { A } from '../../plugins/a/a.ts';\n", 1],
+    ['imports of plugins by others', "const a = () => import('../../plugins/a/a.ts');\n", 1],
+    ['imports of plugins by others', "import { plugins } from '../../plugins.ts';\n", 1],
+    ['circles of imports', "export { gateway } from '../../gateway/gateway.ts';\n", 1],
+    ['circles of imports', "const gateway = () => import('../../gateway/gateway.ts');\n", 0],
+    ['files in circles of any imports', "const gateway = () => import('../../gateway/gateway.ts');\n", 2],
+    ['files in circles of any imports', "import { type gateway } from '../../gateway/gateway.ts';\n", 2],
+    ['files in circles of any imports', "let all: import('../../gateway/gateway.ts').all;\n", 2],
+    ['files in circles of any imports', "import { live } from '../../shared/live.ts';\n", 0],
     ['lines of the largest function', `function long() {${'\n'.repeat(7)}}\n`, 8],
-    ['kernel lines', '\n\n\n', 5],
+    ['kernel lines', '\n\n\n', 6],
   ] as const)('has as "%s", with a plan of %j, %i', ([name, text, value]) => {
-    expect(measuresOf({ 'src/plan/plan.ts': text })[name]).toBe(value);
+    expect(measuresOf({ 'src/observations/planner/plan.ts': text })[name]).toBe(value);
   });
 
   it.for([
     ["import { b } from '../b/b.ts';\n", 1],
     ["import type { B } from '../b/b.ts';\n", 1],
     ["const b = () => import('./b.ts');\n", 0],
-    ["import { gateway } from '../../gateway.ts';\n", 0],
+    ["import { gateway } from '../../gateway/gateway.ts';\n", 0],
   ] as const)('has for a plugin with %j %i imports of another', ([text, value]) => {
     expect(measuresOf({ 'src/plugins/a/a.ts': text })['imports of one plugin by another']).toBe(value);
   });
@@ -95,12 +97,11 @@ describe('a bound', () => {
 });
 
 describe('a way through files', () => {
-  it('counts files, returns to one that was left, and wings', () => {
-    const entries = ['src/a.ts', 'src/a.ts', 'src/b.ts', 'src/a.ts', 'src/wings/live.ts', 'src/b.ts'];
+  it('counts files, and returns to one that was left', () => {
+    const entries = ['src/a.ts', 'src/a.ts', 'src/b.ts', 'src/a.ts', 'src/c.ts', 'src/b.ts'];
     expect(numbersOf('it', passageOf(entries))).toEqual({
       'files of it': 3,
       'returns of it': 2,
-      'wings of it': 1,
     });
   });
 });

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { FAILURES } from '../../src/errors.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
-import { WARNING_CODES } from '../../src/warnings.ts';
+import { FAILURES } from '../../src/shared/errors.ts';
+import { WARNING_CODES } from '../../src/shared/warnings.ts';
 import { type Asking, openProgram, type ProgramOptions } from '../support/program.ts';
 
 const FIGURE = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';

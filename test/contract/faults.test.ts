@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/async/clock.ts';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { openProgram } from '../support/program.ts';
 
 /** An operation for each route, whose failing field is the one that its fault concerns. */

@@ -13,8 +13,8 @@ import {
   isScalarType,
 } from 'graphql';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openSchema } from '../../src/gateway.ts';
-import { Terms } from '../../src/wings/issued/key.ts';
+import { openSchema } from '../../src/gateway/gateway.ts';
+import { Terms } from '../../src/plugins/issued-keys/key.ts';
 import { openPublishing } from '../address/publishing.ts';
 import { freePort } from '../support/free-port.ts';
 import { openProgram } from '../support/program.ts';

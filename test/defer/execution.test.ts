@@ -1,8 +1,8 @@
 import { buildSchema, type GraphQLFieldResolver, type GraphQLObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { fragmentsIn, planOperation } from '../../src/execution/plan.ts';
-import { createDeferringCollector, hasActiveDeferrals } from '../../src/wings/defer/delivery.ts';
-import { IncrementalRun } from '../../src/wings/defer/incremental.ts';
+import { IncrementalRun } from '../../src/graphql/execution/incremental.ts';
+import { fragmentsIn, planOperation } from '../../src/graphql/execution/plan.ts';
+import { createDeferringCollector, hasActiveDeferrals } from '../../src/graphql/request/delivery.ts';
 
 const schema = buildSchema(`
   directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT

@@ -13,8 +13,8 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { type Plan, planOperation } from '../../src/execution/plan.ts';
-import { runPlan } from '../../src/execution/run.ts';
+import { type Plan, planOperation } from '../../src/graphql/execution/plan.ts';
+import { runPlan } from '../../src/graphql/execution/run.ts';
 import { Dice, mix } from './dice.ts';
 import { drawOperation } from './operations.ts';
 import { differenceOf, type Outcome } from './outcomes.ts';

@@ -11,11 +11,11 @@ import {
   validate,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { conditionsOf } from '../../src/execution/plan.ts';
-import { runPlan } from '../../src/execution/run.ts';
-import { createSchema } from '../../src/graph/schema.ts';
-import { batches, resolvers } from '../../src/resolvers/generated.ts';
-import { entities } from '../../src/resolvers/nodes.ts';
+import { conditionsOf } from '../../src/graphql/execution/plan.ts';
+import { runPlan } from '../../src/graphql/execution/run.ts';
+import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
+import { entities } from '../../src/graphql/resolvers/nodes.ts';
+import { createSchema } from '../../src/graphql/schema/schema.ts';
 import { draws } from '../support/draws.ts';
 import { createArchive } from './archive.ts';
 import { createCase, drawCase, explainDifference, planOf, runOurs, runTheirs } from './cases.ts';

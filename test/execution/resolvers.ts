@@ -12,7 +12,7 @@ import {
   type ResponsePath,
 } from 'graphql';
 import { toError } from 'graphql/jsutils/toError.js';
-import type { BatchInfo } from '../../src/execution/plan.ts';
+import type { BatchInfo } from '../../src/graphql/execution/plan.ts';
 import { Dice, mix, seedOf } from './dice.ts';
 import { drawLeaf } from './leaf-values.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Flow, TURN_MS } from '../../src/async/turns.ts';
-import { Scheduler } from '../../src/execution/run.ts';
+import { Scheduler } from '../../src/graphql/execution/run.ts';
+import { Flow, TURN_MS } from '../../src/shared/async/turns.ts';
 
 function busy(ms: number): void {
   const until = performance.now() + ms;

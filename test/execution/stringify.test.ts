@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Flow, timeSliced } from '../../src/async/turns.ts';
-import { written } from '../../src/execution/columns.ts';
+import { written } from '../../src/graphql/execution/columns.ts';
+import { Flow, timeSliced } from '../../src/shared/async/turns.ts';
 
 const stringify = (value: unknown) => timeSliced({ flow: new Flow() }, written(value));
 

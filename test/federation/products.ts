@@ -7,7 +7,7 @@ import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled } from '@apollo/server/plugin/disabled';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { parse } from 'graphql';
-import { createSubgraph } from '../../src/graph/schema.ts';
+import { createSubgraph } from '../../src/graphql/schema/schema.ts';
 import { freePort } from '../support/free-port.ts';
 
 /** The published compatibility cases of Federation, and the schema that they are about. */

@@ -5,10 +5,10 @@ import {
   type Refusal,
   type Rows,
   type Task,
-} from '../../src/figures/data-calls.ts';
-import type { Outcome } from '../../src/figures/entries.ts';
-import type { Rectangle } from '../../src/plan/demand.ts';
-import { keyOf, type Pair, pairsOf } from '../../src/plan/demand.ts';
+} from '../../src/observations/data-calls.ts';
+import type { Outcome } from '../../src/observations/entries.ts';
+import type { Rectangle } from '../../src/observations/planner/demand.ts';
+import { keyOf, type Pair, pairsOf } from '../../src/observations/planner/demand.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
 import { openNameSearch, partsWith } from './parts.ts';

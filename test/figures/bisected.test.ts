@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import type { FiguresParts } from '../../src/figures/client.ts';
+import { bisected } from '../../src/observations/bisected.ts';
+import type { FiguresParts } from '../../src/observations/client.ts';
 import {
   createDataCalls,
   type Refusal,
   type RepairMeans,
   settleAs,
   type Task,
-} from '../../src/figures/data-calls.ts';
-import type { Outcome } from '../../src/figures/entries.ts';
-import type { Rectangle } from '../../src/plan/demand.ts';
-import { createLearned } from '../../src/plan/learned.ts';
+} from '../../src/observations/data-calls.ts';
+import type { Outcome } from '../../src/observations/entries.ts';
+import type { Rectangle } from '../../src/observations/planner/demand.ts';
+import { createLearned } from '../../src/observations/planner/learned.ts';
 import { indicators } from '../../src/service/endpoints.ts';
-import { bisected } from '../../src/wings/bisected.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, refusal, taskFor } from './answers.ts';
 import { tableOf } from './data-route.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCommonTexts } from '../../src/figures/entries.ts';
+import { createCommonTexts } from '../../src/observations/entries.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
 import { heapBytes } from '../support/heap.ts';
 import { SENT_ROW } from '../support/sent-row.ts';

@@ -6,9 +6,9 @@ import {
   type RepairMeans,
   settlingFailures,
   type Task,
-} from '../../src/figures/data-calls.ts';
-import { createLearned } from '../../src/plan/learned.ts';
-import { completed } from '../../src/wings/repair.ts';
+} from '../../src/observations/data-calls.ts';
+import { createLearned } from '../../src/observations/planner/learned.ts';
+import { completed } from '../../src/observations/repair.ts';
 import { sendingFor } from '../service/sending.ts';
 import { draws } from '../support/draws.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';

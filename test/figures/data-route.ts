@@ -1,6 +1,6 @@
-import { Failure } from '../../src/errors.ts';
-import { type Demand, demandFor } from '../../src/plan/demand.ts';
+import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
 import type { Call, Send } from '../../src/service/call.ts';
+import { Failure } from '../../src/shared/errors.ts';
 
 /** Answers of a service on points that the specification of `/v1/data` leaves open. */
 export interface Habits {

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import type { FiguresParts } from '../../src/figures/client.ts';
-import { createDataFetch } from '../../src/figures/client.ts';
-import type { Outcome, Telling } from '../../src/figures/entries.ts';
-import { createRefusedNames } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/observations/client.ts';
+import { createDataFetch } from '../../src/observations/client.ts';
+import type { Outcome, Telling } from '../../src/observations/entries.ts';
+import { createRefusedNames } from '../../src/observations/entries.ts';
 import {
   covers,
   type Demand,
@@ -13,10 +12,11 @@ import {
   isWithin,
   keyOf,
   type YearRange,
-} from '../../src/plan/demand.ts';
-import { createLearned } from '../../src/plan/learned.ts';
-import { cover, expectedRows } from '../../src/plan/modes.ts';
+} from '../../src/observations/planner/demand.ts';
+import { createLearned } from '../../src/observations/planner/learned.ts';
+import { cover, expectedRows } from '../../src/observations/planner/modes.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { draws } from '../support/draws.ts';
 import { tenantOf } from '../support/tenants.ts';

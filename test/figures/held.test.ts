@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import type { FiguresParts } from '../../src/figures/client.ts';
-import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
-import type { Revalidation } from '../../src/figures/held.ts';
-import { held, openHolding } from '../../src/figures/held.ts';
-import { type Demand, demandFor } from '../../src/plan/demand.ts';
+import type { FiguresParts } from '../../src/observations/client.ts';
+import type { ObservationEntry, Outcome } from '../../src/observations/entries.ts';
+import type { Revalidation } from '../../src/observations/held.ts';
+import { held, openHolding } from '../../src/observations/held.ts';
+import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';

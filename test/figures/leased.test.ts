@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/async/clock.ts';
-import { gathered, leased } from '../../src/figures/client.ts';
-import type { FetchBatch } from '../../src/figures/entries.ts';
-import { changedAt, type Demand } from '../../src/plan/demand.ts';
-import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
-import { createHeldHere } from '../../src/wings/stores/backing.ts';
-import { createInFlight } from '../../src/wings/stores/in-flight.ts';
+import { createHeldHere } from '../../src/cache/backing.ts';
+import { createInFlight } from '../../src/keys/in-flight.ts';
+import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
+import { gathered, leased } from '../../src/observations/client.ts';
+import type { FetchBatch } from '../../src/observations/entries.ts';
+import { changedAt, type Demand } from '../../src/observations/planner/demand.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { sendingFor } from '../service/sending.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';
 import { entryOf, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';

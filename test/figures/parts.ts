@@ -1,9 +1,9 @@
-import { systemClock } from '../../src/async/clock.ts';
-import type { FiguresParts } from '../../src/figures/client.ts';
-import type { NameSearch } from '../../src/figures/data-calls.ts';
-import { createObservationEntries } from '../../src/figures/entries.ts';
-import { createLearned } from '../../src/plan/learned.ts';
-import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
+import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
+import type { FiguresParts } from '../../src/observations/client.ts';
+import type { NameSearch } from '../../src/observations/data-calls.ts';
+import { createObservationEntries } from '../../src/observations/entries.ts';
+import { createLearned } from '../../src/observations/planner/learned.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 
 /** Entries that hold nothing. */
 export const NO_ENTRIES = createObservationEntries(NO_TENANT_CACHE);

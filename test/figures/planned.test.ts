@@ -1,14 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import type { FiguresParts } from '../../src/figures/client.ts';
-import { covered, planned } from '../../src/figures/client.ts';
-import { called, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/figures/data-calls.ts';
-import type { Outcome } from '../../src/figures/entries.ts';
-import { type Demand, demandFor, keyOf, type Mode, type Pair, pairsOf } from '../../src/plan/demand.ts';
-import { createLearned } from '../../src/plan/learned.ts';
+import { bisected } from '../../src/observations/bisected.ts';
+import type { FiguresParts } from '../../src/observations/client.ts';
+import { covered, planned } from '../../src/observations/client.ts';
+import { called, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/observations/data-calls.ts';
+import type { Outcome } from '../../src/observations/entries.ts';
+import {
+  type Demand,
+  demandFor,
+  keyOf,
+  type Mode,
+  type Pair,
+  pairsOf,
+} from '../../src/observations/planner/demand.ts';
+import { createLearned } from '../../src/observations/planner/learned.ts';
+import { completed } from '../../src/observations/repair.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
-import { bisected } from '../../src/wings/bisected.ts';
-import { completed } from '../../src/wings/repair.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import type { FiguresParts } from '../../src/figures/client.ts';
-import type { FetchBatch, Outcome } from '../../src/figures/entries.ts';
-import { createObservationPool } from '../../src/figures/pool.ts';
-import { type Demand, demandFor } from '../../src/plan/demand.ts';
+import type { FiguresParts } from '../../src/observations/client.ts';
+import type { FetchBatch, Outcome } from '../../src/observations/entries.ts';
+import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
+import { createObservationPool } from '../../src/observations/pool.ts';
 import type { Sending } from '../../src/service/call.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { partsWith } from './parts.ts';
 

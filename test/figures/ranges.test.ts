@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { createDataFetch, gathered } from '../../src/figures/client.ts';
-import type { Outcome } from '../../src/figures/entries.ts';
-import { createRefusedNames } from '../../src/figures/entries.ts';
-import { type Demand, demandFor, demandKey, isWithin, type YearRange } from '../../src/plan/demand.ts';
-import { createLearned } from '../../src/plan/learned.ts';
+import { createDataFetch, gathered } from '../../src/observations/client.ts';
+import type { Outcome } from '../../src/observations/entries.ts';
+import { createRefusedNames } from '../../src/observations/entries.ts';
+import {
+  type Demand,
+  demandFor,
+  demandKey,
+  isWithin,
+  type YearRange,
+} from '../../src/observations/planner/demand.ts';
+import { createLearned } from '../../src/observations/planner/learned.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, isOf, SEEN, type Table, tableOf } from './data-route.ts';
 import { partsWith } from './parts.ts';

@@ -1,7 +1,7 @@
-import type { Fetch, ObservationEntry, Outcome } from '../../src/figures/entries.ts';
-import { type Demand, demandFor } from '../../src/plan/demand.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../../src/keys/tenant-cache.ts';
+import type { Fetch, ObservationEntry, Outcome } from '../../src/observations/entries.ts';
+import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
-import { NO_TENANT_CACHE, type TenantCache } from '../../src/tenants/tenant-cache.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, rowAt, tableWith } from './answers.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSchema } from '../../src/graph/schema.ts';
-import { batches, resolvers } from '../../src/resolvers/generated.ts';
-import { entities } from '../../src/resolvers/nodes.ts';
+import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
+import { entities } from '../../src/graphql/resolvers/nodes.ts';
+import { createSchema } from '../../src/graphql/schema/schema.ts';
 import { Dice } from '../execution/dice.ts';
 import { type Answered, type Fuzzed, openFuzzed, posted } from './asking.ts';
 import { CAMPAIGN, campaign, seed } from './campaign.ts';

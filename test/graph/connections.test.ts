@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GraphContext, Page } from '../../src/graph/context.ts';
-import { createListing, encodeId } from '../../src/resolvers/lists.ts';
+import { createListing, encodeId } from '../../src/graphql/resolvers/lists.ts';
+import type { GraphContext, Page } from '../../src/graphql/schema/context.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const CONNECTIONS = [

@@ -10,11 +10,11 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openSchema } from '../../src/gateway.ts';
-import { costOf, type FieldCost, takeCosts } from '../../src/graph/selection.ts';
-import { encodeId } from '../../src/resolvers/lists.ts';
+import { openSchema } from '../../src/gateway/gateway.ts';
+import { isOpenEnded } from '../../src/graphql/cost/pricing.ts';
+import { encodeId } from '../../src/graphql/resolvers/lists.ts';
+import { costOf, type FieldCost, takeCosts } from '../../src/graphql/schema/selection.ts';
 import { observations } from '../../src/service/endpoints.ts';
-import { isOpenEnded } from '../../src/wings/pricing/pricing.ts';
 import { openProgram } from '../support/program.ts';
 
 const EXTRA_ROUTES = ['policy', 'trade'] as const;

@@ -1,9 +1,9 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import type { Resolvers } from '../../src/graph/generated.ts';
-import { createSchema, readSdl } from '../../src/graph/schema.ts';
-import { batches, resolvers } from '../../src/resolvers/generated.ts';
-import { entities } from '../../src/resolvers/nodes.ts';
+import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
+import { entities } from '../../src/graphql/resolvers/nodes.ts';
+import type { Resolvers } from '../../src/graphql/schema/generated.ts';
+import { createSchema, readSdl } from '../../src/graphql/schema/schema.ts';
 
 /** The schema with more in it. */
 function create(sdl: string, more: readonly object[] = []) {

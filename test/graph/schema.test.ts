@@ -10,8 +10,8 @@ import {
   type TypeNode,
 } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
-import { FAILURES } from '../../src/errors.ts';
-import { openSchema } from '../../src/gateway.ts';
+import { openSchema } from '../../src/gateway/gateway.ts';
+import { FAILURES } from '../../src/shared/errors.ts';
 import { openProgram } from '../support/program.ts';
 
 /** SDL as routers and other people's tools get it. */

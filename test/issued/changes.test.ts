@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/wings/issued/key.ts';
+import { digestOf } from '../../src/plugins/issued-keys/key.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { FIGURE, figureOf, keep, openFolder, openIssuing } from './issuing.ts';
 

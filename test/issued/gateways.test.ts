@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { KeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import { COVERED_COUNTRIES } from '../../src/service/records/countries.ts';
-import type { KeyStore } from '../../src/wings/issued/key-store.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { startServing } from '../support/serving.ts';
 import { openFolder, openIssuing } from './issuing.ts';
@@ -111,7 +111,7 @@ it('a store that is away lets nothing out that it cannot count', async () => {
 it('made-up keys with a right checksum ask the store so often, and no more', async () => {
   using folder = openFolder();
   await using program = await openIssuing(folder);
-  const { makeKey } = await import('../../src/wings/issued/key.ts');
+  const { makeKey } = await import('../../src/plugins/issued-keys/key.ts');
   const good = await program.issue({ name: 'page' });
   expect(await program.codes('{ countries { code } }', { key: good })).toEqual([]);
   const flood = Array.from({ length: 300 }, () => program.ask('{ countries { code } }', { key: makeKey() }));

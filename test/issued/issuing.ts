@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyDesk } from '../../src/wings/issued/key-desk.ts';
-import { type KeyStore, openKeyStore } from '../../src/wings/issued/key-store.ts';
+import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
+import { type KeyStore, openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { type Asking, openProgram, type ProgramOptions } from '../support/program.ts';
 

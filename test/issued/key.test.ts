@@ -6,7 +6,7 @@ import {
   issuedKeyIn,
   isWhole,
   makeKey,
-} from '../../src/wings/issued/key.ts';
+} from '../../src/plugins/issued-keys/key.ts';
 
 it('a key has a prefix that scanners know, and a checksum that shows each slip', () => {
   const keys = Array.from({ length: 200 }, makeKey);

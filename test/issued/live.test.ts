@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { KeyDesk } from '../../src/wings/issued/key-desk.ts';
-import { openKeyStore } from '../../src/wings/issued/key-store.ts';
+import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
+import { openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import {
   begin,
   CHANGED,

@@ -1,8 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { makeKey } from '../../src/wings/issued/key.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { makeKey } from '../../src/plugins/issued-keys/key.ts';
 import { openProgram } from '../support/program.ts';
 import { CARD, trustedFile } from '../tools/documents.ts';
 import { FIGURE, openFolder, openIssuing } from './issuing.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { forecastsOf } from '../../src/wings/issued/key-desk.ts';
-import { openKeyStore, type UsageRow } from '../../src/wings/issued/key-store.ts';
-import { Usage } from '../../src/wings/issued/usage.ts';
+import { forecastsOf } from '../../src/plugins/issued-keys/key-desk.ts';
+import { openKeyStore, type UsageRow } from '../../src/plugins/issued-keys/key-store.ts';
+import { Usage } from '../../src/plugins/issued-keys/usage.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { FIGURE, figureOf, openFolder, openIssuing, START } from './issuing.ts';
 

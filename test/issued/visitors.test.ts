@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { visitorOf } from '../../src/tenants/visitor.ts';
-import { Visitors } from '../../src/wings/issued/visitors.ts';
+import { visitorOf } from '../../src/keys/visitor.ts';
+import { Visitors } from '../../src/plugins/issued-keys/visitors.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { FIGURE, openFolder, openIssuing, START } from './issuing.ts';

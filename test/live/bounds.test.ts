@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Admission } from '../../src/operations/admission.ts';
-import { UNPROVEN } from '../../src/operations/messages.ts';
+import type { Admission } from '../../src/graphql/request/admission.ts';
+import { UNPROVEN } from '../../src/graphql/request/messages.ts';
+import { EventWork, SubscriptionPlaces } from '../../src/plugins/subscriptions/subscriptions.ts';
 import type { Caller } from '../../src/service/call.ts';
-import { EventWork, SubscriptionPlaces } from '../../src/wings/live/subscriptions.ts';
 import { callerOf, tenantOf } from '../support/tenants.ts';
 
 const eventOf = (changes: number) => ({ changes: Array.from({ length: changes }, () => null) });

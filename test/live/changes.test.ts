@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { observationId } from '../../src/resolvers/observations.ts';
+import { observationId } from '../../src/graphql/resolvers/observations.ts';
+import { changesBetween, digestOf } from '../../src/plugins/subscriptions/figures.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
-import { changesBetween, digestOf } from '../../src/wings/live/figures.ts';
 
 function rowsOf(
   figures: readonly {

@@ -3,7 +3,7 @@ import { createClient as createSse } from 'graphql-sse';
 import { createClient as createWs } from 'graphql-ws';
 import { afterEach, expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { systemClock } from '../../src/async/clock.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
 /** Start after the last runs of the sandbox's sources. */

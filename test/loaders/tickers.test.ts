@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import { createTickersLearned } from '../../src/loaders/loaders.ts';
+import { createTickerLoader } from '../../src/observations/loaders/listings.ts';
+import { createTickersLearned } from '../../src/observations/loaders/loaders.ts';
 import { type Call, makeCall } from '../../src/service/call.ts';
 import type { Ask } from '../../src/service/client.ts';
-import { createTickerLoader } from '../../src/wings/listings.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 
 /** Answers of a service on points that the specification of `/v1/markets/tickers` leaves open. */

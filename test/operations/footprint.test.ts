@@ -1,9 +1,9 @@
 import { getOperationAST, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { createSchema } from '../../src/graph/schema.ts';
-import { createPersisted, PreparedOperations } from '../../src/operations/documents.ts';
-import { batches, resolvers } from '../../src/resolvers/generated.ts';
-import { entities } from '../../src/resolvers/nodes.ts';
+import { createPersisted, PreparedOperations } from '../../src/graphql/request/documents.ts';
+import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
+import { entities } from '../../src/graphql/resolvers/nodes.ts';
+import { createSchema } from '../../src/graphql/schema/schema.ts';
 
 const schema = createSchema({ resolvers, entities, batches });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { InGroups } from '../../src/operations/answers.ts';
+import { InGroups } from '../../src/graphql/request/answers.ts';
 
 /**
  * Numbers of those that went on in each iteration of the event loop, of so many who wait for the same thing.

@@ -4,13 +4,16 @@ import { expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
-/** Asks the program, in a process of its own, and prints the calls and the wings that each question takes. */
+const ON_DEMAND =
+  'graphql.cost.(?:pricing|tally)|observations.(?:loaders.)?(?:repair|bisected|revalidation|listings)|service.(?:failed-answers|lenient-json)|plugins.*';
+
+/** Asks the program, in a process of its own, and prints the calls and the parts loaded on demand that each question takes. */
 const SCRIPT = `
   import { registerHooks } from 'node:module';
   let seen = new Set();
   registerHooks({
     load(url, context, next) {
-      const found = /\\/src\\/wings\\/(.*)\\.ts$/.exec(url);
+      const found = /\\/src\\/(${ON_DEMAND})\\.ts$/.exec(url);
       if (found !== null) seen.add(found[1]);
       return next(url, context);
     },
@@ -28,7 +31,7 @@ const SCRIPT = `
   console.log(JSON.stringify(steps));
 `;
 
-it('is no wing for a figure, and one for each thing that few ask for', async () => {
+it('a figure loads no part that few ask for, and a question loads those that it needs', async () => {
   const questions = [
     '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
     '{ tickers { symbol } }',
@@ -38,7 +41,7 @@ it('is no wing for a figure, and one for each thing that few ask for', async () 
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT, ...questions]);
   expect(JSON.parse(stdout)).toEqual([
     [1, []],
-    [2, ['listings']],
-    [6, ['pricing/pricing', 'pricing/tally', 'repair', 'revalidation']],
+    [2, ['observations/loaders/listings']],
+    [6, ['graphql/cost/pricing', 'graphql/cost/tally', 'observations/repair', 'observations/revalidation']],
   ]);
 }, 60_000);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeBody } from '../../src/operations/messages.ts';
+import { writeBody } from '../../src/graphql/request/messages.ts';
 import { openBill } from '../../src/service/call.ts';
 
 it.each(['e', 'é', '€', '🌍'])(

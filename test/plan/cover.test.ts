@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Pair, Rectangle, RowsOf } from '../../src/plan/demand.ts';
-import { cover, covering, coverWithin, expectedRows } from '../../src/plan/modes.ts';
-import type { CoverLimits } from '../../src/plan/tiling.ts';
+import type { Pair, Rectangle, RowsOf } from '../../src/observations/planner/demand.ts';
+import { cover, covering, coverWithin, expectedRows } from '../../src/observations/planner/modes.ts';
+import type { CoverLimits } from '../../src/observations/planner/tiling.ts';
 
 const roomy: CoverLimits = { maxRows: 1000, maxCodes: 1000, maxAddress: 10_000 };
 const oneRow: RowsOf = () => 1;

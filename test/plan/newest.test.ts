@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newestOf } from '../../src/plan/newest.ts';
+import { newestOf } from '../../src/observations/planner/newest.ts';
 import { draws } from '../support/draws.ts';
 
 type Dated = Parameters<typeof newestOf>[0][number];

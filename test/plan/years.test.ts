@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { taken } from '../../src/async/turns.ts';
 import {
   covers,
   type Demand,
@@ -9,9 +8,10 @@ import {
   widened,
   type YearRange,
   yearRange,
-} from '../../src/plan/demand.ts';
-import { createLearned } from '../../src/plan/learned.ts';
-import { planningModes } from '../../src/plan/modes.ts';
+} from '../../src/observations/planner/demand.ts';
+import { createLearned } from '../../src/observations/planner/learned.ts';
+import { planningModes } from '../../src/observations/planner/modes.ts';
+import { taken } from '../../src/shared/async/turns.ts';
 
 const years = (from: number | null, to: number | null): YearRange => ({ from, to });
 

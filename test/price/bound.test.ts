@@ -1,12 +1,12 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { getVariableValues, parse } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fragmentsIn } from '../../src/execution/plan.ts';
-import { createSchema } from '../../src/graph/schema.ts';
-import { leadsToFigures } from '../../src/graph/selection.ts';
-import { boundOf, openGivenLists } from '../../src/price/bound.ts';
-import { batches, resolvers } from '../../src/resolvers/generated.ts';
-import { entities } from '../../src/resolvers/nodes.ts';
+import { boundOf, openGivenLists } from '../../src/graphql/cost/bound.ts';
+import { fragmentsIn } from '../../src/graphql/execution/plan.ts';
+import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
+import { entities } from '../../src/graphql/resolvers/nodes.ts';
+import { createSchema } from '../../src/graphql/schema/schema.ts';
+import { leadsToFigures } from '../../src/graphql/schema/selection.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { heapBytes } from '../support/heap.ts';
 import { openProgram } from '../support/program.ts';

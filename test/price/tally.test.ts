@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import { demandFor, type Mode } from '../../src/plan/demand.ts';
-import { createFewestCalls, openTally } from '../../src/wings/pricing/tally.ts';
+import { createFewestCalls, openTally } from '../../src/graphql/cost/tally.ts';
+import { demandFor, type Mode } from '../../src/observations/planner/demand.ts';
+import { Failure } from '../../src/shared/errors.ts';
 
 const LIMITS = { maxAddress: 6_000, maxRows: 1_000, maxCodes: 1_000 };
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { boundMemory } from '../../src/wings/program/heap-growth.ts';
+import { boundMemory } from '../../src/server/heap-growth.ts';
 
 const MB = 1_000_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createLogOutlet } from '../../src/wings/program/log.ts';
+import { createLogOutlet } from '../../src/server/log.ts';
 
 const fault = (code: string) => Object.assign(new Error(code), { code });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { StoreOutage } from '../../src/store/outage.ts';
-import { createLog } from '../../src/wings/program/log.ts';
+import { StoreOutage } from '../../src/cache/outage.ts';
+import { createLog } from '../../src/server/log.ts';
 
 function open(level: Parameters<typeof createLog>[0] = 'info') {
   const lines: string[] = [];

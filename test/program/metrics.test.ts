@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createMetrics, createSummedMetrics } from '../../src/wings/program/metrics.ts';
+import { createMetrics, createSummedMetrics } from '../../src/server/metrics.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
 import { tenantOf } from '../support/tenants.ts';

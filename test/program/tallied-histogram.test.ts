@@ -1,6 +1,6 @@
 import { AggregatorRegistry, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { OwnMetrics } from '../../src/wings/program/metrics.ts';
+import { OwnMetrics } from '../../src/server/metrics.ts';
 
 const buckets = [0.001, 0.5, 1, 30];
 const parts = { name: 'seconds', help: 'Time.', buckets };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { endpoints as policy } from '../../src/plugins/extra-routes/policy.ts';
+import { endpoints as trade } from '../../src/plugins/extra-routes/trade.ts';
 import { type Endpoint, makeCall } from '../../src/service/call.ts';
 import * as endpoints from '../../src/service/endpoints.ts';
 import { leftOutOf } from '../../src/service/records/envelope.ts';
-import { endpoints as policy } from '../../src/wings/extra/policy.ts';
-import { endpoints as trade } from '../../src/wings/extra/trade.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
 import { failureOf } from './failure-of.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Failure } from '../../src/errors.ts';
 import * as endpoints from '../../src/service/endpoints.ts';
 import { listIn, metaIn, objectIn, wholeListIn } from '../../src/service/records/envelope.ts';
+import type { Failure } from '../../src/shared/errors.ts';
 import { failureOf } from './failure-of.ts';
 
 const RECEIVED_AT = Date.UTC(2026, 0, 1);

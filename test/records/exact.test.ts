@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { parseExactly } from '../../src/exact-json.ts';
+import { parseExactly } from '../../src/shared/exact-json.ts';
 import { openProgram } from '../support/program.ts';
 
 describe('a text that is read exactly', () => {

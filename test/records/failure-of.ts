@@ -1,5 +1,5 @@
-import { Failure } from '../../src/errors.ts';
 import { leftOutOf } from '../../src/service/records/envelope.ts';
+import { Failure } from '../../src/shared/errors.ts';
 
 /** The failure that an action ends in; any other end fails the test. */
 export function failureOf(action: () => unknown): Failure {

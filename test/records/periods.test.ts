@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Frequency, type Period, periodIn, periodOf, shiftedPeriod } from '../../src/periods.ts';
+import { type Frequency, type Period, periodIn, periodOf, shiftedPeriod } from '../../src/shared/periods.ts';
 import { draws } from '../support/draws.ts';
 
 const two = (number: number) => String(number).padStart(2, '0');

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareTimes, httpDateIn, timeIn } from '../../src/periods.ts';
+import { compareTimes, httpDateIn, timeIn } from '../../src/shared/periods.ts';
 import { draws } from '../support/draws.ts';
 
 const MINUTE = 60_000;
@@ -162,7 +162,7 @@ describe('times', () => {
         '20261125',
       ];
       const program = `
-      import { periodIn, timeIn } from './src/periods.ts';
+      import { periodIn, timeIn } from './src/shared/periods.ts';
       const texts = ${JSON.stringify(texts)};
       console.log(JSON.stringify([new Date(2026, 10, 25).getTimezoneOffset() !== 0, texts.map(timeIn), texts.map(periodIn)]));`;
       const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/wings/extra/trade.ts';
+import { endpoints } from '../../src/plugins/extra-routes/trade.ts';
 import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
 
 const { tradeFlows, tradeOverview, tradePartners, tradeProducts } = endpoints;

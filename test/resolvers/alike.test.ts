@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { alikeNames } from '../../src/resolvers/alike.ts';
+import { alikeNames } from '../../src/graphql/resolvers/alike.ts';
 
 const CATALOGUE = [
   'electricity_from_coal_pct',

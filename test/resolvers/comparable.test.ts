@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import {
   changeOf,
   decided,
@@ -8,7 +7,8 @@ import {
   Misfit,
   matching,
   quotientOf,
-} from '../../src/wings/resolvers/derived.ts';
+} from '../../src/graphql/resolvers/derived.ts';
+import type { ObservationRecord } from '../../src/service/records/observations.ts';
 
 function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
   return {

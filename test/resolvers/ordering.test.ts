@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GraphContext } from '../../src/graph/context.ts';
-import { byCode, byName, byNumber, createListing } from '../../src/resolvers/lists.ts';
+import { byCode, byName, byNumber, createListing } from '../../src/graphql/resolvers/lists.ts';
+import type { GraphContext } from '../../src/graphql/schema/context.ts';
 import { callerOf } from '../support/tenants.ts';
 
 interface Row {

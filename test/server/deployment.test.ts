@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readConfig, settingNamesOf } from '../../src/config.ts';
+import { readConfig, settingNamesOf } from '../../src/config/config.ts';
 import { plugins } from '../../src/plugins.ts';
 import { blocksOf } from '../support/markdown.ts';
 import { openProgram } from '../support/program.ts';

@@ -7,7 +7,7 @@ import { basename, delimiter, dirname, join, relative, resolve } from 'node:path
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { freePort } from '../support/free-port.ts';
 import { hasRedis } from '../support/redis.ts';
 

@@ -4,15 +4,15 @@ import { Agent, get, request } from 'node:http';
 import { connect } from 'node:net';
 import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import type { Gateway } from '../../src/gateway.ts';
-import type { GatewayRequest, GatewayResponse } from '../../src/operations/messages.ts';
-import { openPlugins } from '../../src/plugin.ts';
+import { openLookups } from '../../src/cache/lru.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import { openPlugins } from '../../src/gateway/plugin.ts';
+import type { GatewayRequest, GatewayResponse } from '../../src/graphql/request/messages.ts';
 import { plugins } from '../../src/plugins.ts';
-import { openLookups } from '../../src/store/lru.ts';
-import { createLog } from '../../src/wings/program/log.ts';
-import { createMetrics } from '../../src/wings/program/metrics.ts';
-import { createServer } from '../../src/wings/program/server.ts';
+import { createLog } from '../../src/server/log.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { createServer } from '../../src/server/server.ts';
 
 /** The server over a gateway that the test answers for: it proves the transport alone. */
 async function open(

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { tracingIn } from '../../src/config.ts';
+import { tracingIn } from '../../src/config/config.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Serving, SOURCES, startServing } from '../support/serving.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
+import { absentRoutes } from '../../src/plugins/extra-routes/absent-routes.ts';
 import type { Answer } from '../../src/service/call.ts';
-import { absentRoutes } from '../../src/wings/extra/absent-routes.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from './sending.ts';
 
 const ROUTE = '/v1/trade/overview/{code}';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Failure, type FailureCode } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { createOutage, retried } from '../../src/service/client.ts';
+import { Failure, type FailureCode } from '../../src/shared/errors.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 import { createGate, gateAt, sendingFor, settle } from './sending.ts';

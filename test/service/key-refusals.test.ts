@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Failure, type FailureCode } from '../../src/errors.ts';
+import { openStore } from '../../src/cache/store.ts';
+import { createLedger } from '../../src/keys/ledger.ts';
+import { Tenants } from '../../src/keys/tenant.ts';
+import { createTenantCache } from '../../src/keys/tenant-cache.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { CallGate, rateLimited } from '../../src/service/gate.ts';
-import { openStore } from '../../src/store/store.ts';
-import { createLedger } from '../../src/tenants/ledger.ts';
-import { Tenants } from '../../src/tenants/tenant.ts';
-import { createTenantCache } from '../../src/tenants/tenant-cache.ts';
+import { Failure, type FailureCode } from '../../src/shared/errors.ts';
 import { openProgram } from '../support/program.ts';
 import { callerOf, tenantOf } from '../support/tenants.ts';
 import { createGate, gateAt, sendingFor, settle } from './sending.ts';

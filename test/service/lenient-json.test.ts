@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { taken } from '../../src/async/turns.ts';
 import { parsedInPieces } from '../../src/service/bodies.ts';
+import { parsedLeniently } from '../../src/service/lenient-json.ts';
 import { UnreadItem } from '../../src/service/records/envelope.ts';
-import { parsedLeniently } from '../../src/wings/lenient-json.ts';
+import { taken } from '../../src/shared/async/turns.ts';
 import { draws } from '../support/draws.ts';
 
 const read = (text: string): unknown => taken(parsedLeniently(text, parsedInPieces));

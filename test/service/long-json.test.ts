@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseExactly } from '../../src/exact-json.ts';
 import { parsedInPieces } from '../../src/service/bodies.ts';
+import { parseExactly } from '../../src/shared/exact-json.ts';
 
 function parsed(text: string): { readonly value: unknown; readonly steps: number } {
   const parsing = parsedInPieces(Buffer.from(text));

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { outgoingProxyIn, readConfig } from '../../src/config.ts';
+import { outgoingProxyIn, readConfig } from '../../src/config/config.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Failure } from '../../src/errors.ts';
+import { createLedger } from '../../src/keys/ledger.ts';
 import { type Answer, type Call, openBill, payerOf, type Send } from '../../src/service/call.ts';
 import { coalesced, createOutage, retried } from '../../src/service/client.ts';
 import { CallGate, rateLimited } from '../../src/service/gate.ts';
-import { createLedger } from '../../src/tenants/ledger.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { threadMs } from '../support/thread-ms.ts';
 import { createGate, sendingFor, settle } from './sending.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { taken } from '../../src/async/turns.ts';
-import { parseExactly } from '../../src/exact-json.ts';
 import { parsedByRows, type Read } from '../../src/service/bodies.ts';
+import { taken } from '../../src/shared/async/turns.ts';
+import { parseExactly } from '../../src/shared/exact-json.ts';
 
 const row = (at: number, more: object = {}) => ({
   country_code: `c${at}`,

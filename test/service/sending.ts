@@ -1,3 +1,4 @@
+import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import {
   type Answer,
   type Call,
@@ -7,7 +8,6 @@ import {
   type Sending,
 } from '../../src/service/call.ts';
 import { CallGate } from '../../src/service/gate.ts';
-import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { callerOf } from '../support/tenants.ts';
 
 /** Parts of a call on behalf of an operation under a key. */

@@ -3,7 +3,7 @@
  * `--expose-gc --no-allocation-site-pretenuring`.
  */
 import { getHeapSpaceStatistics } from 'node:v8';
-import { TransientMap } from '../../src/store/lru.ts';
+import { TransientMap } from '../../src/cache/lru.ts';
 
 const ENTRIES = 4_000;
 const AT_ONCE = 32;

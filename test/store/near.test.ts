@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { near } from '../../src/wings/stores/elsewhere.ts';
-import { createHubListening } from '../../src/wings/stores/hub.ts';
+import { near } from '../../src/cache/elsewhere.ts';
+import { createHubListening } from '../../src/cache/hub.ts';
 
 /** A hub's store, as one of its members sees it. */
 function open() {

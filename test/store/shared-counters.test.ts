@@ -4,11 +4,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { HubLink, SharedCounters } from '../../src/store/store.ts';
-import { openStore } from '../../src/store/store.ts';
-import { createLedger, type Ledger } from '../../src/tenants/ledger.ts';
-import { Tenants } from '../../src/tenants/tenant.ts';
-import { createHub } from '../../src/wings/stores/hub.ts';
+import { createHub } from '../../src/cache/hub.ts';
+import type { HubLink, SharedCounters } from '../../src/cache/store.ts';
+import { openStore } from '../../src/cache/store.ts';
+import { createLedger, type Ledger } from '../../src/keys/ledger.ts';
+import { Tenants } from '../../src/keys/tenant.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 

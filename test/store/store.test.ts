@@ -17,11 +17,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ConfigError } from '../../src/config.ts';
-import { StoreOutage } from '../../src/store/outage.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
-import type { Backing } from '../../src/wings/stores/backing.ts';
-import { guarded, packing } from '../../src/wings/stores/elsewhere.ts';
+import type { Backing } from '../../src/cache/backing.ts';
+import { guarded, packing } from '../../src/cache/elsewhere.ts';
+import { StoreOutage } from '../../src/cache/outage.ts';
+import { openStore, type Store } from '../../src/cache/store.ts';
+import { ConfigError } from '../../src/config/config.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { TransientMap } from '../../src/store/lru.ts';
+import { TransientMap } from '../../src/cache/lru.ts';
 
 it('has what was put there last', () => {
   const map = new TransientMap<number>();

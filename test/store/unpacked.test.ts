@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Adapter } from '../../src/wings/stores/backing.ts';
-import { AtHand, packing, unpacked } from '../../src/wings/stores/elsewhere.ts';
+import type { Adapter } from '../../src/cache/backing.ts';
+import { AtHand, packing, unpacked } from '../../src/cache/elsewhere.ts';
 
 /** A store of texts, and an adapter of envelopes over it. */
 function open(maxBytes = 1e6) {

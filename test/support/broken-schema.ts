@@ -1,6 +1,6 @@
 import type { GraphQLObjectType } from 'graphql';
-import { Failure } from '../../src/errors.ts';
-import { openSchema } from '../../src/gateway.ts';
+import { openSchema } from '../../src/gateway/gateway.ts';
+import { Failure } from '../../src/shared/errors.ts';
 
 /** A schema in which every citation fails, which may not be null. */
 export async function brokenSchema() {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/async/clock.ts';
+import type { Clock } from '../../src/shared/async/clock.ts';
 
 /** A clock that the test moves, and on which nobody waits. */
 export function movingClock(startMs: number) {

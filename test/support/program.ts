@@ -1,13 +1,13 @@
-import { type Clock, systemClock } from '../../src/async/clock.ts';
-import { readConfig } from '../../src/config.ts';
-import { createGateway, openSchema } from '../../src/gateway.ts';
-import type { OperationEvent } from '../../src/operations/run.ts';
+import type { StoreOutage } from '../../src/cache/outage.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { createGateway, openSchema } from '../../src/gateway/gateway.ts';
+import type { OperationEvent } from '../../src/graphql/request/run.ts';
 import { plugins } from '../../src/plugins.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { createServer } from '../../src/server/server.ts';
 import type { Bill } from '../../src/service/call.ts';
-import type { StoreOutage } from '../../src/store/outage.ts';
-import { createMetrics } from '../../src/wings/program/metrics.ts';
-import { createServer } from '../../src/wings/program/server.ts';
+import { type Clock, systemClock } from '../../src/shared/async/clock.ts';
 
 export interface GraphqlError {
   readonly message: string;

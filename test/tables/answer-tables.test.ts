@@ -1,8 +1,8 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { formatted } from '../../src/cli/formats.ts';
-import { parseExactly } from '../../src/exact-json.ts';
-import { tablesInAnswer } from '../../src/tables/answer-tables.ts';
+import { tablesInAnswer } from '../../src/graphql/request/answer-tables.ts';
+import { parseExactly } from '../../src/shared/exact-json.ts';
 
 const tables = (text: string, data: unknown, operationName?: string) =>
   tablesInAnswer(parse(text), operationName, data);

@@ -1,15 +1,19 @@
 import fc from 'fast-check';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { Flow } from '../../src/async/turns.ts';
-import { parseExactly } from '../../src/exact-json.ts';
+import type { Kernel } from '../../src/gateway/plugin.ts';
 import { csvOf } from '../../src/graphiql/chart/csv.ts';
-import { createPersisted } from '../../src/operations/documents.ts';
-import { type GatewayRequest, type GatewayResponse, WrittenBody } from '../../src/operations/messages.ts';
-import { parsedInSteps, tableFormatFor } from '../../src/operations/table-answers.ts';
-import type { Kernel } from '../../src/plugin.ts';
+import { createPersisted } from '../../src/graphql/request/documents.ts';
+import {
+  type GatewayRequest,
+  type GatewayResponse,
+  WrittenBody,
+} from '../../src/graphql/request/messages.ts';
+import { parsedInSteps, tableFormatFor } from '../../src/graphql/request/table-answers.ts';
 import { tabled } from '../../src/plugins/csv-tables/tabled.ts';
-import { csvLine } from '../../src/tables/cells.ts';
+import { Flow } from '../../src/shared/async/turns.ts';
+import { csvLine } from '../../src/shared/cells.ts';
+import { parseExactly } from '../../src/shared/exact-json.ts';
 import { draws } from '../support/draws.ts';
 import { threadMs } from '../support/thread-ms.ts';
 

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { Tenants } from '../../src/tenants/tenant.ts';
-import { createTenantCache } from '../../src/tenants/tenant-cache.ts';
+import { Tenants } from '../../src/keys/tenant.ts';
+import { createTenantCache } from '../../src/keys/tenant-cache.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 

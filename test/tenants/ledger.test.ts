@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLedger, type Ledger } from '../../src/tenants/ledger.ts';
+import { createLedger, type Ledger } from '../../src/keys/ledger.ts';
 import { tenantOf } from '../support/tenants.ts';
 
 /** Has the service refuse a call. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Tenants } from '../../src/tenants/tenant.ts';
+import { Tenants } from '../../src/keys/tenant.ts';
 
 const open = () => new Tenants((authorization) => authorization, Date.now);
 

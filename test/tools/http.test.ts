@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { request } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig } from '../../src/config/config.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
 import { CARD, CATALOGUE, trustedFile } from './documents.ts';

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { createToolServers } from '../../src/wings/tools/tool-server.ts';
+import { createToolServers } from '../../src/plugins/mcp-tools/tool-server.ts';
 
 const schema = buildSchema(`
   input Range { from: Int = 1 to: Int! inner: Range }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Supervisor, type Worker, WorkerEnded } from '../../src/wings/workers/supervisor.ts';
+import { Supervisor, type Worker, WorkerEnded } from '../../src/cli/workers/supervisor.ts';
 
 type Draining = Parameters<Worker['drain']>[0];
 

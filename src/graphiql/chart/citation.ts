@@ -1,4 +1,4 @@
-import { type CitationStyle, type Cited, citationOf } from '../../wings/citations.ts';
+import { type CitationStyle, type Cited, citationOf } from '../../shared/citations.ts';
 import { namedSource } from '../source-names.ts';
 import type { Figure } from './figures.ts';
 import { yearsOf } from './numbers.ts';

@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK, csvLine, tsvLine } from '../../tables/cells.ts';
+import { BYTE_ORDER_MARK, csvLine, tsvLine } from '../../shared/cells.ts';
 import type { Figure } from './figures.ts';
 import { momentOf, seriesOf, timeOf } from './picture.ts';
 

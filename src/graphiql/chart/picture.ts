@@ -1,4 +1,4 @@
-import { type Frequency, periodOf } from '../../periods.ts';
+import { type Frequency, periodOf } from '../../shared/periods.ts';
 import { nameOfSource } from '../source-names.ts';
 import { atOnce } from '../turns.ts';
 import type { Figure } from './figures.ts';

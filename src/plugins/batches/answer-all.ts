@@ -1,12 +1,12 @@
-import { errorBody } from '../../errors.ts';
-import { acceptingInstead, withoutMultipart } from '../../operations/accept.ts';
+import { acceptingInstead, withoutMultipart } from '../../graphql/request/accept.ts';
 import {
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
-} from '../../operations/messages.ts';
+} from '../../graphql/request/messages.ts';
 import { openBill } from '../../service/call.ts';
+import { errorBody } from '../../shared/errors.ts';
 
 function faultOf(count: number, most: number): string | null {
   if (most === 0)

@@ -1,6 +1,6 @@
-import { wholeNumber } from '../../config.ts';
-import { METHODS } from '../../operations/messages.ts';
-import { definePlugin } from '../../plugin.ts';
+import { wholeNumber } from '../../config/config.ts';
+import { definePlugin } from '../../gateway/plugin.ts';
+import { METHODS } from '../../graphql/request/messages.ts';
 
 export const batches = definePlugin({
   name: 'batches',

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../plugin.ts';
+import { definePlugin } from '../../gateway/plugin.ts';
 
 /** Matches an `Accept` header that has the name of a format of tables. */
 const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;

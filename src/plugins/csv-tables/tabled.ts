@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
-import type { Job } from '../../async/turns.ts';
-import { errorBody } from '../../errors.ts';
-import { acceptingInstead } from '../../operations/accept.ts';
+import type { Kernel } from '../../gateway/plugin.ts';
+import { acceptingInstead } from '../../graphql/request/accept.ts';
+import { type AnswerTable, TooManyFields, tablesBySchema } from '../../graphql/request/answer-tables.ts';
 import {
   ChangedRequest,
   type GatewayRequest,
@@ -10,11 +10,11 @@ import {
   isExplained,
   textIn,
   VARIES,
-} from '../../operations/messages.ts';
-import { tableFormatFor, varied, writtenAs } from '../../operations/table-answers.ts';
-import type { Kernel } from '../../plugin.ts';
+} from '../../graphql/request/messages.ts';
+import { tableFormatFor, varied, writtenAs } from '../../graphql/request/table-answers.ts';
 import { openBill } from '../../service/call.ts';
-import { type AnswerTable, TooManyFields, tablesBySchema } from '../../tables/answer-tables.ts';
+import type { Job } from '../../shared/async/turns.ts';
+import { errorBody } from '../../shared/errors.ts';
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';

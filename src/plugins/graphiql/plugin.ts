@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { onOff } from '../../config.ts';
-import { definePlugin } from '../../plugin.ts';
+import { onOff } from '../../config/config.ts';
+import { definePlugin } from '../../gateway/plugin.ts';
 
 export const graphiql = definePlugin({
   name: 'graphiql',

@@ -7,10 +7,10 @@ import { brotliDecompress, gzip as zlibGzip } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isHeld } from '../../operations/messages.ts';
-import type { HttpHost } from '../../plugin.ts';
+import type { HttpHost } from '../../gateway/plugin.ts';
+import { isHeld } from '../../graphql/request/messages.ts';
 import { taggedText } from '../../server/http.ts';
-import { packageFile } from '../../wings/own-version.ts';
+import { packageFile } from '../../shared/own-version.ts';
 
 /** The folder into which `npm run build` puts the pages. */
 const BUILT = packageFile('dist/graphiql/');

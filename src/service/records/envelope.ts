@@ -1,6 +1,6 @@
-import { Failure } from '../../errors.ts';
-import { asNumber, numberOf } from '../../exact-json.ts';
-import { createObjectMemo } from '../../store/lru.ts';
+import { createObjectMemo } from '../../cache/lru.ts';
+import { Failure } from '../../shared/errors.ts';
+import { asNumber, numberOf } from '../../shared/exact-json.ts';
 
 /** An object of the service's JSON, before we trust it. */
 export type JsonObject = Readonly<Record<string, unknown>>;

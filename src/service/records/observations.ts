@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Failure } from '../../errors.ts';
-import { asNumber } from '../../exact-json.ts';
-import { areReadable, timeIn } from '../../periods.ts';
+import type { Failure } from '../../shared/errors.ts';
+import { asNumber } from '../../shared/exact-json.ts';
+import { areReadable, timeIn } from '../../shared/periods.ts';
 import { alpha2In, alpha2Of, checkCountry, countryNamedIn } from './countries.ts';
 import {
   blockIn,
@@ -246,7 +246,7 @@ function recordOf(
     metricName,
     /** The year that the figure describes, which may differ from the year asked for. */
     year: fields.year,
-    /** A year, a quarter, a month or a date, as sent: `src/periods.ts` reads it. */
+    /** A year, a quarter, a month or a date, as sent: `src/shared/periods.ts` reads it. */
     period: fields.period,
     /** The point in time at which a stock was taken; null for a flow. */
     asOfPeriod: fields.as_of_period ?? null,

@@ -1,0 +1,156 @@
+/** Says what one kind of store outside this process does, and holds the parts that several kinds have in common. */
+
+import type { KeyvStorageEntry } from 'keyv';
+import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
+import type { HeldState, LeaseState, Leases, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
+export type Fault = (error: unknown) => void;
+
+/** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
+export interface Backing extends Partial<Shrinkable> {
+  readonly adapter: Adapter;
+  readonly sharedCounters: SharedCounters | null;
+  readonly leases: Leases | null;
+  clear(prefix: string): Promise<void>;
+  first(name: string, value: string): Promise<string>;
+  /** Has the listener called each time that the store is another, or connected anew; left out if that can't happen. */
+  readonly onReturn?: (listener: () => void) => void;
+  close(): Promise<void>;
+}
+
+/** The part of Keyv's storage contract that is used: text or Keyv's envelopes in, the same out. */
+export interface Adapter {
+  getMany(keys: string[]): Promise<unknown[]>;
+  setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
+}
+
+/** Milliseconds that counters of a month and notes are kept: longer than any window. */
+export const MONTH_KEPT_MS = 32 * 86_400_000;
+
+/** Returns true if a call may be taken, as the shared counters stand. */
+export function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolean {
+  if (note === null) return true;
+  const { requestsPerMinute, spentMinute, spentMonth, nextProbeAtMs } = note;
+  if (spentMonth === at.month && nextProbeAtMs > at.nowMs) return false;
+  return spentMinute !== at.minute && (requestsPerMinute === null || callsThisMinute < requestsPerMinute);
+}
+
+/** Returns the note in a text; null if there is none that can be read. */
+export function noteIn(text: string | null | undefined): Note | null {
+  try {
+    const note = JSON.parse(text ?? 'null');
+    return typeof note === 'object' && note !== null && typeof note.nextProbeAtMs === 'number' ? note : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Milliseconds for which a fetched name says so: longer than it takes from a look at the store to a call, so that a
+ * process that looked too early looks again before it asks.
+ */
+export const FETCHED_MS = 3_000;
+
+/** Names that are remembered at once. */
+const MAX_NAMES = 200_000;
+
+interface Taken {
+  readonly state: HeldState;
+  readonly untilMs: number;
+}
+
+/** Opens leases in this process. */
+function createLeases(now: () => number): Leases {
+  const taken = createLru<Taken>(MAX_NAMES);
+  return leasesOver({
+    read(key) {
+      const lease = taken.get(key);
+      return lease !== undefined && lease.untilMs > now() ? lease.state : null;
+    },
+    write: (key, state, lifeMs) => taken.set(key, { state, untilMs: now() + lifeMs }),
+    remove: (key) => taken.delete(key),
+  });
+}
+
+/**
+ * Opens leases over a table of states, each of which is kept for its time.
+ * @param atOnce does work so that nothing comes between
+ */
+export function leasesOver(
+  table: {
+    readonly read: (key: string) => HeldState | null;
+    readonly write: (key: string, state: HeldState, lifeMs: number) => unknown;
+    readonly remove: (key: string) => unknown;
+  },
+  atOnce = <T>(work: () => T): T => work(),
+): Leases {
+  const { read, write, remove } = table;
+  const keysOf = (group: string, names: readonly string[]) => names.map((name) => `${group} ${name}`);
+  return {
+    take: async ({ group, names, holder, lifeMs }, terms) =>
+      atOnce(() => {
+        const keys = keysOf(group, names);
+        const states = statesOf(keys.map(read), terms);
+        for (const [i, key] of keys.entries()) {
+          if (states[i] === 'own') write(key, awayState(holder), lifeMs);
+        }
+        return states;
+      }),
+    look: async (group, names) => keysOf(group, names).map((key) => isAway(read(key))),
+    end: async ({ group, names, holder }, isFetched) =>
+      atOnce(() => {
+        for (const key of keysOf(group, names)) {
+          if (read(key) !== awayState(holder)) continue;
+          if (isFetched) write(key, fetchedState(holder), FETCHED_MS);
+          else remove(key);
+        }
+      }),
+  };
+}
+
+export function awayState(holder: string): HeldState {
+  return `away ${holder}`;
+}
+
+export function fetchedState(holder: string): HeldState {
+  return `fetched ${holder}`;
+}
+
+export function isAway(state: string | null): boolean {
+  return state?.startsWith('away ') ?? false;
+}
+
+/** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */
+function statesOf(
+  held: readonly (HeldState | null)[],
+  { passedOver, isWhole }: LeaseTerms,
+): readonly LeaseState[] {
+  const free = isWhole && held.some(isAway) ? 'free' : 'own';
+  return held.map((state, i) => (state === null || state === passedOver[i] ? free : state));
+}
+
+/** A text that is none any more after a time, in milliseconds since the epoch, if it has one. */
+interface HeldText {
+  readonly text: string;
+  readonly expires: number | undefined;
+}
+
+/** Texts that are held in this process, each for its time. */
+class TextCache extends BoundedCache<HeldText> {
+  constructor(maxBytes: number) {
+    super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
+  }
+
+  /** Returns a text; undefined if there is none, or its time is over. */
+  text(key: string): string | undefined {
+    const entry = this.get(key);
+    return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
+  }
+}
+
+/**
+ * Opens texts and leases in this process: those of a hub, and those that stand in for a file.
+ * @param elapsed milliseconds since any instant, by a clock that nobody can set
+ */
+export function createHeldHere(maxBytes: number, elapsed: () => number = () => performance.now()) {
+  return { texts: new TextCache(maxBytes), leases: createLeases(elapsed) };
+}

@@ -1,0 +1,231 @@
+import { createBirpc } from 'birpc';
+import { type Backing, createHeldHere, mayTake } from './backing.ts';
+import { createLru, type Shrinkable } from './lru.ts';
+import type { CounterSnapshot, HubLink, Lease, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
+
+/** Keys whose counters are kept at once. */
+const MAX_ACCOUNTS = 50_000;
+
+interface Counts {
+  minute: number;
+  calls: number;
+  month: number;
+  callsInMonth: number;
+  note: Note | null;
+}
+
+/** Opens counters in this process, for others to share. */
+function createMemoryCounters(): SharedCounters {
+  const accounts = createLru<Counts>(MAX_ACCOUNTS);
+
+  function countsOf(account: string): Counts {
+    const known = accounts.get(account);
+    if (known !== undefined) return known;
+    const counts = { minute: 0, calls: 0, month: 0, callsInMonth: 0, note: null };
+    accounts.set(account, counts);
+    return counts;
+  }
+
+  function enter(account: string, { minute, month }: Window): Counts {
+    const counts = countsOf(account);
+    if (counts.minute !== minute) Object.assign(counts, { minute, calls: 0 });
+    if (counts.month !== month) Object.assign(counts, { month, callsInMonth: 0 });
+    return counts;
+  }
+
+  const snapshotOf = ({ calls, callsInMonth, note }: Counts, isTaken: boolean): CounterSnapshot => ({
+    isTaken,
+    callsThisMinute: calls,
+    callsThisMonth: callsInMonth,
+    note,
+  });
+
+  return {
+    async take(account, at) {
+      const counts = enter(account, at);
+      if (!mayTake(counts.calls, counts.note, at)) return snapshotOf(counts, false);
+      counts.calls += 1;
+      counts.callsInMonth += 1;
+      return snapshotOf(counts, true);
+    },
+    read: async (account, at) => snapshotOf(enter(account, at), false),
+    async putBack(account, { minute, month }) {
+      const counts = countsOf(account);
+      if (counts.minute === minute) counts.calls = Math.max(0, counts.calls - 1);
+      if (counts.month === month) counts.callsInMonth = Math.max(0, counts.callsInMonth - 1);
+    },
+    async note(account, note) {
+      countsOf(account).note = note;
+    },
+  };
+}
+
+/** Questions that another process may ask, by name. */
+type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+interface ChannelWay {
+  /** Hands a message to the other process. */
+  readonly send: (message: object) => void;
+  /** Has messages of the other process handed over. */
+  readonly listen: (onMessage: (message: unknown) => void) => void;
+  /** Milliseconds that an answer may take. */
+  readonly timeoutMs: number;
+}
+
+/** Opens one end of questions and answers between two processes. */
+export function openChannel(answers: Answers, { send, listen, timeoutMs }: ChannelWay) {
+  const channel = createBirpc<Record<string, (...args: unknown[]) => unknown>, Answers, false>(answers, {
+    proxify: false,
+    post: send,
+    on: listen,
+    timeout: timeoutMs,
+    onTimeoutError(name) {
+      throw new Error(`The other process took too long to answer ${name}.`);
+    },
+  });
+  return {
+    /** @throws Error if the other process fails, has gone, or doesn't answer in time */
+    ask: channel.$call,
+    /** Fails all questions that are waiting, and all that are asked from now on. */
+    close: () => channel.$close(new Error('The other process has gone.')),
+  };
+}
+
+/** A store that one process holds for others, who are told of changes: text by keys, counters, leases. */
+interface Hub extends Shrinkable {
+  /** @returns the questions that the member may ask, and a function that ends its membership */
+  join(member: HubMember): { readonly answers: Answers; readonly leave: () => void };
+}
+
+/** Another process that shares the hub's store. */
+interface HubMember {
+  /** Settles once the member has heard or failed to. */
+  hear(news: HubNews): Promise<unknown>;
+}
+
+/** News that a member hears of others: its kind, and its content. */
+type HubNews =
+  | ['store.changed', keys: readonly string[]]
+  | ['store.cleared', prefix: string]
+  | ['store.told', key: string, text: string];
+
+/** One value, as text, with its expiry in milliseconds since the epoch. */
+interface HubEntry {
+  readonly key: string;
+  readonly text: string;
+  readonly expires: number | undefined;
+}
+
+/** @param elapsed milliseconds since any instant, by a clock that nobody can set */
+export function createHub(maxBytes: number, elapsed?: () => number): Hub {
+  const { texts: held, leases } = createHeldHere(maxBytes, elapsed);
+  const counters = createMemoryCounters();
+  /** Values by the names under which they were given first; callers choose none of these. */
+  const firsts = new Map<string, string>();
+  const members = new Set<HubMember>();
+
+  function tellOthers(teller: HubMember, ...news: HubNews): Promise<unknown> {
+    const others = [...members].filter((member) => member !== teller);
+    return Promise.all(others.map((other) => other.hear(news).catch(() => {})));
+  }
+
+  /** @param taken leases that the member has, by holder: they end with it */
+  const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
+    'store.get': (keys: readonly string[]) => keys.map((key) => held.text(key)),
+    'store.set'(entries: readonly HubEntry[]) {
+      for (const entry of entries) held.set(entry.key, entry);
+      void tellOthers(
+        member,
+        'store.changed',
+        entries.map(({ key }) => key),
+      );
+    },
+    'store.clear'(prefix: string) {
+      held.forget(prefix);
+      return tellOthers(member, 'store.cleared', prefix).then(() => {});
+    },
+    'store.tell': (key: string, text: string) => tellOthers(member, 'store.told', key, text).then(() => {}),
+    'store.first'(name: string, value: string) {
+      const first = firsts.get(name) ?? value;
+      firsts.set(name, first);
+      return first;
+    },
+    'counters.take': (account: string, at: Window) => counters.take(account, at),
+    'counters.read': (account: string, at: Window) => counters.read(account, at),
+    'counters.putBack': (account: string, at: Window) => counters.putBack(account, at),
+    'counters.note': (account: string, note: Note) => counters.note(account, note),
+    async 'leases.take'(lease: Lease, terms: LeaseTerms) {
+      const states = await leases.take(lease, terms);
+      if (states?.includes('own')) taken.set(lease.holder, lease);
+      return states;
+    },
+    'leases.look': (group: string, names: readonly string[]) => leases.look(group, names),
+    'leases.end'(lease: Lease, isFetched: boolean) {
+      taken.delete(lease.holder);
+      return leases.end(lease, isFetched);
+    },
+  });
+
+  return {
+    shrink: (share) => held.shrink(share),
+    join(member) {
+      const taken = new Map<string, Lease>();
+      members.add(member);
+      return {
+        answers: answersTo(member, taken),
+        leave() {
+          members.delete(member);
+          for (const lease of taken.values()) void leases.end(lease, false);
+        },
+      };
+    },
+  };
+}
+
+/** @returns the questions that the hub may ask of this member, and the listeners that hear of them */
+export function createHubListening() {
+  const [onChanged, changed] = listeners<[keys: readonly string[]]>();
+  const [onCleared, cleared] = listeners<[prefix: string]>();
+  const [onTold, told] = listeners<[key: string, text: string]>();
+  const answers: Answers = { 'store.changed': changed, 'store.cleared': cleared, 'store.told': told };
+  return { answers, listening: { onChanged, onCleared, onTold } };
+}
+
+function listeners<Args extends unknown[]>() {
+  const all: ((...args: Args) => void)[] = [];
+  const add = (listener: (...args: Args) => void) => void all.push(listener);
+  const call = (...args: Args) => {
+    for (const listener of all) listener(...args);
+  };
+  return [add, call] as const;
+}
+
+/** Opens the values that a hub in another process holds. */
+export function openHubBacking({ ask }: HubLink): Backing {
+  const asking =
+    (name: string) =>
+    // biome-ignore lint/suspicious/noExplicitAny: the hub's answers have the types of what is asked
+    (...args: readonly unknown[]): Promise<any> =>
+      ask(name, ...args);
+  return {
+    adapter: {
+      getMany: asking('store.get'),
+      async setMany(entries) {
+        const texts = entries.map(
+          ({ key, value, expires }): HubEntry => ({ key, text: String(value), expires }),
+        );
+        await ask('store.set', texts);
+      },
+    },
+    sharedCounters: {
+      take: asking('counters.take'),
+      read: asking('counters.read'),
+      putBack: asking('counters.putBack'),
+      note: asking('counters.note'),
+    },
+    leases: { take: asking('leases.take'), look: asking('leases.look'), end: asking('leases.end') },
+    clear: asking('store.clear'),
+    first: asking('store.first'),
+    async close() {},
+  };
+}

@@ -1,0 +1,481 @@
+import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ConfigError } from '../config/config.ts';
+import {
+  type Adapter,
+  type Backing,
+  createHeldHere,
+  type Fault,
+  leasesOver,
+  MONTH_KEPT_MS,
+  mayTake,
+  noteIn,
+} from './backing.ts';
+import { StoreOutage } from './outage.ts';
+import type { CounterSnapshot, HeldState, Leases, SharedCounters, Window } from './store.ts';
+
+/** Milliseconds that a write waits for another process that writes. */
+const BUSY_TIMEOUT_MS = 100;
+
+/** Writes after which entries past their time are swept out. */
+const WRITES_BETWEEN_SWEEPS = 500;
+
+const IN_MEMORY = ':memory:';
+
+/** SQLite's codes for a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
+const DAMAGE = new Set([11, 26]);
+
+/** SQLite's codes for no room, and for no write for any reason: SQLITE_IOERR, SQLITE_FULL, SQLITE_READONLY. */
+const OUT_OF_ROOM = new Set([10, 13]);
+const UNWRITABLE = new Set([...OUT_OF_ROOM, 8]);
+
+/** SQLite's codes for a file that another process has locked: SQLITE_BUSY, SQLITE_LOCKED. */
+const LOCKED = new Set([5, 6]);
+
+/** The operating system's codes for no room. */
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
+
+/**
+ * Milliseconds that a file that can't be written is left alone before one more try. A lock may be gone at once; but each
+ * try waits for it, and all of the process with it.
+ */
+const UNWRITABLE_PAUSE_MS = 30_000;
+const LOCKED_PAUSE_MS = 2_000;
+
+/** Endings of the files that SQLite keeps for a database. */
+const FILE_ENDINGS = ['', '-wal', '-shm'];
+
+/** Mode of the file: the owner alone reads and writes data that was fetched with a key. */
+const MODE = 0o600;
+
+/**
+ * Loads the library that comes with Node. It announces itself as experimental, so that nobody should be told who has not
+ * asked for it.
+ * @returns a function that opens a file which the owner alone reads, and several processes may write
+ */
+export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number) => DatabaseSync> {
+  const { DatabaseSync: Database } = await import('node:sqlite');
+  return (path, busyTimeoutMs) => {
+    makePrivate(path);
+    const db = new Database(path);
+    try {
+      db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL;`);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  };
+}
+
+/**
+ * Opens a store of values in one file, which survives a restart and may be shared by processes of one machine. A
+ * damaged file is set aside, and an empty one takes its place: lost values can be fetched again. While a file can't be
+ * written, as on a full disk, values are held in this process, and the file is tried again from time to time.
+ * @param standInBytes bytes that may be held in this process then, roughly
+ * @param onFault called with each file that was set aside, and when a file can't be written or can be again
+ * @throws ConfigError if the file can't be opened, or can't hold a cache
+ */
+export async function openSqlite(path: string, standInBytes: number, onFault: Fault): Promise<Backing> {
+  const openDatabase = await loadSqlite();
+  const open = () => {
+    const db = openDatabase(path, BUSY_TIMEOUT_MS);
+    const file = openFile(db);
+    waitForNobody(db);
+    return { ...file, inode: inodeOf(path) };
+  };
+  const listeners: (() => void)[] = [];
+  const standIn = createHeldHere(standInBytes);
+  const writes = watchWrites(path, onFault, () => {
+    for (const listener of listeners) listener();
+  });
+  let file: ReturnType<typeof open> | null = null;
+  /** True if the file was lost, and no other has taken its place yet. */
+  let isLost = false;
+
+  function opened(): ReturnType<typeof open> {
+    try {
+      file = open();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      setAside(path, error, onFault);
+      file = open();
+    }
+    if (isLost) for (const listener of listeners) listener();
+    isLost = false;
+    return file;
+  }
+
+  try {
+    opened();
+  } catch (error) {
+    if (!hasNoRoom(error) && !isLocked(error)) {
+      throw new ConfigError(
+        `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${wordsOf(error)}`,
+      );
+    }
+    writes.fail(error);
+  }
+
+  /** Works on the file. Damage may show at any time: work that has met it fails, and later work finds another file. */
+  async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
+    const used = file ?? opened();
+    try {
+      return await onceUnlocked(() => work(used), BUSY_TIMEOUT_MS);
+    } catch (error) {
+      if (isDamage(error) && used === file) {
+        // Without a file until another is open, or each try would find the one that is closed.
+        file = null;
+        isLost = true;
+        used.close();
+        // Another process may have been faster.
+        if (inodeOf(path) === used.inode) setAside(path, error, onFault);
+        opened();
+      }
+      throw error;
+    }
+  }
+
+  /** Writes to the file, or does without if it can't be written. */
+  const written = <T>(work: (opened: OpenedFile) => Promise<T>, without: () => Promise<T>): Promise<T> =>
+    writes.attempt(() => withFile(work), without);
+
+  return {
+    adapter: {
+      async getMany(keys) {
+        const found = file === null ? [] : await withFile(({ adapter }) => adapter.getMany(keys));
+        return keys.map((key, i) => standIn.texts.text(key) ?? found[i]);
+      },
+      setMany: (entries) =>
+        written(
+          async ({ adapter }) => {
+            await adapter.setMany(entries);
+            for (const { key } of entries) standIn.texts.delete(key);
+          },
+          async () => {
+            for (const { key, value: text, expires } of entries) standIn.texts.set(key, { text, expires });
+          },
+        ),
+    },
+    sharedCounters: {
+      take: (account, at) => withFile(({ sharedCounters }) => sharedCounters.take(account, at)),
+      read: (account, at) => withFile(({ sharedCounters }) => sharedCounters.read(account, at)),
+      putBack: (account, at) => withFile(({ sharedCounters }) => sharedCounters.putBack(account, at)),
+      note: (account, note) => withFile(({ sharedCounters }) => sharedCounters.note(account, note)),
+    },
+    leases: {
+      take: (lease, terms) =>
+        written(
+          ({ leases }) => leases.take(lease, terms),
+          () => standIn.leases.take(lease, terms),
+        ),
+      look: (group, names) =>
+        writes.areDone
+          ? withFile(({ leases }) => leases.look(group, names))
+          : standIn.leases.look(group, names),
+      end: (lease, isFetched) =>
+        written(
+          ({ leases }) => leases.end(lease, isFetched),
+          () => standIn.leases.end(lease, isFetched),
+        ),
+    },
+    async clear(prefix) {
+      standIn.texts.forget(prefix);
+      if (file !== null) await withFile((opened) => opened.clear(prefix));
+    },
+    first: (name, value) =>
+      written(
+        (opened) => opened.first(name, value),
+        async () => value,
+      ),
+    onReturn: (listener) => void listeners.push(listener),
+    async close() {
+      file?.close();
+    },
+  };
+}
+
+/**
+ * Knows if a file can be written, and says when that changes. One that can't be is tried again from time to time.
+ * @param onReturn called when it can be again
+ */
+function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
+  let areDone = true;
+  let triedAgainAtMs = 0;
+
+  function fail(error: unknown): void {
+    triedAgainAtMs = performance.now() + (isLocked(error) ? LOCKED_PAUSE_MS : UNWRITABLE_PAUSE_MS);
+    if (!areDone) return;
+    areDone = false;
+    const reason = isLocked(error) ? 'another process has locked it' : wordsOf(error);
+    const words = `The file of the cache can't be written (CACHE_URL, ${path}; ${reason})`;
+    onFault(new StoreOutage(`${words}: until it can, figures are held in memory.`, false, { cause: error }));
+  }
+
+  function succeed(): void {
+    if (areDone) return;
+    areDone = true;
+    onFault(new StoreOutage(`The file of the cache can be written again (CACHE_URL, ${path}).`, true));
+    onReturn();
+  }
+
+  return {
+    get areDone() {
+      return areDone;
+    },
+    fail,
+    /** @param without done in place of the work while the file can't be written */
+    async attempt<T>(work: () => Promise<T>, without: () => Promise<T>): Promise<T> {
+      if (!areDone && performance.now() < triedAgainAtMs) return without();
+      try {
+        const result = await work();
+        succeed();
+        return result;
+      } catch (error) {
+        if (!isUnwritable(error)) throw error;
+        fail(error);
+        return without();
+      }
+    },
+  };
+}
+
+interface OpenedFile {
+  readonly adapter: Adapter;
+  clear(prefix: string): Promise<void>;
+  first(name: string, value: string): Promise<string>;
+  readonly sharedCounters: SharedCounters;
+  readonly leases: Leases;
+  close(): void;
+}
+
+function openFile(db: DatabaseSync): OpenedFile {
+  try {
+    return storeIn(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function storeIn(db: DatabaseSync): OpenedFile {
+  prepareTables(db);
+  const select = db.prepare(
+    'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND coalesce(expires, ?) >= ?',
+  );
+  const upsert = db.prepare(
+    'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires',
+  );
+  const sweepEntries = db.prepare('DELETE FROM entries WHERE expires < ?');
+  const sweepLeases = db.prepare('DELETE FROM leases WHERE expires < ?');
+  const sweepCounters = db.prepare('DELETE FROM shared_counters WHERE minute < ?');
+  const clear = db.prepare('DELETE FROM entries WHERE key >= ? AND key < ?');
+  let writes = 0;
+  const sweep = () => {
+    sweepEntries.run(Date.now());
+    sweepLeases.run(Date.now());
+    sweepCounters.run(Math.floor((Date.now() - MONTH_KEPT_MS) / 60_000));
+  };
+  sweep();
+
+  return {
+    adapter: {
+      async getMany(keys) {
+        const nowMs = Date.now();
+        const rows = select.all(JSON.stringify(keys), nowMs, nowMs);
+        const byKey = new Map(rows.map(({ key, value }) => [key, value]));
+        return keys.map((key) => byKey.get(key));
+      },
+      async setMany(entries) {
+        inTransaction(db, () => {
+          for (const { key, value, expires } of entries) upsert.run(key, String(value), expires ?? null);
+          writes += 1;
+          if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
+        });
+      },
+    },
+    sharedCounters: countersIn(db),
+    leases: leasesIn(db),
+    async clear(prefix) {
+      clear.run(prefix, `${prefix}\u{10ffff}`);
+    },
+    async first(name, value) {
+      db.prepare('INSERT OR IGNORE INTO firsts VALUES (?, ?)').run(name, value);
+      return String(db.prepare('SELECT value FROM firsts WHERE name = ?').get(name)?.value ?? value);
+    },
+    close: () => db.close(),
+  };
+}
+
+/** Counts in one row an account; a transaction that writes keeps other processes out. */
+function countersIn(db: DatabaseSync): SharedCounters {
+  const select = db.prepare('SELECT * FROM shared_counters WHERE account = ?');
+  const count = db.prepare(`
+    INSERT INTO shared_counters (account, minute, calls, month, calls_in_month) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (account) DO UPDATE SET
+      minute = excluded.minute, calls = excluded.calls,
+      month = excluded.month, calls_in_month = excluded.calls_in_month
+  `);
+  const uncount = db.prepare(`
+    UPDATE shared_counters SET
+      calls = calls - (minute IS ? AND calls > 0), calls_in_month = calls_in_month - (month IS ? AND calls_in_month > 0)
+    WHERE account = ?
+  `);
+  const write = db.prepare(
+    'INSERT INTO shared_counters (account, note) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET note = excluded.note',
+  );
+
+  function snapshotOf(account: string, { minute, month }: Window): CounterSnapshot {
+    const row = select.get(account);
+    return {
+      isTaken: false,
+      callsThisMinute: row?.minute === minute ? Number(row.calls) : 0,
+      callsThisMonth: row?.month === month ? Number(row.calls_in_month) : 0,
+      note: noteIn(row?.note as string | null | undefined),
+    };
+  }
+
+  return {
+    async take(account, at) {
+      return inTransaction(db, () => {
+        const snapshot = snapshotOf(account, at);
+        if (!mayTake(snapshot.callsThisMinute, snapshot.note, at)) return snapshot;
+        const callsThisMinute = snapshot.callsThisMinute + 1;
+        const callsThisMonth = snapshot.callsThisMonth + 1;
+        count.run(account, at.minute, callsThisMinute, at.month, callsThisMonth);
+        return { ...snapshot, isTaken: true, callsThisMinute, callsThisMonth };
+      });
+    },
+    read: async (account, at) => snapshotOf(account, at),
+    async putBack(account, { minute, month }) {
+      uncount.run(minute, month, account);
+    },
+    async note(account, note) {
+      write.run(account, JSON.stringify(note));
+    },
+  };
+}
+
+function leasesIn(db: DatabaseSync): Leases {
+  const select = db.prepare('SELECT holder AS state FROM leases WHERE name = ? AND expires > ?');
+  const write = db.prepare(
+    'INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires',
+  );
+  const remove = db.prepare('DELETE FROM leases WHERE name = ?');
+  return leasesOver(
+    {
+      read: (key) => (select.get(key, Date.now())?.state as HeldState | undefined) ?? null,
+      write: (key, state, lifeMs) => write.run(key, state, Date.now() + lifeMs),
+      remove: (key) => remove.run(key),
+    },
+    (work) => inTransaction(db, work),
+  );
+}
+
+function prepareTables(db: DatabaseSync): void {
+  db.exec(`
+    PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS shared_counters (
+      account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+  `);
+}
+
+function isDamage(error: unknown): boolean {
+  // Further bits say more of the damage.
+  return error instanceof Error && 'errcode' in error && DAMAGE.has(Number(error.errcode) & 0xff);
+}
+
+function isUnwritable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    hasNoRoom(error) ||
+    isLocked(error) ||
+    ('errcode' in error && UNWRITABLE.has(Number(error.errcode) & 0xff))
+  );
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && LOCKED.has(Number(error.errcode) & 0xff);
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function hasNoRoom(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('errcode' in error) return OUT_OF_ROOM.has(Number(error.errcode) & 0xff);
+  return 'code' in error && NO_ROOM.has(String(error.code));
+}
+
+/** Makes the file if it isn't there; SQLite gives those beside it the same mode. */
+function makePrivate(path: string): void {
+  if (path === IN_MEMORY) return;
+  closeSync(openSync(path, 'a', MODE));
+  for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) chmodSync(path + ending, MODE);
+}
+
+function inodeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
+}
+
+/** Sets a damaged file aside under another name. */
+function setAside(path: string, damage: unknown, onFault: Fault): void {
+  const aside = `${path}.damaged-${Date.now()}`;
+  for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
+  onFault(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
+}
+
+/**
+ * Has work on a file fail at once while another process has it locked, in place of a wait in which nothing else would be
+ * done: see {@link onceUnlocked}. A file is opened before that.
+ */
+export function waitForNobody(db: DatabaseSync): void {
+  db.exec('PRAGMA busy_timeout = 0;');
+}
+
+/** SQLite's code for a file that another process has locked. */
+const BUSY = 5;
+
+/** Milliseconds between tries of work on a file that is locked. */
+const BUSY_PAUSES_MS = [1, 2, 5, 10, 20] as const;
+
+/**
+ * Does work on a file once no other process has it locked. It waits between tries, and lets everybody else go on.
+ * @param work does all or nothing
+ * @param patienceMs milliseconds after which it fails
+ */
+export async function onceUnlocked<T>(work: () => T | Promise<T>, patienceMs: number): Promise<T> {
+  const untilMs = performance.now() + patienceMs;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= untilMs) throw error;
+    }
+    await pause(BUSY_PAUSES_MS[tries] ?? BUSY_PAUSES_MS.at(-1));
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY;
+}
+
+/** Does all of some work, or none of it: nothing comes between. */
+export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // A full disk has ended it already.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,239 @@
+import type { Worker as ClusterWorker } from 'node:cluster';
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import type { Readable } from 'node:stream';
+import { createHub, createHubListening, openChannel } from '../../cache/hub.ts';
+import type { Config } from '../../config/config.ts';
+import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../config/memory-budget.ts';
+import { boundMemory } from '../../server/heap-growth.ts';
+import type { Log, standardError } from '../../server/log.ts';
+import { createSummedMetrics, type MetricsSnapshot } from '../../server/metrics.ts';
+import { systemClock } from '../../shared/async/clock.ts';
+import { openSandbox, type Program, startProgram } from '../serve.ts';
+import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
+
+interface Welcome {
+  readonly upstreamUrl: string;
+  readonly demoKeys: Readonly<Record<string, string>> | null;
+  readonly port: number;
+  readonly adminPort: number | undefined;
+}
+
+type LogDestination = ReturnType<typeof standardError>;
+
+/** Milliseconds that an answer between two of the program's processes may take. */
+const CHANNEL_TIMEOUT_MS = 5_000;
+
+/** Milliseconds that a worker may take to tell its counts. */
+const SNAPSHOT_TIMEOUT_MS = 1_000;
+
+/** Milliseconds that a drain may take beside the settings' time: to close connections, and to exit. */
+const DRAIN_SLACK_MS = 10_000;
+
+/** Characters of a line of a worker's that are waited for until it ends. */
+const MAX_LINE = 1_048_576;
+
+/**
+ * Runs `serve` in several processes. Node's cluster module hands each of them connections in turn: the operating system
+ * alone would give some of them many more than others, and a worker that stops listening loses none that way. This
+ * process supervises them, and holds the store that they share; it answers no requests.
+ * @param outlet takes the workers' lines
+ * @throws WorkerEnded if the first of them ends before it takes requests
+ */
+export async function startWorkers(config: Config, log: Log, outlet: LogDestination): Promise<Program> {
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.setupPrimary({
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    execArgv: [...process.execArgv, semiSpaceFlag(processBudgetMb(config))],
+  });
+  const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
+  const welcome: Welcome = {
+    upstreamUrl: config.countryDataUrl ?? sandbox?.url ?? '',
+    demoKeys: sandbox?.keys ?? null,
+    // One for all workers, those that come later too.
+    port: config.port === 0 ? await freePort(config.host) : config.port,
+    adminPort: config.adminPort === 0 ? await freePort(config.host) : config.adminPort,
+  };
+  // Half of the memory is for the values that all share, the other half for those that each has at hand.
+  const hub = createHub(config.cacheMaxBytes / 2);
+  boundMemory({
+    begun: { proven: 0, unproven: 0 },
+    budgetMb: processBudgetMb(config, 'supervising'),
+    shrink: hub.shrink,
+  });
+  const supervisor: Supervisor<StartedWorker> = new Supervisor({
+    count: config.workers,
+    start: () => startWorker(welcome, hub, metrics, outlet),
+    clock: systemClock,
+    drainTimeoutMs: config.drainDelayMs + 2 * config.drainTimeoutMs + DRAIN_SLACK_MS,
+    note: log.note,
+    onHopeless: (code) => process.exit(code),
+  });
+  const metrics = createSummedMetrics(supervisor, log.droppedLines);
+  process.on('exit', () => supervisor.kill());
+  const { url, adminUrl } = await supervisor.start();
+  process.on('SIGHUP', () => {
+    log.note('SIGHUP: replacing the workers');
+    void supervisor.roll();
+  });
+  return {
+    url,
+    adminUrl,
+    sandbox,
+    async drain(delayMs) {
+      const cut = await supervisor.drain(delayMs);
+      await sandbox?.close();
+      return cut;
+    },
+  };
+}
+
+type StartedWorker = ReturnType<typeof startWorker>;
+
+function startWorker(
+  welcome: Welcome,
+  hub: ReturnType<typeof createHub>,
+  metrics: ReturnType<typeof createSummedMetrics>,
+  outlet: LogDestination,
+) {
+  const process = cluster.fork(ALLOCATOR);
+  const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<Addresses>();
+  let cut = 0;
+  let last: MetricsSnapshot = [];
+  let isDraining = false;
+  const membership = hub.join({ hear: ([name, ...args]) => channel.ask(name, ...args) });
+  const answers = {
+    ...membership.answers,
+    welcome: () => welcome,
+    ready: (url: string, adminUrl: string | undefined) => onReady({ url, adminUrl }),
+    metrics: metrics.text,
+    drained(count: number, snapshot: MetricsSnapshot) {
+      cut = count;
+      last = snapshot;
+    },
+  };
+  const channel = openChannel(answers, {
+    send: (message) => sendTo(process, message),
+    listen: (onMessage) => void process.on('message', onMessage),
+    timeoutMs: CHANNEL_TIMEOUT_MS,
+  });
+  const ended = once(process.process, 'close').then(async ([code, signal]) => {
+    channel.close();
+    membership.leave();
+    reject(new WorkerEnded(code ?? signal));
+    await metrics.left(last);
+    return code ?? signal;
+  });
+  ready.catch(() => {});
+  if (process.process.stderr !== null) passLines(process.process.stderr, outlet);
+  return {
+    id: process.id,
+    ready,
+    ended,
+    async drain({ isReplaced, delayMs }) {
+      if (!isDraining) channel.ask('drain', delayMs, isReplaced).catch(() => {});
+      isDraining = true;
+      await ended;
+      return cut;
+    },
+    kill: () => process.process.kill('SIGKILL'),
+    /** Returns the counts of the worker: its last ones, if it doesn't answer. */
+    async snapshot() {
+      const late = new Promise<never>((_, reject) => {
+        setTimeout(() => reject(new Error('The worker is busy.')), SNAPSHOT_TIMEOUT_MS).unref();
+      });
+      const told = await Promise.race([channel.ask('snapshot'), late]).catch(() => last);
+      last = told as MetricsSnapshot;
+      return last;
+    },
+  } satisfies Worker & { snapshot(): Promise<MetricsSnapshot> };
+}
+
+/** Sends a message to a worker. One that can't be sent is lost: a wait for the answer has a bound. */
+function sendTo(worker: ClusterWorker, message: object): void {
+  if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {});
+}
+
+/** Passes on whole lines, so that those of several workers don't run into each other. */
+function passLines(from: Readable, outlet: LogDestination): void {
+  let rest = '';
+  from.setEncoding('utf8').on('data', (chunk: string) => {
+    const text = rest + chunk;
+    const end = text.length > MAX_LINE ? text.length : text.lastIndexOf('\n') + 1;
+    rest = text.slice(end);
+    if (end > 0) outlet.write(text.slice(0, end));
+  });
+  from.on('end', () => {
+    if (rest !== '') outlet.write(`${rest}\n`);
+    outlet.flush();
+  });
+  from.on('error', () => {});
+}
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host.replace(/^\[(.*)\]$/, '$1'));
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/**
+ * Creates one worker: it runs the program of `serve` in one process, at the port that the supervising process says. It
+ * ends when that one says so, and lets operations in flight finish if that one has gone.
+ */
+export function createWorker(config: Config, log: Log) {
+  const { answers, listening } = createHubListening();
+  let program: Awaited<ReturnType<typeof startProgram>> | undefined;
+  let draining: Promise<number> | undefined;
+
+  const drain: Program['drain'] = (delayMs, isReplaced) => {
+    draining ??= program?.drain(delayMs, isReplaced) ?? Promise.resolve(0);
+    return draining;
+  };
+
+  async function end(delayMs: number | undefined, isReplaced: boolean): Promise<void> {
+    const cut = await drain(delayMs, isReplaced);
+    await channel.ask('drained', cut, await program?.snapshot()).catch(() => {});
+    process.exit(cut === 0 ? 0 : 1);
+  }
+
+  const answersOfAll = {
+    ...answers,
+    snapshot: () => program?.snapshot() ?? [],
+    // It is told that this has begun; `drained` says when it is over.
+    drain(delayMs: number | undefined, isReplaced: boolean) {
+      void end(delayMs, isReplaced);
+    },
+  };
+  const channel = openChannel(answersOfAll, {
+    send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
+    listen: (onMessage) => void process.on('message', onMessage),
+    timeoutMs: Math.max(CHANNEL_TIMEOUT_MS, config.cacheTimeoutMs),
+  });
+  // A group of processes is sent a signal together: the first process decides the answer to it.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+  cluster.worker?.on('disconnect', () => {
+    channel.close();
+    // Node would end the process at once.
+    if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+    log.note('The supervising process has gone: draining');
+    void end(0, false);
+  });
+
+  return {
+    drain,
+    async start(): Promise<void> {
+      const welcome = (await channel.ask('welcome')) as Welcome;
+      const nearBytes = config.cacheMaxBytes / 2 / config.workers;
+      const textOfAll = () => channel.ask('metrics').then(String, () => null);
+      const link = { ask: channel.ask, ...listening, nearBytes };
+      const { port, adminPort } = welcome;
+      program = await startProgram({ ...config, port, adminPort }, log, { ...welcome, link, textOfAll });
+      await channel.ask('ready', program.url, program.adminUrl);
+    },
+  };
+}

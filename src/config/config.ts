@@ -1,0 +1,503 @@
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import type { SourceNames } from '../shared/citations.ts';
+import { autoWorkers, budgetOf, MAX_WORKERS } from './memory-budget.ts';
+import { originIn } from './origins.ts';
+
+const SQLITE = 'sqlite:';
+
+/** Tells if an address is `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its client reads it. */
+function isCacheAddress(address: string): boolean {
+  if (address === 'memory:' || address === 'none') return true;
+  return address.startsWith(SQLITE) ? address.slice(SQLITE.length).trim() !== '' : isOfRedis(address);
+}
+
+function isOfRedis(address: string): boolean {
+  if (!/^rediss?:\/\/./.test(address)) return false;
+  const url = URL.parse(address);
+  if (url === null || url.port === '0' || /\s/.test(url.hostname)) return false;
+  const isDatabase = /^\/?\d*$/.test(url.pathname);
+  return isDatabase && [url.username, url.password, url.hostname].every(isDecodable);
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Words the fault for which the file of an address can't be opened by SQLite; null if none is known. */
+function sqliteFault(address: string): string | null {
+  if (!address.startsWith(SQLITE)) return null;
+  const path = address.slice(SQLITE.length);
+  if (path === ':memory:') return null;
+  const { R_OK: READ, W_OK: WRITE, X_OK: SEARCH } = constants;
+  try {
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file?.isDirectory()) return `${path} can't hold a cache: it is a folder, not a file`;
+    if (file !== undefined) accessSync(path, READ | WRITE);
+    // Beside the file SQLite keeps others.
+    accessSync(dirname(path), WRITE | SEARCH);
+    return null;
+  } catch (error) {
+    return `${path} can't hold a cache: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+
+/** The protocol in which traces are sent over HTTP. */
+export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What has settings of its own beside those of the kernel: a plugin. */
+export interface SettingsOwner {
+  /** In kebab-case; no two have the same. */
+  readonly name: string;
+  /** Checks by the names that the settings have in the environment. */
+  readonly settings: z.ZodRawShape;
+  /** Those that are secret, or hold a password: each may be given by the name of a file instead. */
+  readonly secrets?: readonly string[];
+  /** Names faults of several settings together, a line each, by what is given for any of them. */
+  faults?(given: Env): readonly string[];
+}
+
+/** Variables of OpenTelemetry that switch traces on and give their destination; its own packages read the others. */
+const TracingEnvironment = z.object({
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', ''], 'must be otlp or none').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol(),
+});
+
+function endpoint() {
+  const isSendable = (text: string) => text === '' || /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+  return z.string().refine(isSendable, 'must be an http:// or https:// address').optional();
+}
+
+function otlpProtocol() {
+  const fault = 'must be http/protobuf or http/json: traces are not sent by gRPC';
+  return z.enum([...OTLP_PROTOCOLS, ''], fault).optional();
+}
+
+function isDisabled(env: Env): boolean {
+  return env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none';
+}
+
+/** Names all faults of the variables, a line each; none if all of it is disabled. */
+function tracingFaults(env: Env): readonly string[] {
+  if (isDisabled(env)) return [];
+  const { error } = TracingEnvironment.safeParse(env);
+  return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+/** Returns the protocol of traces; null if no address or exporter is given for them, or all is disabled. */
+export function tracingIn(env: Env = process.env): OtlpProtocol | null {
+  const { OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = env;
+  const isOn = OTEL_TRACES_EXPORTER || OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  if (!isOn || isDisabled(env)) return null;
+  const asked = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
+  return asked === 'http/json' ? asked : 'http/protobuf';
+}
+
+/** A setting that is a whole number within bounds. */
+export const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((n) => n >= least && n <= most, `must be from ${least} to ${most}`);
+
+const workers = z
+  .string()
+  .regex(/^(auto|\d+)$/, 'must be a whole number, or auto')
+  .transform((text) => (text === 'auto' ? autoWorkers() : Number(text)))
+  .refine((n) => n >= 1 && n <= MAX_WORKERS, `must be from 1 to ${MAX_WORKERS}, or auto`);
+
+/** The address of a proxy; one without a scheme is spoken to by http, as other programs do. */
+const proxyAddress = z
+  .string()
+  .transform((text) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`))
+  .refine(
+    (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'must be the http:// or https:// address of a proxy',
+  );
+
+const PROXY_SETTINGS = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
+
+/** A setting that is `on` or `off`. */
+export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
+
+const itemsOf = (list: string) =>
+  list
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+
+const names = z
+  .string()
+  .transform(itemsOf)
+  .pipe(z.array(z.string().regex(/^\w+$/, 'must be names such as node, comma-separated')));
+
+/** Tells if a text is an address, or a range of them such as 10.0.0.0/8. */
+function isAddressRange(text: string): boolean {
+  const [address = '', length, ...others] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  if (bits < 0 || others.length > 0) return false;
+  return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
+}
+
+/** Routes that the specification names no paths for. */
+const EXTRA_ROUTES = ['policy', 'trade'] as const;
+
+const extraRoutes = z
+  .string()
+  .transform((list) => [...new Set(itemsOf(list))])
+  .pipe(z.array(z.enum(EXTRA_ROUTES, 'must be trade, policy or both, comma-separated')));
+
+const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
+
+/** An address to put paths behind: it can't have a query or a fragment, be they empty. */
+const baseAddress = httpAddress
+  .refine((url) => !/[?#]/.test(url), 'must have no ? and no #')
+  .refine((url) => URL.parse(url)?.port !== '0', 'must have a port that can be reached')
+  .transform((url) => url.replace(/\/+$/, ''));
+
+const HOUR_MS = 3_600_000;
+
+/** Names the faults of settings that issued keys and budgets need. */
+function issuedFaults(given: Env): readonly string[] {
+  const { COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1' } = given;
+  const faults: string[] = [];
+  if (key !== undefined && store === 'none')
+    faults.push('COUNTRY_DATA_KEY: issued keys need a store, so CACHE_URL must not be none');
+  if (key !== undefined && store === 'memory:' && workers !== '1')
+    faults.push('COUNTRY_DATA_KEY: workers share issued keys by CACHE_URL=sqlite:PATH or redis://…');
+  if (key !== undefined && given.SUBGRAPH_PREFIX !== undefined)
+    faults.push(
+      'COUNTRY_DATA_KEY: issued keys read the names of this gateway, so there must be no SUBGRAPH_PREFIX',
+    );
+  if (given.PUBLIC_DOCUMENTS !== undefined && (key === undefined || given.TRUSTED_DOCUMENTS === undefined))
+    faults.push(
+      'PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS to name, and COUNTRY_DATA_KEY to issue keys under',
+    );
+  if (given.TRUSTED_DOCUMENTS_FOR === 'issued' && given.MCP === 'on')
+    faults.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
+  if (given.MCP_KEY !== undefined && key === undefined)
+    faults.push('MCP_KEY: names an issued key, so COUNTRY_DATA_KEY must be there to issue keys under');
+  if (given.MCP_BUDGET !== undefined && workers !== '1' && (store === 'memory:' || store === 'none'))
+    faults.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
+  return faults;
+}
+
+const Environment = z.object({
+  /** Base address of the REST service, without a trailing slash; undefined means the embedded sandbox. */
+  COUNTRY_DATA_URL: baseAddress.optional(),
+  /** Key of the service that issued keys stand for; undefined if none are issued. */
+  COUNTRY_DATA_KEY: z
+    .string()
+    .regex(/^[!-~]{8,4096}$/, 'must be a key of the service: 8 printable characters or more, and no blanks')
+    .optional(),
+  /** Bearer of operators who manage issued keys over the port of operators. */
+  OPERATOR_KEY: z
+    .string()
+    .regex(/^[!-~]{16,4096}$/, 'must have 16 printable characters or more, and no blanks')
+    .optional(),
+  /** Addresses whose `X-Forwarded-For` tells the address of the client. */
+  TRUSTED_PROXIES: z
+    .string()
+    .transform(itemsOf)
+    .refine((list) => list.every(isAddressRange), 'must be addresses or ranges such as 10.0.0.0/8')
+    .default([]),
+  /** Proxies through which the service is asked, by the scheme of its address, and hosts that are asked without. */
+  HTTP_PROXY: proxyAddress.optional(),
+  HTTPS_PROXY: proxyAddress.optional(),
+  NO_PROXY: z.string().optional(),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(4000),
+  /** Port of health and metrics; undefined means beside everything else. */
+  ADMIN_PORT: wholeNumber(0, 65_535).optional(),
+  /** Processes that answer requests; with more than one, another one supervises them. */
+  WORKERS: workers.default(1),
+  /** Megabytes that all processes of the program may take together. */
+  MEMORY_MB: wholeNumber(1, 1_048_576).optional(),
+  CACHE_URL: z
+    .string()
+    .refine(isCacheAddress, 'must be memory:, sqlite:PATH, redis://HOST:PORT/DATABASE, rediss://… or none')
+    .default('memory:'),
+  CACHE_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
+  STALE_IF_ERROR_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
+  AUTH_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
+  /** True if a call may be spent on asking which sources have changed. */
+  CACHE_RENEWAL: onOff.default(true),
+  /** Bytes that a cache in memory may hold, roughly. */
+  CACHE_MAX_BYTES: wholeNumber(1_048_576, 1_099_511_627_776).optional(),
+  /** Milliseconds that one read or write of the cache may take before it is given up. */
+  CACHE_TIMEOUT_MS: wholeNumber(1, 60_000).default(200),
+  /** Bytes of whole answers that are kept for the next time that the same is asked; 0 for none. */
+  ANSWERS_MAX_BYTES: wholeNumber(0, 1_099_511_627_776).optional(),
+  /** Secret that keys are digested with; undefined means one is made. */
+  KEY_PEPPER: z.string().min(16, 'must have 16 characters or more').optional(),
+  BATCH_WINDOW_MS: wholeNumber(0, 1000).default(2),
+  /** Milliseconds that a batch waits for loads that can still add to it. */
+  BATCH_HOLD_MS: wholeNumber(0, 60_000).default(1000),
+  /** Unwanted rows that one call may bring in order to save another. */
+  BATCH_OVERFETCH_ROWS: wholeNumber(0, 100_000).default(1000),
+  /** Country codes, and metric keys, that one data call may name. */
+  CODES_PER_CALL: wholeNumber(1, 10_000).default(250),
+  UPSTREAM_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(10_000),
+  UPSTREAM_RETRIES: wholeNumber(0, 20).default(2),
+  /** Milliseconds that one operation may take, its waits included. */
+  OPERATION_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(30_000),
+  RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
+  /** File of the operations that may run; undefined for any. */
+  TRUSTED_DOCUMENTS: z.string().min(1).optional(),
+  /** File of the names of sources. */
+  SOURCE_NAMES: z.string().min(1).optional(),
+  /** File of the trusted documents that have addresses of their own; undefined for none. */
+  PUBLIC_DOCUMENTS: z.string().min(1).optional(),
+  /** Address of this gateway as others reach it, without a trailing slash; undefined for that of each request. */
+  PUBLIC_URL: baseAddress.optional(),
+  /** The keys by which only those may run: all, or the issued ones that say so. */
+  TRUSTED_DOCUMENTS_FOR: z.enum(['all', 'issued'], 'must be all or issued').default('all'),
+  /** Operations that are under way at once; those beyond wait for a little, then are refused. */
+  MAX_CONCURRENT_OPERATIONS: wholeNumber(1, 100_000).default(512),
+  MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
+  MAX_DEPTH: wholeNumber(1, 1000).default(12),
+  MAX_ALIASES: wholeNumber(0, 100_000).default(200),
+  MAX_ROOT_FIELDS: wholeNumber(1, 100_000).default(100),
+  MAX_TOKENS: wholeNumber(1, 10_000_000).default(6_000),
+  /** Items of one list that an operation gives: countries, metrics, identifiers, representations. */
+  MAX_LIST_ITEMS: wholeNumber(1, 1_000_000).default(1000),
+  MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
+  /** Bytes of the longest answer that is sent, before compression. */
+  MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).optional(),
+  /** Routes that are asked besides, and are in the schema only then. */
+  EXTRA_ROUTES: extraRoutes.default([]),
+  /** True if clients may subscribe to changes. */
+  SUBSCRIPTIONS: onOff.default(false),
+  /** Seconds, at the least, between two looks at the sources on behalf of subscriptions. */
+  SUBSCRIPTIONS_POLL_SECONDS: wholeNumber(1, 86_400).default(60),
+  /** Subscriptions of one key at once. */
+  MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
+  /** Milliseconds for which a program that is to stop, and isn't ready any more, takes new requests. */
+  DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
+  /** Milliseconds that, from then on, requests under way may take. */
+  DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),
+  /** True if clients are routers of a supergraph, which lose the body of any answer but 200. */
+  SUBGRAPH: onOff.default(false),
+  /** Root fields that the SDL for routers leaves out. */
+  SUBGRAPH_OMIT: names.default([]),
+  /** True if alpha-3 codes are a key of countries, too. */
+  SUBGRAPH_ISO3: onOff.default(false),
+  /** True if others may add fields to all nodes at once. */
+  SUBGRAPH_NODE: onOff.default(false),
+  /** The beginning of our types and root fields for routers. */
+  SUBGRAPH_PREFIX: z
+    .string()
+    .regex(
+      /^[A-Za-z][A-Za-z0-9]*_$/,
+      'must be letters and digits with one underscore at the end, such as CG_',
+    )
+    .optional(),
+  /** True if described trusted documents are tools of the Model Context Protocol. */
+  MCP: onOff.default(false),
+  /** Calls that tools may send under a key in an hour, or in a session on standard input; undefined for any number. */
+  MCP_BUDGET: wholeNumber(0, 1_000_000_000).optional(),
+  /** Name of the issued key under which tools run for callers who bring none. */
+  MCP_KEY: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'must be the name of an issued key')
+    .optional(),
+  INTROSPECTION: onOff.default(true),
+  CORS_ORIGINS: z
+    .string()
+    .transform(itemsOf)
+    .pipe(
+      z.array(
+        z.union(
+          [z.literal('*'), z.string().transform(originIn).pipe(z.string())],
+          'must be origins such as https://app.example or https://*.app.example, or *',
+        ),
+      ),
+    )
+    .default([]),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a pino level')
+    .default('info'),
+});
+
+/** Settings that are secret, or hold a password. Each may be given by the name of a file instead, as `KEY_PEPPER_FILE`. */
+const SECRETS = ['KEY_PEPPER', 'CACHE_URL', 'COUNTRY_DATA_KEY', 'OPERATOR_KEY'] as const;
+
+/** A setting of the kernel. */
+export type SettingName = keyof typeof Environment.shape | `${(typeof SECRETS)[number]}_FILE`;
+
+/** Returns the names of all settings: the kernel's, and those of the plugins that are there. */
+export function settingNamesOf(owners: readonly SettingsOwner[]): readonly string[] {
+  const ofOwners = owners.flatMap(({ settings, secrets = [] }) => [
+    ...Object.keys(settings),
+    ...secrets.map((name) => `${name}_FILE`),
+  ]);
+  return [...Object.keys(Environment.shape), ...SECRETS.map((name) => `${name}_FILE`), ...ofOwners];
+}
+
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<Name>;
+
+type Checked = z.output<typeof Environment>;
+
+/** The settings of one gateway, checked: those of {@link Environment} with names in camelCase. */
+export type Config = {
+  readonly [Name in Exclude<keyof Checked, 'SOURCE_NAMES'> as CamelCase<Name>]: Checked[Name];
+} & ReturnType<typeof budgetOf>['settings'] & {
+    /** Names of sources, from the operator's file; undefined if there is none. */
+    readonly sourceNames: SourceNames | undefined;
+    /** Settings of each plugin by its name, by the names that they have in the environment. */
+    readonly plugins: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  };
+
+/** The environment does not make a configuration; `message` names every fault, a line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the settings, and secret ones from their files too. An empty variable counts as unset, but for the service's
+ * address: without that, the answers are synthetic figures.
+ * @param owners plugins, whose settings are read as well
+ * @param machine the memory that some defaults are derived from
+ * @throws ConfigError naming every setting that is wrong
+ */
+export function readConfig(
+  env: Env,
+  owners: readonly SettingsOwner[] = [],
+  machine?: Parameters<typeof budgetOf>[1],
+): Config {
+  const { given, faults } = withSecrets(
+    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
+    [...SECRETS, ...owners.flatMap(({ secrets = [] }) => secrets)],
+  );
+  // Both spellings are usual, and in other programs the lower one wins as well.
+  for (const name of PROXY_SETTINGS) given[name] = given[name.toLowerCase()] ?? given[name];
+  if (env.COUNTRY_DATA_URL === '')
+    faults.push('COUNTRY_DATA_URL: is empty; name the service, or leave it out for the embedded sandbox');
+  const parsed = Environment.safeParse(given);
+  const ofPlugins = owners.map(({ name, settings }) => ({ name, ...z.object(settings).safeParse(given) }));
+  for (const issue of [parsed, ...ofPlugins].flatMap(({ error }) => error?.issues ?? [])) {
+    const name = String(issue.path[0]);
+    faults.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
+  }
+  const { PORT: port = '4000', ADMIN_PORT: adminPort } = given;
+  // Both may be 0: each is given a free port then.
+  if (adminPort !== undefined && Number(adminPort) !== 0 && Number(adminPort) === Number(port))
+    faults.push('ADMIN_PORT: must be another port than PORT');
+  const unfit = sqliteFault(given.CACHE_URL ?? '');
+  if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
+  if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) {
+    faults.push(
+      'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in',
+    );
+  }
+  const { sourceNames, faults: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
+  faults.push(...ofNames.map((fault) => `SOURCE_NAMES: ${fault}`));
+  faults.push(...issuedFaults(given), ...tracingFaults(env));
+  faults.push(...owners.flatMap((owner) => owner.faults?.(given) ?? []));
+  const budget = parsed.data && budgetOf(parsed.data, machine);
+  faults.push(...(budget?.faults ?? []));
+  if (!parsed.success || budget === undefined || faults.length > 0) {
+    throw new ConfigError(
+      `The settings have ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    );
+  }
+  const checked: Readonly<Record<string, unknown>> = parsed.data;
+  const settings = Object.keys(Environment.shape).map((name) => [camelCase(name), checked[name]]);
+  const plugins = Object.fromEntries(ofPlugins.map(({ name, data }) => [name, data]));
+  return Object.freeze({ ...Object.fromEntries(settings), ...budget.settings, sourceNames, plugins });
+}
+
+/** The proxies through which the service is asked, as undici takes them; null for none. */
+export type OutgoingProxy = ReturnType<typeof outgoingProxyIn>;
+
+/** Returns them; null for the embedded sandbox, too. Values that are empty keep undici from the environment. */
+export function outgoingProxyIn({ countryDataUrl, httpProxy = '', httpsProxy = '', noProxy = '' }: Config) {
+  const isNone = countryDataUrl === undefined || (httpProxy === '' && httpsProxy === '');
+  return isNone ? null : { httpProxy, httpsProxy, noProxy };
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const SourceNamesFile = z.record(
+  z.string().min(1),
+  z.strictObject({
+    name: z.string('must be a text').trim().min(1, 'must not be empty'),
+    url: httpAddress.nullish().transform((url) => url ?? null),
+  }),
+);
+
+function sourceNamesIn(file: string | undefined): {
+  readonly sourceNames?: SourceNames;
+  readonly faults: readonly string[];
+} {
+  if (file === undefined) return { faults: [] };
+  try {
+    const { data, error } = SourceNamesFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    const faults = (error?.issues ?? []).map(({ path, message }) => [...path, message].join(': '));
+    return {
+      sourceNames: new Map(Object.entries(data ?? {})),
+      faults: faults.map((fault) => `${file} is no file of names: ${fault}`),
+    };
+  } catch (error) {
+    return {
+      faults: [`${file} ${error instanceof SyntaxError ? 'is no JSON' : `can't be read: ${codeOf(error)}`}`],
+    };
+  }
+}
+
+/** Reads the secrets that stand in files. Returns the settings with them, and the faults of these files. */
+function withSecrets(env: Env, secrets: readonly string[]) {
+  const given: Record<string, string | undefined> = { ...env };
+  const faults: string[] = [];
+  for (const name of secrets) {
+    const file = env[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (given[name] !== undefined) {
+      faults.push(`${name}: is given twice, by itself and by ${name}_FILE; leave one of them out`);
+      continue;
+    }
+    const { text, fault } = textOf(file);
+    if (fault !== undefined) faults.push(`${name}_FILE: ${fault} (got ${JSON.stringify(file)})`);
+    given[name] = text;
+  }
+  return { given, faults };
+}
+
+/** Reads a secret from a file: editors and `echo` end it with a newline, which is not part of it. */
+function textOf(file: string): { readonly text?: string; readonly fault?: string } {
+  try {
+    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    return text === '' ? { fault: 'must name a file with something in it' } : { text };
+  } catch (error) {
+    return { fault: `must name a file that can be read: ${codeOf(error)}` };
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+/** Words a setting in a fault. Addresses may hold a password, so they are not repeated, and neither are secrets. */
+function shown(name: string, value: string | undefined): string {
+  if (name === 'KEY_PEPPER' || name.endsWith('_KEY')) return 'a secret';
+  return name.endsWith('_URL') || name.endsWith('_PROXY') ? 'an address' : JSON.stringify(value);
+}

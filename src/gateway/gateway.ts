@@ -1,0 +1,438 @@
+import type { GraphQLSchema } from 'graphql';
+import { openLookups } from '../cache/lru.ts';
+import { StoreOutage } from '../cache/outage.ts';
+import type { HubLink } from '../cache/store.ts';
+import { openStore } from '../cache/store.ts';
+import { type Config, outgoingProxyIn } from '../config/config.ts';
+import { heldBounds } from '../config/memory-budget.ts';
+import { openGivenLists } from '../graphql/cost/bound.ts';
+import { Admission } from '../graphql/request/admission.ts';
+import { AnswersTable } from '../graphql/request/answers.ts';
+import { openRunning } from '../graphql/request/apollo.ts';
+import { createPersisted, PreparedOperations } from '../graphql/request/documents.ts';
+import { received } from '../graphql/request/forms.ts';
+import {
+  type CallerOf,
+  createCallers,
+  type GatewayRequest,
+  type GatewayResponse,
+  PlainRequests,
+  UNPROVEN,
+} from '../graphql/request/messages.ts';
+import {
+  createOpenRun,
+  Execution,
+  type OperationEvent,
+  type OperationsParts,
+  traced,
+} from '../graphql/request/run.ts';
+import { batches, extras, resolvers } from '../graphql/resolvers/generated.ts';
+import { entities } from '../graphql/resolvers/nodes.ts';
+import { createSchema, printSdl } from '../graphql/schema/schema.ts';
+import { looksIssued, openTenants, type Tenant } from '../keys/tenant.ts';
+import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from '../keys/tenant-cache.ts';
+import type { FiguresParts } from '../observations/client.ts';
+import { createObservationClient } from '../observations/client.ts';
+import { createObservationEntries, createRefusedNames } from '../observations/entries.ts';
+import { createHeldNames, createTickersLearned, notingNames } from '../observations/loaders/loaders.ts';
+import { createLearned } from '../observations/planner/learned.ts';
+import type { Subgraph } from '../plugins/federation/subgraph.ts';
+import type { Issued } from '../plugins/issued-keys/exchange.ts';
+import type { LiveParts } from '../plugins/subscriptions/inbox.ts';
+import type { Attempt, Endpoint, Tracer } from '../service/call.ts';
+import { createUpstream } from '../service/client.ts';
+import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
+import { openPlugins, type PluginDefinition } from './plugin.ts';
+
+export type Gateway = Awaited<ReturnType<typeof createGateway>>;
+
+/** Subscriptions, and the callers of them. */
+export type Live = NonNullable<Gateway['live']>;
+
+export interface Observer {
+  operation(event: OperationEvent): void;
+  attempt(event: Attempt): void;
+  /** Called when a batch of figures leaves. */
+  readonly batch?: FiguresParts['onBatch'];
+  /** Called when rows of figures have come, some of which nobody had asked for. */
+  rows?(received: number, unwanted: number): void;
+  /** Called when a call or a batch has waited for a minute window. */
+  minuteWait?(waitedMs: number): void;
+  /** Called when an outage of the store begins, and when it is over; left out to have it called a problem. */
+  outage?(outage: StoreOutage): void;
+  /** Called with a fault of the gateway itself, whole, and the request that met it, if that is known. */
+  problem(error: unknown, where: string, requestId?: string): void;
+}
+
+interface GatewayParts {
+  readonly config: Config;
+  /** Those whose settings `config` was read with; left out for none. */
+  readonly plugins?: readonly PluginDefinition[];
+  readonly upstreamUrl: string;
+  readonly observer: Observer;
+  readonly clock?: Clock;
+  /** The link to the state that processes of one program share; left out if there is one alone. */
+  readonly link?: HubLink | undefined;
+  /** The destination of spans; left out if nobody traces. */
+  readonly tracer?: Tracer | undefined;
+  /** The schema, if it is open already: gateways of the same settings may share one. */
+  readonly opened?: Awaited<ReturnType<typeof openSchema>> | undefined;
+  /** Returns the share of its memory that the process takes; left out if the process is not the gateway's alone. */
+  readonly takenMemory?: () => number;
+}
+
+/** Puts the program together. Nothing is asked of the service before the first operation needs it. */
+export async function createGateway(parts: GatewayParts) {
+  const { config, observer } = parts;
+  const subgraph = await subgraphIn(config);
+  const { schema, optionalEndpoints } =
+    parts.opened ?? (await openSchema(config.extraRoutes, subgraph, config.subscriptions));
+  const held = await openHeld(parts);
+  const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
+  const service = openService(parts, held, optionalEndpoints);
+  const names = subgraph?.names(schema) ?? null;
+  const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
+  const stage: OperationsParts = {
+    config,
+    schema,
+    tenantCache,
+    learned,
+    persisted: await openPersisted(config, observer),
+    now: clock.now,
+    steadyNow,
+    onOperation: config.countryDataKey === undefined ? observer.operation : notingOperations(observer),
+    onFault: observer.problem,
+  };
+  const { persisted } = stage;
+  const openRun = createOpenRun(stage, means);
+  const issued = await openIssuedKeys(stage);
+  const callerOf = createCallers(tenants);
+  const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);
+  const kept = {
+    plainRequests: new PlainRequests(persisted),
+    operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
+    answers: new AnswersTable(stage, lookups.answers),
+    execution: new Execution(stage, openPricing),
+  };
+  const { answers, operations, plainRequests } = kept;
+  const running = await openRunning(openRun, { ...stage, ...kept });
+  const answered = answers.answering(running.run, (next) => admission.admitting(next));
+  const openLive = async () => {
+    const { openSubscriptions } = await import('../plugins/subscriptions/subscriptions.ts');
+    const subscriptions = openSubscriptions({ ...stage, openRun, admission, feedParts });
+    const entrance = entranceOf(callerOf, issued);
+    if (names === null) return { ...entrance, subscriptions };
+    const { prefixedSubscriptions } = await import('../plugins/federation/prefixed.ts');
+    return { ...entrance, subscriptions: prefixedSubscriptions(subscriptions, names, config.maxTokens) };
+  };
+  const live = config.subscriptions ? await openLive() : null;
+  const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
+  let sdl: string | undefined;
+
+  const handleOwn = await received(handle, stage, {
+    callerOf,
+    plainRequests,
+    names,
+    ledger: service.upstream.ledger,
+  });
+
+  const plugins = await openPlugins(parts.plugins ?? [], config);
+  const kernel = { config, schema, persisted, callerOf };
+  const handleAll = plugins.reduceRight((next, plugin) => plugin.request?.(next, kernel) ?? next, handleOwn);
+
+  return {
+    /** The subgraph SDL. */
+    get sdl() {
+      // Few ask for it, and the program starts sooner without.
+      sdl ??= printSdl(schema, subgraph);
+      return sdl;
+    },
+    schema,
+    /** The only documents that may run; null if any may. */
+    get trusted() {
+      return persisted.trusted;
+    },
+    /** The trusted documents, though others may run too. */
+    get listed() {
+      return persisted.listed;
+    },
+    /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
+    handle: issued === null ? handleAll : (request: GatewayRequest) => issued.handle(request, handleAll),
+    plugins,
+    /** The keys that this gateway has issued; null if it issues none. */
+    issued,
+    holderOf: holderOf(callerOf, issued),
+    /**
+     * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
+     * there is no point in reading it; else null.
+     */
+    refuseUnread(
+      headers: Parameters<CallerOf>[0] & { readonly accept?: string | undefined },
+      requestId?: string,
+    ): GatewayResponse | null {
+      // The flow of an issued key isn't known before the key has been looked for.
+      if (!admission.isAnyFull || (issued !== null && looksIssued(headers.authorization ?? ''))) return null;
+      return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
+    },
+    /** Null if subscriptions are off. */
+    live,
+    /** The operations under way and waiting now: always the same object. */
+    load: admission.load,
+    /** The state of caches, plans and circuits, for metrics. */
+    state: {
+      /** Hits and misses among held entries: always the same object. */
+      lookups,
+      /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
+      recentLimits: (most: number) => service.upstream.ledger.recentLimits(tenants.known(), most),
+      openCircuits: () => service.upstream.gate.open(),
+    },
+    shrink(share: number) {
+      for (const held of [store, answers, operations]) held?.shrink(share);
+    },
+    /** Waits for operations in flight, then closes upstream connections. */
+    async stop() {
+      persisted.stop();
+      live?.subscriptions.stop();
+      await running.stop();
+      await service.upstream.close();
+      await issued?.close();
+      await parts.tracer?.close();
+      await store?.close();
+    },
+  };
+}
+
+/**
+ * The executable schema, with the parts of `schema/extra` of some names, and the endpoints that those call; nothing of
+ * the others is loaded.
+ * @throws TypeError naming a field that nothing provides
+ */
+export async function openSchema(
+  names: readonly (keyof typeof extras)[],
+  subgraph: Subgraph | null = null,
+  isLive = false,
+) {
+  const { countWork } = isLive ? await import('../plugins/subscriptions/counted-work.ts') : {};
+  const opened = await Promise.all(names.map((name) => extras[name]()));
+  const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
+  return {
+    schema: createSchema({ subgraph, extra: names, resolvers: all, entities, batches, countWork }),
+    optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => Object.values(endpoints)),
+  };
+}
+
+/** Loads the subgraph that settings describe; null if routers see what clients see. */
+async function subgraphIn(config: Config): Promise<Subgraph | null> {
+  const { subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix } = config;
+  if (!subgraphIso3 && !subgraphNode && subgraphOmit.length === 0 && subgraphPrefix === undefined)
+    return null;
+  return (await import('../plugins/federation/subgraph.ts')).openSubgraph(config);
+}
+
+/** Opens the texts that clients may name: the trusted documents, or any that they have sent. */
+async function openPersisted(
+  { trustedDocuments: path, trustedDocumentsFor, mcp }: Config,
+  observer: Observer,
+) {
+  if (path === undefined) return createPersisted();
+  const { besideOthers, CATALOGUE_SEARCH, openTrusted } = await import('../graphql/request/trusted.ts');
+  const own = mcp ? [CATALOGUE_SEARCH] : [];
+  const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
+  const trusted = await openTrusted(path, onProblem, undefined, own);
+  return trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
+}
+
+/**
+ * Makes the function that names the holder of a key, in whichever way a header has it: to holders belong streams, and
+ * budgets of tools. It throws a Failure for an issued key that works no more.
+ */
+function holderOf(callerOf: CallerOf, issued: Issued | null) {
+  return async (authorization: string | undefined) => {
+    const name = authorization === undefined ? null : await issued?.holderOf(authorization);
+    if (name != null) return { name, isUnproven: false, isIssued: true };
+    const { tenant, flow } = callerOf({ authorization });
+    return { name: tenant.digest, isUnproven: flow === UNPROVEN, isIssued: false };
+  };
+}
+
+/** Opens the keys that this gateway issues; null if it holds none of the service's. */
+async function openIssuedKeys({
+  config,
+  schema,
+  persisted,
+  now,
+  onFault,
+}: OperationsParts): Promise<Issued | null> {
+  if (config.countryDataKey === undefined) return null;
+  const { openIssued } = await import('../plugins/issued-keys/exchange.ts');
+  return openIssued({ config, schema, persisted, now, onFault });
+}
+
+/** Opens the way in of subscriptions. */
+function entranceOf(callerOf: CallerOf, issued: Issued | null) {
+  return {
+    /**
+     * Tells who subscribes.
+     * @throws Failure if the terms of an issued key don't allow it
+     */
+    async enter(request: GatewayRequest) {
+      const entered = (await issued?.subscribing(request)) ?? null;
+      return { caller: callerOf(request.headers, entered?.exchanged), watch: entered?.watch };
+    },
+    holderOf: holderOf(callerOf, issued),
+  };
+}
+
+/** Tells operations that are over to those who count them by issued keys as well. */
+function notingOperations({ operation }: Observer): OperationsParts['onOperation'] {
+  return (event, { note }) => {
+    operation(event);
+    note?.(event);
+  };
+}
+
+type Holdings = Awaited<ReturnType<typeof openHeld>>;
+
+/** Opens all that is held between operations, and the clocks that tell its age. */
+async function openHeld({ config, observer, link, clock: ownClock }: GatewayParts) {
+  const clock = ownClock ?? systemClock;
+  const steadyNow = steadied(clock.now);
+  // Nobody can set the engine's own clock, so it tells the ages of what this process alone knows.
+  const elapsed = ownClock === undefined ? performance.now.bind(performance) : steadyNow;
+  const store = await openStore({
+    url: config.cacheUrl,
+    timeoutMs: config.cacheTimeoutMs,
+    maxBytes: config.cacheMaxBytes,
+    now: steadyNow,
+    link,
+    onFault(error) {
+      if (error instanceof StoreOutage && observer.outage !== undefined) observer.outage(error);
+      else observer.problem(error, 'cache');
+    },
+  });
+  const tenants = await openTenants(config.keyPepper, store, steadyNow);
+  const tenantCache = openTenantCache(store, config, tenants);
+  const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
+  return { clock, steadyNow, elapsed, store, tenants, tenantCache, inFlight, lookups: openLookups() };
+}
+
+/** Opens the way to the service, and keeps the lists on it that operations are priced by. */
+function openService(
+  { config, observer, upstreamUrl, tracer }: GatewayParts,
+  { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Holdings,
+  optionalEndpoints: readonly Endpoint[],
+) {
+  const given = openGivenLists(optionalEndpoints);
+  const upstream = createUpstream({
+    baseUrl: upstreamUrl,
+    timeoutMs: config.upstreamTimeoutMs,
+    proxy: outgoingProxyIn(config),
+    retries: config.upstreamRetries,
+    clock,
+    steadyNow,
+    elapsed,
+    onAttempt: observer.attempt,
+    onMinuteWait: observer.minuteWait,
+    lookups: lookups.lists,
+    isTraced: tracer !== undefined,
+    remembering: given.remembering,
+    optionalRoutes: new Set(optionalEndpoints.map(({ route }) => route)),
+    tenantCache,
+    inFlight,
+    tenants,
+    sharedCounters: store?.sharedCounters ?? null,
+    freshness: freshnessIn(config),
+  });
+  return { given, upstream, optionalEndpoints };
+}
+
+/** Makes the means that operations run with, and are priced with: the same loaders and planner. */
+function composeService(
+  {
+    given,
+    optionalEndpoints,
+    upstream: { ask: askService, send, ledger, outage, gate },
+  }: ReturnType<typeof openService>,
+  { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups }: Holdings,
+  { config, observer }: GatewayParts,
+  schema: GraphQLSchema,
+) {
+  const freshness = freshnessIn(config);
+  const learned = createLearned(elapsed);
+  const ask = notingNames(askService, learned);
+  const entries = createObservationEntries(tenantCache);
+  const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, entries.several);
+  const cacheParts = { tenantCache, freshness, now };
+  const isCaching = tenantCache !== NO_TENANT_CACHE;
+  const figures: FiguresParts = {
+    ...cacheParts,
+    send,
+    ask,
+    clock,
+    learned,
+    entries,
+    othersEntries,
+    keep: othersEntries.keep,
+    inFlight,
+    othersTtlMs: isCaching ? freshness.ttlMs : 0,
+    refusedNames: createRefusedNames(now, freshness.ttlMs),
+    outage,
+    ledger,
+    codesPerCall: config.codesPerCall,
+    overfetchRows: config.batchOverfetchRows,
+    windowMs: config.batchWindowMs,
+    holdMs: config.batchHoldMs,
+    mayRenew: config.cacheRenewal,
+    maxAskedLately: isCaching ? heldBounds(config).askedLately : 0,
+    lookups: lookups.figures,
+    onBatch: observer.batch,
+    onRows: observer.rows,
+    onMinuteWait: observer.minuteWait,
+  };
+  const observations = createObservationClient(figures);
+  const quota = async (tenant: Tenant) => {
+    await ledger.refresh(tenant);
+    return ledger.quota(tenant);
+  };
+  const common = { tickersLearned: createTickersLearned(elapsed), quota };
+  const feedParts: LiveParts = {
+    ask,
+    observations,
+    entries,
+    tenantCache,
+    ledger,
+    quota,
+    clock,
+    steadyNow: now,
+    planning: figures,
+    maxUpstreamCalls: config.maxUpstreamCalls,
+    timeoutMs: config.operationTimeoutMs,
+    pollMs: config.subscriptionsPollSeconds * 1000,
+    waitMs: Math.min(config.rateLimitWaitMs, config.operationTimeoutMs),
+  };
+  return {
+    learned,
+    feedParts,
+    openPricing: async () => {
+      const { createPricing } = await import('../graphql/cost/pricing.ts');
+      return createPricing({
+        ...common,
+        figures,
+        schema,
+        given,
+        optionalEndpoints,
+        maxUpstreamCalls: config.maxUpstreamCalls,
+        maxListItems: config.maxListItems,
+      });
+    },
+    means: {
+      ...common,
+      ask,
+      observations,
+      hasPlenty: ledger.hasPlenty,
+      mayGuess: ledger.mayGuess,
+      gate,
+      heldNames: createHeldNames(cacheParts, learned),
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * The contract between the kernel and its plugins. The kernel names none of them: the command line, the library
+ * and tests hand in a list ({@link PluginDefinition}), whose order is that of the stages, the outermost first.
+ * A plugin that its settings switch off is not opened, and nothing of it is loaded but its definition.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import type { z } from 'zod';
+import type { Config, SettingsOwner } from '../config/config.ts';
+import type { PersistedTexts } from '../graphql/request/documents.ts';
+import type { CallerOf, HandleRequest } from '../graphql/request/messages.ts';
+import type { AnswerSending } from '../server/http.ts';
+import type { PromiseOrValue } from '../shared/async/turns.ts';
+
+/**
+ * What is known of a plugin before it is opened: small, and loaded at each start. Heavy code comes by `import()`,
+ * in `open` or with the first request that wants it.
+ */
+export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> extends SettingsOwner {
+  /** Checks of its settings by their names in the environment; each is in `docs/settings.md`. */
+  readonly settings: Shape;
+  /**
+   * Opens it for one gateway.
+   * @param settings checked, by their names in the environment
+   * @returns null if they switch it off
+   */
+  open(settings: z.output<z.ZodObject<Shape>>): PromiseOrValue<Plugin | null>;
+}
+
+/** A plugin of one gateway. It takes part by the members that it has. */
+export interface Plugin {
+  /**
+   * Wraps the handling of requests of GraphQL over HTTP, before the operation is known: it may answer by itself, change
+   * the request, or turn the answer into another form. Calls can't be sent but by `next`.
+   */
+  request?(next: HandleRequest, kernel: Kernel): HandleRequest;
+  /** What it adds to the server of HTTP; left out by a plugin that serves none, and unused by `handle` of the library. */
+  readonly http?: PluginHttp;
+}
+
+export interface PluginHttp {
+  /** Adds routes in a scope of its own, as `register` of Fastify opens it: hooks and parsers hold for these routes alone. */
+  routes?(app: FastifyInstance, host: HttpHost): PromiseOrValue<void>;
+  /**
+   * Looks at each request for `/graphql` before the gateway reads it.
+   * @returns true if it has answered
+   */
+  graphql?(request: FastifyRequest, reply: FastifyReply): boolean;
+}
+
+/** What stages of a plugin may use of the gateway. */
+export interface Kernel {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  /** Texts that clients may name in place of sending them. */
+  readonly persisted: PersistedTexts;
+  /** Tells who asks, and by which key of the service. */
+  readonly callerOf: CallerOf;
+}
+
+/** What routes of a plugin may use. */
+export interface HttpHost extends AnswerSending {
+  readonly config: Config;
+  /** The only documents that may run at the moment; null if any may. */
+  trusted(): PersistedTexts['trusted'];
+  /** Demo keys of the embedded sandbox by name; null if the figures are real. */
+  readonly demoKeys: Readonly<Record<string, string>> | null;
+  /** True if clients can subscribe. */
+  readonly isLive: boolean;
+  /** The documents that have addresses of their own, at the moment. */
+  publicDocuments(): Iterable<{
+    readonly name: string;
+    readonly title: string | null;
+    readonly text: string;
+  }>;
+}
+
+/** Types a definition by the shape of its settings. */
+export function definePlugin<const Shape extends z.ZodRawShape>(
+  definition: PluginDefinition<Shape>,
+): PluginDefinition<Shape> {
+  return definition;
+}
+
+/** Opens the plugins that their settings switch on, in the order of the list. */
+export async function openPlugins(
+  definitions: readonly PluginDefinition[],
+  { plugins }: Config,
+): Promise<readonly Plugin[]> {
+  const opened = await Promise.all(
+    definitions.map((definition) => definition.open(plugins[definition.name] as never)),
+  );
+  return opened.filter((plugin) => plugin !== null);
+}

@@ -1,0 +1,490 @@
+import { type GraphQLError, type ResponsePath, responsePathAsArray } from 'graphql';
+import {
+  type Column,
+  type Holder,
+  type ObjectColumn,
+  type Position,
+  type ResolveTogether,
+  TogetherInfo,
+} from './columns.ts';
+import type { DeferUsage, FieldPlan, ObjectDeferral } from './plan.ts';
+import { atOnce, type Executed, Run, type RunParts, type RunScope } from './run.ts';
+
+type AnswerPath = readonly (string | number)[];
+
+interface PooledCall {
+  readonly call: Parameters<ResolveTogether>[0];
+  readonly settle: PromiseWithResolvers<readonly unknown[]>;
+}
+
+/** Resolves a field for several runs together: resolvers decide by all objects which figures to ask for. */
+class Pooled {
+  readonly #isAboutToAsk: () => boolean;
+  readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
+  #waiting = new Map<FieldPlan, PooledCall[]>();
+
+  /**
+   * @param isAboutToAsk true if some run hasn't come to its fields yet
+   * @param onPause called with a promise that settles once the waiting calls have been resolved
+   */
+  constructor(isAboutToAsk: () => boolean, onPause: ((goesOn: Promise<void>) => void) | undefined) {
+    this.#isAboutToAsk = isAboutToAsk;
+    this.#onPause = onPause;
+  }
+
+  readonly resolve: ResolveTogether = (call) => {
+    if (this.#waiting.size === 0) this.#onPause?.(new Promise((resolve) => this.#whenQuiet(resolve)));
+    const settle = Promise.withResolvers<readonly unknown[]>();
+    const others = this.#waiting.get(call.field);
+    if (others === undefined) this.#waiting.set(call.field, [{ call, settle }]);
+    else others.push({ call, settle });
+    return settle.promise;
+  };
+
+  #whenQuiet(goOn: () => void): void {
+    setImmediate(() => {
+      if (this.#isAboutToAsk()) {
+        this.#whenQuiet(goOn);
+        return;
+      }
+      const all = this.#waiting;
+      this.#waiting = new Map();
+      for (const calls of all.values()) resolveAll(calls);
+      goOn();
+    });
+  }
+}
+
+function resolveAll(calls: readonly PooledCall[]): void {
+  const [first] = calls as [PooledCall];
+  const objects = calls.flatMap(({ call }) => call.objects);
+  const info = new PooledInfo(calls.map(({ call }) => [call.info, call.objects.length]));
+  const give = (values: readonly unknown[]) => {
+    let next = 0;
+    for (const { call, settle } of calls) {
+      settle.resolve(values.slice(next, next + call.objects.length));
+      next += call.objects.length;
+    }
+  };
+  const fail = (error: unknown) => {
+    for (const { settle } of calls) settle.reject(error);
+  };
+  try {
+    const given = atOnce({ ...first.call, objects, info });
+    if ('then' in given) given.then(give, fail);
+    else give(given);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** The `info` of a batch resolver for several runs, the parents of each after those of the one before. */
+class PooledInfo extends TogetherInfo {
+  readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
+
+  constructor(infos: readonly (readonly [info: TogetherInfo, parents: number])[]) {
+    super(...(infos[0] as [TogetherInfo, number])[0].given);
+    this.#infos = infos;
+  }
+
+  override pathOf(parent: number): ResponsePath {
+    let before = 0;
+    for (const [info, parents] of this.#infos) {
+      if (parent < before + parents) return info.pathOf(parent - before);
+      before += parents;
+    }
+    return super.pathOf(parent);
+  }
+}
+
+/** A message on an operation's answer after its first part, in the order in which clients have to hear it. */
+type Delivered<Told> =
+  | { readonly kind: 'pending'; readonly of: PendingDelivery }
+  /** A deferred fragment is there: `parts` is all of it that was not told before; or it failed. */
+  | {
+      readonly kind: 'fragment';
+      readonly of: PendingDelivery;
+      readonly parts: readonly { readonly path: AnswerPath; readonly part: Told }[];
+      readonly failed: Told | null;
+    };
+
+/** A deferred fragment of one object. */
+interface PendingDelivery {
+  readonly id: number;
+  readonly path: AnswerPath;
+  readonly label: string | undefined;
+}
+
+/** The outcome of a part to tell; the caller's type adds more. */
+interface ToldPart {
+  /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
+  readonly isLost: boolean;
+}
+
+interface Fragment extends PendingDelivery {
+  readonly parent: Fragment | undefined;
+  readonly children: Fragment[];
+  readonly parts: RunPart[];
+  /** Parts that are not there yet. */
+  left: number;
+  /** True if the object that it belongs to has been told. */
+  isFound: boolean;
+  state: 'hidden' | 'pending' | 'told' | 'given up';
+}
+
+/** The answer of one run: the first part, or the fields of a deferred fragment on one object. */
+interface RunPart {
+  readonly path: AnswerPath;
+  readonly fragments: readonly Fragment[];
+  /** Position of the object that it belongs to; null if nothing holds it. */
+  readonly position: Position | null;
+  /** Fragments that begin in it, with their positions. */
+  readonly begun: { readonly what: Fragment; readonly position: Position }[];
+  readonly spawned: RunPart[];
+  state: 'running' | 'there' | 'lost' | 'told';
+  /** True if its run has begun, or never will. */
+  isBegun: boolean;
+  /** The outcome to tell, in the caller's type. */
+  outcome: unknown;
+}
+
+/** Puts all messages to clients in order: each part after the one it belongs to, and each once. */
+class DeliveryOrder<Told extends ToldPart> {
+  #pending = 0;
+  #changes: Delivered<Told>[] = [];
+
+  /** True if anything is still to be told. */
+  get hasMore(): boolean {
+    return this.#pending > 0 || this.#changes.length > 0;
+  }
+
+  /** Takes the messages since the last time. */
+  take(): readonly Delivered<Told>[] {
+    return this.#changes.splice(0);
+  }
+
+  /** Notes that the run of a part is over. */
+  isThere(part: RunPart, isLost: boolean): void {
+    const wasGivenUp = part.state === 'lost';
+    if (!wasGivenUp) part.state = isLost ? 'lost' : 'there';
+    for (const other of part.spawned) {
+      if (part.state === 'lost' || isGone(other.position)) this.#giveUp(other);
+    }
+    if (wasGivenUp) return;
+    for (const fragment of part.fragments) {
+      fragment.left -= 1;
+      if (fragment.state !== 'pending') continue;
+      if (isLost) this.#fail(fragment, part);
+      else if (fragment.left === 0) this.#complete(fragment);
+    }
+  }
+
+  /** Gives up a part that nobody is to hear of any more: its parent is lost. */
+  #giveUp(part: RunPart): void {
+    const wasRunning = part.state === 'running';
+    part.state = 'lost';
+    for (const fragment of part.fragments) {
+      fragment.parts.splice(fragment.parts.indexOf(part), 1);
+      if (wasRunning) fragment.left -= 1;
+    }
+    for (const other of part.spawned) this.#giveUp(other);
+  }
+
+  /** Notes that a part was told: now clients may hear of the parts that begin in it. */
+  isTold(part: RunPart): void {
+    if (part.state === 'lost') return;
+    part.state = 'told';
+    const begun = part.begun.filter(({ position }) => !isGone(position)).map(({ what }) => what);
+    for (const what of begun) what.isFound = true;
+    const announced = begun.filter((what) => this.#announce(what));
+    for (const what of announced) this.#goOn(what);
+  }
+
+  /** Announces a part to come, once the one around it has been told. */
+  #announce(what: Fragment): boolean {
+    if (!isDue(what)) return false;
+    what.state = 'pending';
+    const { id, path, label } = what;
+    this.#pending += 1;
+    this.#changes.push({ kind: 'pending', of: { id, path, label } });
+    return true;
+  }
+
+  /** Tells the available parts of a delivery that was announced. */
+  #goOn(what: Fragment): void {
+    const failed = what.parts.find(({ state }) => state === 'lost');
+    if (failed !== undefined) this.#fail(what, failed);
+    else if (what.left === 0) this.#complete(what);
+  }
+
+  #complete(fragment: Fragment): void {
+    const there = fragment.parts.filter(({ state }) => state === 'there');
+    this.#pending -= 1;
+    fragment.state = 'told';
+    const parts = there.map((part) => ({ path: part.path, part: part.outcome as Told }));
+    this.#changes.push({ kind: 'fragment', of: fragment, parts, failed: null });
+    for (const part of there) this.isTold(part);
+    this.#goOnWithin(fragment);
+  }
+
+  /** Goes on with the fragments within one that is told. */
+  #goOnWithin({ children }: Fragment): void {
+    for (const child of children) {
+      if (this.#announce(child)) this.#goOn(child);
+      else if (child.state === 'hidden' && isOver(child)) this.#goOnWithin(child);
+    }
+  }
+
+  #fail(fragment: Fragment, part: RunPart): void {
+    this.#pending -= 1;
+    fragment.state = 'given up';
+    this.#changes.push({ kind: 'fragment', of: fragment, parts: [], failed: part.outcome as Told });
+  }
+}
+
+function openPart(given: Pick<RunPart, 'path' | 'position'> & Partial<RunPart>): RunPart {
+  return {
+    fragments: [],
+    begun: [],
+    spawned: [],
+    state: 'running',
+    isBegun: false,
+    outcome: undefined,
+    ...given,
+  };
+}
+
+/** True if a fragment is to be announced: its object is told, and so is the fragment around it. */
+function isDue({ isFound, state, parent, parts }: Fragment): boolean {
+  return isFound && state === 'hidden' && isOver(parent) && parts.length > 0;
+}
+
+/** True if a fragment is told, or nothing of it was left to tell apart from the one around it. */
+function isOver(fragment: Fragment | undefined): boolean {
+  if (fragment === undefined || fragment.state === 'told') return true;
+  const { isFound, parts, parent } = fragment;
+  return fragment.state === 'hidden' && isFound && parts.length === 0 && isOver(parent);
+}
+
+/** True if a value, or one that it stands in, is lost to an error. */
+function isGone(position: Position | null): boolean {
+  for (let at = position; at !== null; at = at.column.holder.above(at.slot)) {
+    if (at.column.isNull(at.slot)) return true;
+  }
+  return false;
+}
+
+/** Parts of one operation that are delivered apart; any beyond stay in place. */
+const MAX_PARTS = 1_000;
+
+/**
+ * Executes an operation whose plan has parts that are delivered apart. They begin at once, each in a run of its own
+ * beside the others, so that their demands go together. Only their delivery waits: for the part that they belong to,
+ * and for those who go with them. A value lost to an error is lost within its own part.
+ */
+export class IncrementalRun<Told extends ToldPart> {
+  readonly #parts: RunParts;
+  readonly #tell: (executed: Executed, isLost: boolean) => Told;
+  readonly #fault: (error: unknown) => Told;
+  readonly #onChange: () => void;
+  readonly #fragments = new Map<Column, Map<number, Map<DeferUsage, Fragment>>>();
+  readonly #first: RunPart;
+  readonly #order = new DeliveryOrder<Told>();
+  readonly #pooled: Pooled;
+  readonly #runs = new Set<Run>();
+  #running = 0;
+  /** Runs that have not begun yet, or that pause. */
+  #late = 0;
+  #count = 0;
+  #ids = 0;
+
+  /**
+   * @param tell makes the message on an executed part
+   * @param fault makes the message on a part that was not executed to its end
+   * @param onChange called if there is something to tell, or nothing more will come
+   */
+  constructor(
+    parts: RunParts,
+    tell: (executed: Executed, isLost: boolean) => Told,
+    fault: (error: unknown) => Told,
+    onChange: () => void,
+  ) {
+    this.#parts = parts;
+    this.#tell = tell;
+    this.#fault = fault;
+    this.#onChange = onChange;
+    this.#first = openPart({ path: [], position: null });
+    this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
+  }
+
+  /** Executes the first part; afterwards, `take` returns messages on the rest. */
+  async first(): Promise<Executed> {
+    const root = { plan: this.#parts.plan.root, object: {} };
+    const holder: Holder = { above: () => null, path: () => undefined };
+    const run = this.#open(this.#first, { holder, root }, () => undefined);
+    try {
+      const executed = await run.answer();
+      this.#order.isThere(this.#first, run.isLost);
+      this.#order.isTold(this.#first);
+      return executed;
+    } finally {
+      this.#runs.delete(run);
+      this.#drop(this.#first);
+    }
+  }
+
+  /** True if anything is still to be told. */
+  get hasMore(): boolean {
+    return this.#order.hasMore;
+  }
+
+  /** True if something is still being executed. */
+  get isRunning(): boolean {
+    return this.#running > 0;
+  }
+
+  /** Takes the messages since the last time. */
+  take(): readonly Delivered<Told>[] {
+    return this.#order.take();
+  }
+
+  #open(
+    part: RunPart,
+    scope: Pick<RunScope, 'holder' | 'root'>,
+    outer: (usage: DeferUsage) => Fragment | undefined,
+  ): Run {
+    const later: RunScope['later'] = (run) => ({
+      mayDefer: ({ begins, groups }, objects) => this.#mayAdd((begins.length + groups.length) * objects),
+      defer: (deferral, objects) => this.#defer(part, run, deferral, objects, outer),
+    });
+    const run = new Run(
+      { ...this.#parts, onPause: this.#onPause, onHalt: this.#onHalt },
+      { ...scope, later, together: this.#pooled.resolve },
+    );
+    this.#runs.add(run);
+    return run;
+  }
+
+  /** Ends all that is still being executed with the error that ends one of it. */
+  readonly #onHalt = (error: GraphQLError) => {
+    for (const run of this.#runs) run.halt(error);
+    this.#parts.onHalt?.(error);
+  };
+
+  readonly #onPause = (goesOn: Promise<void>) => {
+    this.#late += 1;
+    void goesOn.then(() => {
+      this.#late -= 1;
+    });
+    this.#parts.onPause?.(goesOn);
+  };
+
+  #mayAdd(parts: number): boolean {
+    return this.#count + parts <= MAX_PARTS;
+  }
+
+  #defer(
+    part: RunPart,
+    run: Run,
+    { begins, groups }: ObjectDeferral,
+    objects: ObjectColumn,
+    outer: (usage: DeferUsage) => Fragment | undefined,
+  ): void {
+    for (const [slot, object] of objects.objects.entries()) {
+      if (object === null) continue;
+      const path = responsePathAsArray(objects.holder.path(slot));
+      const position = { column: objects, slot };
+      const known = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
+      const here = new Map<DeferUsage, Fragment>();
+      if (begins.length > 0) slotsOf(this.#fragments, objects).set(slot, here);
+      for (const usage of begins) {
+        const parent = usage.parent && known(usage.parent);
+        const fragment = this.#openFragment(path, usage.label, parent);
+        here.set(usage, fragment);
+        part.begun.push({ what: fragment, position });
+      }
+      for (const { usages, plan } of groups) {
+        const fragments = usages.flatMap((usage) => known(usage) ?? []);
+        const added = this.#add(part, openPart({ path, fragments, position }));
+        const holder: Holder = { above: () => null, path: () => objects.holder.path(slot) };
+        run.begin(() => {
+          void this.#start(added, this.#open(added, { holder, root: { plan, object } }, known));
+        });
+      }
+    }
+  }
+
+  /** The fragment that a usage stands for at a position: that of the nearest object around it. */
+  #fragmentAt(position: Position, usage: DeferUsage): Fragment | undefined {
+    for (let at: Position | null = position; at !== null; at = at.column.holder.above(at.slot)) {
+      const fragment = this.#fragments.get(at.column)?.get(at.slot)?.get(usage);
+      if (fragment !== undefined) return fragment;
+    }
+    return undefined;
+  }
+
+  #openFragment(path: AnswerPath, label: string | undefined, parent: Fragment | undefined): Fragment {
+    const fragment: Fragment = {
+      id: this.#ids++,
+      path,
+      label,
+      parent,
+      children: [],
+      parts: [],
+      left: 0,
+      isFound: false,
+      state: 'hidden',
+    };
+    parent?.children.push(fragment);
+    return fragment;
+  }
+
+  #add(origin: RunPart, part: RunPart): RunPart {
+    this.#count += 1;
+    this.#running += 1;
+    this.#late += 1;
+    origin.spawned.push(part);
+    for (const fragment of part.fragments) {
+      fragment.parts.push(part);
+      fragment.left += 1;
+    }
+    return part;
+  }
+
+  async #start(part: RunPart, run: Run): Promise<void> {
+    if (part.isBegun) return;
+    part.isBegun = true;
+    this.#late -= 1;
+    let outcome: Told;
+    try {
+      const executed = await run.answer();
+      outcome = this.#tell(executed, run.isLost);
+    } catch (error) {
+      outcome = this.#fault(error);
+    }
+    this.#runs.delete(run);
+    this.#drop(part);
+    this.#running -= 1;
+    part.outcome = outcome;
+    this.#order.isThere(part, outcome.isLost);
+    this.#onChange();
+  }
+
+  /** Drops the parts that were to begin in a run that was ended: they never will. */
+  #drop(part: RunPart): void {
+    for (const other of part.spawned) {
+      if (other.isBegun) continue;
+      other.isBegun = true;
+      this.#late -= 1;
+      this.#running -= 1;
+    }
+  }
+}
+
+function slotsOf<Value>(map: Map<Column, Map<number, Value>>, column: Column): Map<number, Value> {
+  const known = map.get(column);
+  if (known !== undefined) return known;
+  const made = new Map<number, Value>();
+  map.set(column, made);
+  return made;
+}

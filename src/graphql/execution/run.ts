@@ -1,0 +1,642 @@
+import {
+  defaultTypeResolver,
+  type FieldNode,
+  type GraphQLAbstractType,
+  type GraphQLError,
+  type GraphQLResolveInfo,
+  getArgumentValues,
+  isObjectType,
+} from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
+import { isIterableObject } from 'graphql/jsutils/isIterableObject.js';
+import { toError } from 'graphql/jsutils/toError.js';
+import {
+  Flow,
+  handleRejections,
+  inSlice,
+  type Job,
+  type Steps,
+  TURN_MS,
+  timeSliced,
+} from '../../shared/async/turns.ts';
+import {
+  AbstractColumn,
+  type Column,
+  type ErrorBehavior,
+  FieldErrors,
+  FieldHolder,
+  FieldInfo,
+  type Holder,
+  LeafColumn,
+  ListColumn,
+  missing,
+  ObjectColumn,
+  type ResolveTogether,
+  type TextPieces,
+  TogetherInfo,
+  written,
+} from './columns.ts';
+import {
+  type AbstractShape,
+  type BatchInfo,
+  type FieldPlan,
+  itemsIn,
+  type LeafShape,
+  type ListShape,
+  type ObjectDeferral,
+  type ObjectPlan,
+  type Plan,
+  type Shape,
+} from './plan.ts';
+
+/** Resolves a field as soon as it is asked to. */
+export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
+  field.definition.extensions.batch?.(objects, args, context, info as unknown as BatchInfo) ?? [];
+
+export interface Executed {
+  /** `data` as JSON. */
+  readonly data: TextPieces;
+  readonly errors: readonly GraphQLError[];
+}
+
+export interface RunParts {
+  readonly plan: Plan;
+  readonly context: unknown;
+  /** Coerced. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** The job whose time the run takes, if others want theirs. */
+  readonly job?: Job;
+  /** Called with each pause that the run makes so that others may have a turn; it goes on by itself. */
+  readonly onPause?: (goesOn: Promise<void>) => void;
+  /**
+   * Called with the items of a list before anything is resolved for them.
+   * @throws if they are too many: the run ends, and is rejected with the same
+   */
+  readonly onList?: (items: number) => void;
+  /**
+   * Called before each error that a field is answered with.
+   * @throws as above
+   */
+  readonly onError?: () => void;
+  readonly errorBehavior?: ErrorBehavior;
+  /** Called with the error that has ended the run before its time. */
+  readonly onHalt?: (error: GraphQLError) => void;
+  /** The object that the operation asks; left out if its resolvers need none. */
+  readonly rootValue?: object;
+  /** True if everything is resolved, and no answer made of it. */
+  readonly isDry?: boolean;
+}
+
+/** The part of an operation that one run answers. */
+export interface RunScope {
+  readonly holder: Holder;
+  /** The object whose selection is resolved. */
+  readonly root: { readonly plan: ObjectPlan; readonly object: object };
+  /** Makes the taker of parts that are delivered apart from this run. */
+  readonly later: (run: Run) => Later | undefined;
+  readonly together: ResolveTogether;
+}
+
+/** Takes over parts that are delivered apart from the answer in the making. */
+interface Later {
+  /** True if parts of so many objects may be delivered apart. */
+  mayDefer(deferral: ObjectDeferral, objects: number): boolean;
+  defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
+}
+
+/** The parent of the whole answer: nothing stands above it. */
+const WHOLE: Holder = { above: () => null, path: () => undefined };
+
+/** Stands for the value of an object that isn't there. */
+const ABSENT = Symbol('absent');
+
+/** Objects that a field is resolved for between looks at the clock. */
+const BLOCK_OBJECTS = 8;
+
+/** Items that may take milliseconds to complete, while the code for them is new. */
+const LONG_LIST = 1_000;
+
+/**
+ * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
+ * together, before the selections below it. Work that doesn't have to wait is done at once, without a promise. The
+ * outcome is that of graphql-js, but for this: if an object is lost to an error, errors of its other fields may be told
+ * too.
+ */
+export async function runPlan(parts: RunParts): Promise<Executed> {
+  const { fault } = parts.plan.root;
+  if (fault !== undefined) return { data: ['null'], errors: [fault] };
+  const root = { plan: parts.plan.root, object: parts.rootValue ?? {} };
+  return new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce }).answer();
+}
+
+/** A field that is resolved for one object after the other. */
+interface Each {
+  readonly holder: FieldHolder;
+  readonly args: Record<string, unknown>;
+  readonly info: GraphQLResolveInfo & FieldInfo;
+  readonly values: unknown[];
+  readonly complete: (values: readonly unknown[]) => void;
+}
+
+/** One run, of an operation or of a part of it that is delivered apart. */
+export class Run {
+  readonly #parts: RunParts;
+  readonly #job: Job;
+  readonly #errors: FieldErrors;
+  readonly #scheduler: Scheduler;
+  readonly #scope: RunScope;
+  readonly #later: Later | undefined;
+  #root: ObjectColumn | undefined;
+  #halted: GraphQLError | null = null;
+
+  constructor(parts: RunParts, scope: RunScope) {
+    this.#parts = parts;
+    this.#scope = scope;
+    this.#job = parts.job ?? { flow: new Flow() };
+    this.#scheduler = new Scheduler(this.#job, parts.onPause);
+    this.#errors = new FieldErrors(parts.errorBehavior, parts.onError, (error) => {
+      this.halt(error);
+      parts.onHalt?.(error);
+    });
+    this.#later = scope.later(this);
+  }
+
+  /** Resolves all fields, and makes the answer of them: at once, as far as nothing has to be waited for. */
+  async answer(): Promise<Executed> {
+    const { root, holder } = this.#scope;
+    const shape = { kind: 'object', isNonNull: false, plan: root.plan } as const;
+    const objects = new ObjectColumn(shape, holder, root.plan, [root.object]);
+    this.#root = objects;
+    this.#descend(objects);
+    const working = this.#scheduler.work();
+    if (working !== undefined) await working;
+    const isNull = this.#parts.isDry || this.#halted !== null;
+    const data = isNull ? ['null'] : await timeSliced(this.#job, this.#make());
+    if (this.#halted !== null) return { data: ['null'], errors: [this.#halted] };
+    return { data, errors: this.#errors.all };
+  }
+
+  /** Ends it before its time: nothing comes of it but an error. */
+  halt(error: GraphQLError): void {
+    this.#halted ??= error;
+    this.#scheduler.end();
+  }
+
+  /** Begins something else in a turn of this run, which isn't over before. */
+  begin(begin: () => void): void {
+    this.#scheduler.add(begin);
+  }
+
+  /** True if nothing has come of it: a value is missing that may not be null. */
+  get isLost(): boolean {
+    if (this.#errors.isAllLost || this.#halted !== null) return true;
+    return this.#root?.isNull(0) === true;
+  }
+
+  #resolve(objects: ObjectColumn, index: number, field: FieldPlan): void {
+    const holder = new FieldHolder(objects, field);
+    const complete = (values: readonly unknown[]) => {
+      objects.columns[index] = this.#complete(field, field.shape, holder, values);
+    };
+    let args: Record<string, unknown>;
+    try {
+      args =
+        field.args ?? getArgumentValues(field.definition, field.nodes[0] as FieldNode, this.#parts.variables);
+    } catch (error) {
+      const values = objects.objects.map((object) => (object === null ? ABSENT : toError(error)));
+      complete(values);
+      return;
+    }
+    if (field.by === 'batch') this.#resolveTogether(holder, args, complete);
+    else
+      this.#resolveEach(
+        {
+          holder,
+          args,
+          complete,
+          info: this.#infoOf(field, holder),
+          values: new Array(objects.objects.length),
+        },
+        0,
+      );
+  }
+
+  /** Resolves a field for each of its objects, from one of them on; others have their turns in between. */
+  #resolveEach(each: Each, from: number): void {
+    const { holder, args, info, values } = each;
+    const { context } = this.#parts;
+    const { objects } = holder.objects;
+    const { by, name, definition } = holder.field;
+    for (let slot = from; slot < objects.length; slot += 1) {
+      const isBlockOver = slot > from && slot % BLOCK_OBJECTS === 0;
+      if (isBlockOver && this.#scheduler.isTimeUp()) {
+        info.slot = -1;
+        // These values are waited for only once all of them have been asked for.
+        handleRejections(values.slice(from, slot));
+        this.#pauseAt(each, slot);
+        return;
+      }
+      const object = objects[slot] as object | null;
+      if (object === null) {
+        values[slot] = ABSENT;
+      } else {
+        info.slot = slot;
+        try {
+          values[slot] =
+            by === 'property'
+              ? (object as Record<string, unknown>)[name]
+              : definition.resolve?.(object, args, context, info);
+        } catch (error) {
+          values[slot] = toError(error);
+        }
+      }
+    }
+    if (objects.length > 1) info.slot = -1;
+    this.#scheduler.waitForAll(values, each.complete);
+  }
+
+  /** Pauses the loop above, which would else make a context of its own for each object. */
+  #pauseAt(each: Each, slot: number): void {
+    this.#scheduler.pause(() => this.#resolveEach(each, slot));
+  }
+
+  #resolveTogether(
+    holder: FieldHolder,
+    args: Record<string, unknown>,
+    complete: (values: readonly unknown[]) => void,
+  ): void {
+    // Some of the objects may be lost before their values are there.
+    const asked = holder.objects.objects.slice();
+    const there = asked.includes(null) ? asked.filter((object) => object !== null) : (asked as object[]);
+    const spread = (given: readonly unknown[] | Error) => complete(spreadOver(asked, given, there === asked));
+    if (there.length === 0) {
+      spread([]);
+      return;
+    }
+    const { plan, variables, context } = this.#parts;
+    const info = new TogetherInfo(plan, variables, holder.field, holder, asked);
+    let given: ReturnType<ResolveTogether> | Error;
+    try {
+      given = this.#scope.together({ field: holder.field, objects: there, args, context, info });
+    } catch (error) {
+      given = toError(error);
+    }
+    if (isPromise(given)) this.#scheduler.wait(given, spread);
+    else spread(given);
+  }
+
+  /** Makes the objects of the answer, and their JSON. */
+  *#make(): Steps<TextPieces> {
+    const column = this.#root as ObjectColumn;
+    yield* column.build(this.#errors);
+    return yield* written(column.valueAt(0));
+  }
+
+  #complete(field: FieldPlan, shape: Shape, holder: Holder, values: readonly unknown[]): Column {
+    switch (shape.kind) {
+      case 'leaf':
+        return this.#completeLeaves(field, shape, holder, values);
+      case 'list':
+        return this.#completeLists(field, shape, holder, values);
+      case 'object':
+        return this.#completeObjects(field, shape, holder, values, shape.plan);
+      case 'abstract':
+        return this.#completeAbstract(field, shape, holder, values);
+    }
+  }
+
+  /** The value that is there; null, with the error told, if it is an error or missing. */
+  #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
+    if (value === ABSENT) return null;
+    if (value instanceof Error) this.#errors.fail(field, value, column.holder, slot, column);
+    else if (value != null) return value;
+    else if (column.shape.isNonNull) this.#errors.fail(field, missing(field), column.holder, slot, column);
+    return null;
+  }
+
+  #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: readonly unknown[]): Column {
+    const column = new LeafColumn(shape, holder, values.length);
+    if (field.isOfSchema) {
+      const texts = values.map((value) => (typeof value === 'string' ? value.length : 0));
+      this.#parts.onList?.(itemsIn(texts.reduce((sum, length) => sum + length, 0)));
+    }
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = this.#presence(field, column, values[slot], slot);
+      if (value === null) continue;
+      try {
+        column.values[slot] = shape.leaf.serialize(value);
+      } catch (error) {
+        this.#errors.fail(field, error, holder, slot, column);
+      }
+    }
+    return column;
+  }
+
+  #completeObjects(
+    field: FieldPlan,
+    shape: Shape,
+    holder: Holder,
+    values: readonly unknown[],
+    selected: ObjectPlan,
+  ): Column {
+    const plan = this.#planFor(selected, values.length);
+    const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
+    const { fault } = plan;
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const object = this.#presence(field, column, values[slot], slot) as object | null;
+      if (fault === undefined || object === null) column.objects[slot] = object;
+      else this.#errors.fail(field, fault, holder, slot, column);
+    }
+    this.#descend(column);
+    return column;
+  }
+
+  #completeLists(field: FieldPlan, shape: ListShape, holder: Holder, values: readonly unknown[]): Column {
+    const column = new ListColumn(shape, holder, values.length);
+    const items: unknown[] = [];
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = this.#presence(field, column, values[slot], slot);
+      if (isIterableObject(value)) {
+        const before = items.length;
+        for (const item of value) items.push(item);
+        this.#parts.onList?.(items.length - before);
+      } else if (value !== null) {
+        const named = `${field.parentType.name}.${field.name}`;
+        const fault = new Error(`Expected Iterable, but did not find one for field "${named}".`);
+        this.#errors.fail(field, fault, holder, slot, column);
+      }
+      column.endsAt(slot, items.length, value === null);
+    }
+    this.#scheduler.waitForAll(items, (there) => {
+      const complete = () => {
+        column.items = this.#complete(field, shape.item, column, there);
+      };
+      if (there.length > LONG_LIST) this.#scheduler.inTurn(complete);
+      else complete();
+    });
+    return column;
+  }
+
+  #completeAbstract(
+    field: FieldPlan,
+    shape: AbstractShape,
+    holder: Holder,
+    values: readonly unknown[],
+  ): Column {
+    const column = new AbstractColumn(shape, holder, values.length);
+    const { type } = shape;
+    const { context, plan } = this.#parts;
+    const resolveType = type.resolveType ?? defaultTypeResolver;
+    const info = this.#infoOf(field, holder);
+    const there = values.map((value, slot) => this.#presence(field, column, value, slot));
+    const names = there.map((value, slot) => {
+      info.slot = slot;
+      try {
+        return value === null ? null : resolveType(value, context, info, type);
+      } catch (error) {
+        return toError(error);
+      }
+    });
+    this.#scheduler.waitForAll(names, (types) => {
+      for (let slot = 0; slot < there.length; slot += 1) {
+        const object = there[slot] as object | null;
+        if (object === null) continue;
+        const name = types[slot];
+        const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
+        if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
+          const plan = this.#planFor(shape.planOf(concrete), there.length);
+          if (plan.fault === undefined) column.choose(slot, plan, object);
+          else this.#errors.fail(field, plan.fault, holder, slot, column);
+        } else {
+          const error = name instanceof Error ? name : notPossible(field, type, name);
+          this.#errors.fail(field, error, holder, slot, column);
+        }
+      }
+      for (const objects of column.byType.values()) this.#descend(objects);
+    });
+    return column;
+  }
+
+  /** The selection on objects here: all of it, if there are too many to deliver parts of each apart. */
+  #planFor(plan: ObjectPlan, objects: number): ObjectPlan {
+    const { deferral } = plan;
+    if (deferral === undefined || this.#later?.mayDefer(deferral, objects)) return plan;
+    return deferral.whole();
+  }
+
+  /** Goes on to the fields of objects that are there now. */
+  #descend(objects: ObjectColumn): void {
+    const { plan } = objects;
+    if (plan.countedLength > 0) this.#parts.onList?.(itemsIn(plan.countedLength * objects.objects.length));
+    objects.check(this.#errors);
+    for (const [index, field] of plan.fields.entries()) {
+      if (field.by !== 'typename' && field.by !== 'leaf property')
+        this.#scheduler.add(() => this.#resolve(objects, index, field));
+    }
+    if (plan.deferral !== undefined) this.#later?.defer(plan.deferral, objects);
+  }
+
+  #infoOf(field: FieldPlan, holder: Holder): GraphQLResolveInfo & FieldInfo {
+    return new FieldInfo(this.#parts.plan, this.#parts.variables, field, holder) as GraphQLResolveInfo &
+      FieldInfo;
+  }
+}
+
+function notPossible({ parentType, name }: FieldPlan, type: GraphQLAbstractType, given: unknown): Error {
+  return new Error(
+    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
+      `"${parentType.name}.${name}", received ${inspect(given)}.`,
+  );
+}
+
+/**
+ * The values by slot of objects that were resolved together: ABSENT if there is no object.
+ * @param areAllThere true if none of the objects is null
+ */
+function spreadOver(
+  asked: readonly (object | null)[],
+  given: readonly unknown[] | Error,
+  areAllThere: boolean,
+): readonly unknown[] {
+  if (given instanceof Error) return asked.map((object) => (object === null ? ABSENT : given));
+  if (areAllThere && given.length === asked.length) return given;
+  let next = 0;
+  return asked.map((object) => (object === null ? ABSENT : given[next++]));
+}
+
+/** Works off the tasks of one run, with pauses for others, and what waits for promises once they are settled. */
+export class Scheduler {
+  readonly #job: Job;
+  readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
+  #tasks: (() => void)[] = [];
+  /** Promises that something waits for. */
+  #waiting = 0;
+  #isPaused = false;
+  /** Instant at which others are to have their turns, on the clock of `performance.now`. */
+  #pausesAtMs = 0;
+  /** Set once it has ended before its time: nobody takes results that are still to come, and nothing more is begun. */
+  #isEnded = false;
+  #over = () => {};
+  #broken = (_fault: unknown) => {};
+
+  /** @param onPause called with each pause, so that others may have a turn; its promise settles after the pause */
+  constructor(job: Job, onPause?: (goesOn: Promise<void>) => void) {
+    this.#job = job;
+    this.#onPause = onPause;
+  }
+
+  add(task: () => void): void {
+    this.#tasks.push(task);
+  }
+
+  /**
+   * Works until there is nothing left to do: at once, if nothing has to be waited for.
+   * @throws the error of a task
+   */
+  work(): void | Promise<void> {
+    try {
+      this.#work();
+    } catch (fault) {
+      this.#isEnded = true;
+      throw fault;
+    }
+    if (this.#isOver()) return;
+    return new Promise<void>((resolve, reject) => {
+      this.#over = resolve;
+      this.#broken = reject;
+    });
+  }
+
+  /** Ends the work before its time. */
+  end(): void {
+    this.#isEnded = true;
+    this.#over();
+  }
+
+  /** True if others are to have their turns before this goes on. */
+  isTimeUp(): boolean {
+    return performance.now() >= this.#pausesAtMs;
+  }
+
+  /** Goes on with a part of a task after others have had their turns. */
+  pause(goOn: () => void): void {
+    this.#pause(() => {
+      this.#pausesAtMs = performance.now() + TURN_MS;
+      goOn();
+      this.#work();
+    });
+  }
+
+  /** Goes on with a promise's value, or the error that it was rejected with. */
+  wait<Value>(promise: PromiseLike<Value>, goOn: (value: Value | Error) => void): void {
+    this.#waiting += 1;
+    const settled = (value: Value | Error) => {
+      if (this.#isEnded) handleRejections(value);
+      else this.#goOn(() => goOn(value));
+    };
+    promise.then(settled, (error) => settled(toError(error)));
+  }
+
+  /** Does long work: at once, or after others have had their turns if it is time for them. */
+  inTurn(work: () => void): void {
+    if (!this.isTimeUp()) {
+      work();
+      return;
+    }
+    this.#waiting += 1;
+    this.#inSlice(() => this.#goOn(work));
+  }
+
+  /** Goes on once none of the values is a promise any longer; errors stand for rejected ones. */
+  waitForAll(values: unknown[], goOn: (values: unknown[]) => void): void {
+    let missing = 0;
+    // Outside of the loop, which would else make a scope for each value, and hardly any is a promise.
+    const waitFor = (promise: PromiseLike<unknown>, slot: number) =>
+      this.wait(promise, (settled) => {
+        values[slot] = settled;
+        missing -= 1;
+        if (missing === 0) goOn(values);
+        else handleRejections(settled);
+      });
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = values[slot];
+      if (!isPromise(value)) continue;
+      missing += 1;
+      waitFor(value, slot);
+    }
+    if (missing === 0) goOn(values);
+    else for (const value of values) handleRejections(value);
+  }
+
+  /** Does the work that waited, and all that follows from it. */
+  #goOn(work: () => void): void {
+    this.#waiting -= 1;
+    this.#safely(() => {
+      this.#pausesAtMs = performance.now() + TURN_MS;
+      work();
+      // To take over a long list is work, too.
+      if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.#pause(() => this.#work());
+      else this.#work();
+    });
+  }
+
+  #isOver(): boolean {
+    return this.#isEnded || (this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused);
+  }
+
+  /** Works off the tasks that can be done now. */
+  #work(): void {
+    if (this.#isPaused || this.#isEnded) return;
+    this.#pausesAtMs = performance.now() + TURN_MS;
+    while (this.#tasks.length > 0) {
+      const tasks = this.#tasks;
+      this.#tasks = [];
+      for (const [done, task] of tasks.entries()) {
+        task();
+        if (this.#isEnded) return;
+        const isLast = done === tasks.length - 1;
+        if (!this.#isPaused && (isLast || performance.now() < this.#pausesAtMs)) continue;
+        this.#tasks.unshift(...tasks.slice(done + 1));
+        if (!this.#isPaused) this.#pause(() => this.#work());
+        return;
+      }
+    }
+    if (this.#isOver()) this.#over();
+  }
+
+  #pause(goOn: () => void): void {
+    this.#isPaused = true;
+    this.#inSlice(() => {
+      this.#isPaused = false;
+      this.#safely(goOn);
+    });
+  }
+
+  /** Does something after others have had their turns; the listener to pauses waits until it is done. */
+  #inSlice(work: () => void): void {
+    const goesOn = new Promise<void>((resolve) => {
+      inSlice(this.#job, () => {
+        work();
+        resolve();
+      });
+    });
+    this.#onPause?.(goesOn);
+  }
+
+  /** A fault of ours must not leave the operation without an answer. */
+  #safely(work: () => void): void {
+    if (this.#isEnded) return;
+    try {
+      work();
+    } catch (fault) {
+      this.#isEnded = true;
+      this.#broken(fault);
+    }
+  }
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+  );
+}

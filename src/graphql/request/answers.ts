@@ -1,0 +1,417 @@
+import { setImmediate } from 'node:timers/promises';
+import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../../cache/lru.ts';
+import type { Tenant } from '../../keys/tenant.ts';
+import type { Bill, Caller } from '../../service/call.ts';
+import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import { byteLengthOf, type ErrorBehavior, type TextPieces } from '../execution/columns.ts';
+import { readsSchemaAlone } from './documents.ts';
+import {
+  ChangedRequest,
+  entityTag,
+  type GatewayRequest,
+  type GatewayResponse,
+  type Handle,
+  type Incoming,
+  type PlainRequest,
+  provenBy,
+  tagged,
+  toldErrors,
+  writeBody,
+} from './messages.ts';
+import {
+  describeOperation,
+  eventOf,
+  type OperationRun,
+  type OperationsParts,
+  type RanOperation,
+  rounded,
+  secondsUntil,
+  setHeaders,
+  setRunHeaders,
+  shown,
+  type WrittenAnswer,
+} from './run.ts';
+
+/** Waiters that go on at once. Each further group is twice as large as the one before, up to the largest. */
+const FIRST_GROUP = 2;
+const LARGEST_GROUP = 64;
+
+/**
+ * Lets many who wait for the same thing go on in groups, as they came, with iterations of the event loop in between:
+ * work that follows from the first ones isn't kept waiting by all the others, nor is anybody else.
+ */
+export class InGroups {
+  #size = FIRST_GROUP;
+  #placesLeft = FIRST_GROUP;
+  #turn: Promise<void> | undefined;
+
+  /**
+   * Gives each waiter its turn, once the thing that it waits for is there.
+   * @returns a promise that resolves when its group goes on; undefined for those that go on at once
+   */
+  next(): Promise<void> | undefined {
+    if (this.#placesLeft === 0) {
+      this.#size = Math.min(2 * this.#size, LARGEST_GROUP);
+      this.#placesLeft = this.#size;
+      this.#turn = (this.#turn ?? setImmediate()).then(pause);
+    }
+    this.#placesLeft -= 1;
+    return this.#turn;
+  }
+}
+
+/** Waits two iterations: in the first, sockets are read; data written after that waits for its end. */
+function pause(): Promise<void> {
+  return setImmediate().then(() => setImmediate());
+}
+
+/** An answer without errors, as bytes. It answers the same question again. */
+class StoredAnswer {
+  readonly body: Buffer;
+  /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
+  readonly encoded = new Map<string, Promise<Buffer>>();
+  readonly event: ReturnType<typeof eventOf>;
+  readonly #dataBytes: number;
+  readonly #onError: ErrorBehavior;
+  #tag: string | undefined;
+
+  /** @param data as it stands in the body */
+  constructor(body: string | Buffer, data: TextPieces, event: StoredAnswer['event'], onError: ErrorBehavior) {
+    this.body = typeof body === 'string' ? Buffer.from(body) : body;
+    this.event = event;
+    this.#onError = onError;
+    this.#dataBytes = byteLengthOf(data);
+  }
+
+  /** See {@link entityTag}. */
+  readonly tag = (): string => {
+    this.#tag ??= entityTag(dataIn(this.body, this.#dataBytes), this.#onError);
+    return this.#tag;
+  };
+}
+
+/** An answer that holds for a while. */
+interface KeptAnswer {
+  readonly answer: StoredAnswer;
+  /** Instant until which it holds, in milliseconds since the epoch. */
+  readonly untilMs: number;
+  /** The same, as far as all of the answer is known to hold: 0 if it isn't whole. */
+  readonly freshUntilMs: number;
+  /** Generation of the entries that were held for the key: with a newer one, the answer may be another. */
+  readonly generation: number;
+}
+
+/** Share of the body that compressed forms take; below it, the bytes of an answer beside its body and its question. */
+const ENCODED_SHARE = 0.5;
+const ANSWER_BYTES = 1_000;
+
+/** Bytes of answers about the schema, the same for every key: all of the introspection takes some 100 KB. */
+const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
+
+function createTable(maxBytes: number): BoundedCache<KeptAnswer> {
+  return new BoundedCache(
+    maxBytes,
+    ({ answer: { body } }, name) =>
+      ANSWER_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
+  );
+}
+
+/** Share of the time limit for which a run can be joined: its deadline may be that much earlier than one's own. */
+const JOINED_SHARE = 0.01;
+
+/**
+ * Milliseconds after which requests that have waited for a run are answered in groups. The first of them to ask again
+ * begin the next run, and the others still find it under way. A shorter run would be over, and be paid for again.
+ */
+const GROUPED_MS = 20;
+
+type RunOperation = (incoming: Incoming) => Promise<RanOperation>;
+
+/** The table of answers by their questions: kept ones, those about the schema, and those that are in flight. */
+export class AnswersTable implements Shrinkable {
+  readonly #parts: OperationsParts;
+  /** Counts hits and misses among the answers that are kept. */
+  readonly #lookups: Lookups;
+  readonly #maxBytes: number;
+  readonly #kept: BoundedCache<KeptAnswer>;
+  readonly #ofSchema: BoundedCache<KeptAnswer>;
+  readonly #inFlight = new TransientMap<SharedRun>();
+
+  constructor(parts: OperationsParts, lookups: Lookups) {
+    this.#parts = parts;
+    this.#lookups = lookups;
+    this.#maxBytes = parts.config.answersMaxBytes;
+    this.#kept = createTable(this.#maxBytes);
+    this.#ofSchema = createTable(Math.min(this.#maxBytes, MAX_SCHEMA_BYTES));
+  }
+
+  /**
+   * Opens the stage that repeats an answer as long as it holds; the rest is let on, and run once for all who ask.
+   * @param admit lets operations on that no kept answer answers
+   */
+  answering(run: RunOperation, admit: (next: Handle) => Handle): Handle {
+    const { now } = this.#parts;
+    const begun = admit((incoming) => this.#share(run, incoming));
+    return (incoming) => {
+      const { caller, plain } = incoming;
+      if (plain === null) return begun(incoming);
+      const since = { startedAtMs: now(), lookingMs: performance.now() };
+      const answer = (found: KeptAnswer | null) => {
+        this.#lookups[found === null ? 'misses' : 'hits'] += 1;
+        return found === null ? begun(incoming) : this.#repeat(found, incoming, plain, since);
+      };
+      const found = this.#find(plain, caller);
+      return found instanceof Promise ? found.then(answer) : answer(found);
+    };
+  }
+
+  /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
+  keep(
+    { question, mayReadSchema }: PlainRequest,
+    { body, data, operation, extensions }: WrittenAnswer,
+    run: OperationRun,
+  ): void {
+    const { tenantCache } = this.#parts;
+    const { bill, context, errors, freshUntilMs, generation } = run;
+    const { tenant } = context.caller;
+    if (this.#maxBytes === 0) return;
+    if (mayReadSchema && readsSchemaAlone(operation)) {
+      if (errors?.length !== 0) return;
+      const event = { ...eventOf(bill, operation, []), name: null, repeated: true };
+      const answer = new StoredAnswer(body, data, event, run.onError);
+      this.#ofSchema.set(question, {
+        answer,
+        untilMs: Number.POSITIVE_INFINITY,
+        freshUntilMs: 0,
+        generation,
+      });
+      return;
+    }
+    // Under a key that isn't accepted, it would never be found again, but take the place of one that is: a public answer
+    // serves any key.
+    if (!isLasting(run) || !tenantCache.isAccepted(tenant)) return;
+    const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
+    const isWhole = extensions.warnings === undefined;
+    this.#kept.set(nameOf(question, context.caller), {
+      answer: new StoredAnswer(body, data, event, run.onError),
+      untilMs: freshUntilMs,
+      freshUntilMs: isWhole ? freshUntilMs : 0,
+      generation,
+    });
+  }
+
+  shrink(share: number): void {
+    this.#kept.shrink(share);
+  }
+
+  /** Finds a kept answer; at once, if nobody else can know more of the key. */
+  #find({ question, mayReadSchema }: PlainRequest, caller: Caller): PromiseOrValue<KeptAnswer | null> {
+    const { tenantCache } = this.#parts;
+    const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
+    if (schemaAnswer !== undefined) return schemaAnswer;
+    const { tenant } = caller;
+    const name = nameOf(question, caller);
+    const found = this.#holding(name, tenant);
+    if (found === null || tenantCache.isAtHand) return found;
+    return tenantCache.lookUp(tenant).then(() => this.#holding(name, tenant));
+  }
+
+  #holding(name: string, tenant: Tenant): KeptAnswer | null {
+    const { tenantCache, steadyNow } = this.#parts;
+    const entry = this.#kept.get(name);
+    if (entry === undefined) return null;
+    if (entry.untilMs <= steadyNow() || entry.generation !== tenantCache.generation(tenant)) {
+      this.#kept.delete(name);
+      return null;
+    }
+    return tenantCache.isAccepted(tenant) ? entry : null;
+  }
+
+  #repeat(
+    { answer, freshUntilMs }: KeptAnswer,
+    { request, caller, trace }: Incoming,
+    { params, contentType }: PlainRequest,
+    since: { readonly startedAtMs: number; readonly lookingMs: number },
+  ): GatewayResponse {
+    const { now, steadyNow, onOperation } = this.#parts;
+    const { body, tag, encoded, event } = answer;
+    if (trace !== undefined) describeOperation(trace, event);
+    const headers = new Map([['content-type', contentType]]);
+    setHeaders(headers, {
+      status: 200,
+      errors: [],
+      nowMs: since.startedAtMs,
+      maxAgeSeconds: secondsUntil(freshUntilMs, steadyNow()),
+      timing: `upstream;dur=0, cache;dur=${rounded(performance.now() - since.lookingMs)}`,
+    });
+    onOperation({ ...event, durationMs: now() - since.startedAtMs, requestId: request.requestId }, caller);
+    return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
+  }
+
+  /** Runs equal operations of one key once while they are in flight, until the last that waits has left. */
+  #share(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
+    const { config, steadyNow } = this.#parts;
+    const { request, caller, plain, delivery } = incoming;
+    if (plain === null || delivery !== null) return alone(run, incoming);
+    const name = `${request.headers.accept ?? ''}\n${caller.purse?.name ?? ''}\n${nameOf(plain.question, caller)}`;
+    const shared = this.#inFlight.get(name);
+    if (shared !== undefined && steadyNow() - shared.sinceMs < config.operationTimeoutMs * JOINED_SHARE)
+      return this.#join(shared, plain, run, incoming);
+    return this.#begin(name, run, incoming);
+  }
+
+  async #begin(name: string, run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
+    const shared = new SharedRun(this.#parts.steadyNow(), () => {
+      if (this.#inFlight.get(name) === shared) this.#inFlight.delete(name);
+    });
+    shared.add(incoming.request);
+    this.#inFlight.set(name, shared);
+    shared.ran = run({ ...incoming, request: new ChangedRequest(incoming.request, {}, shared) });
+    try {
+      return (await shared.ran).response;
+    } finally {
+      shared.close();
+    }
+  }
+
+  async #join(
+    shared: SharedRun,
+    plain: PlainRequest,
+    run: RunOperation,
+    incoming: Incoming,
+  ): Promise<GatewayResponse> {
+    const { now, steadyNow } = this.#parts;
+    const startedAtMs = now();
+    shared.add(incoming.request);
+    const ran = await shared.ran;
+    if (steadyNow() - shared.sinceMs >= GROUPED_MS) await shared.groups.next();
+    const answer = shared.answer(ran.run);
+    // An answer that no plan has written is Apollo's answer to one request.
+    if (answer === null) return alone(run, incoming);
+    return this.#answerAlike(answer, ran.run, incoming, plain, startedAtMs);
+  }
+
+  /** Answers a request that has joined a run, and reports its event. */
+  #answerAlike(
+    { status, data, errors, extensions, event, stored }: SharedAnswer,
+    run: OperationRun,
+    { request, caller, trace }: Incoming,
+    { params, contentType }: PlainRequest,
+    startedAtMs: number,
+  ): GatewayResponse {
+    const { now, onOperation } = this.#parts;
+    const durationMs = now() - startedAtMs;
+    if (trace !== undefined) describeOperation(trace, event);
+    onOperation({ ...event, durationMs, requestId: request.requestId }, caller);
+    const headers = new Map([['content-type', contentType]]);
+    setRunHeaders(headers, status, run, this.#parts);
+    headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
+    const body = stored?.body ?? writeBody(data, toldErrors(errors, request.requestId), extensions);
+    const response = { status, headers, body, ...(stored && { encoded: stored.encoded }) };
+    return tagged(request, params.isPersisted, response, errors, stored?.tag ?? (() => ''));
+  }
+}
+
+/** Names the answer to a question: one that has been told to a key is none to a key of other rights. */
+function nameOf(question: string, { tenant: { digest }, rights }: Caller): string {
+  return rights === undefined ? `${digest}\n${question}` : `${digest} ${rights.name}\n${question}`;
+}
+
+/** Tells if an answer was made of fresh held answers alone. */
+function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
+  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
+  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
+}
+
+async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
+  return (await run(incoming)).response;
+}
+
+/** The answer to all requests that have joined a run. */
+interface SharedAnswer extends WrittenAnswer {
+  readonly errors: NonNullable<OperationRun['errors']>;
+  readonly event: StoredAnswer['event'];
+  /** The stored answer for all of them; null if it tells errors, since each error names its own request. */
+  readonly stored: StoredAnswer | null;
+}
+
+/** A run that several requests may wait for. */
+class SharedRun {
+  /** The time at which it began, in milliseconds. */
+  readonly sinceMs: number;
+  ran!: Promise<RanOperation>;
+  readonly #onClose: () => void;
+  /** The groups in which requests that have joined are answered. */
+  readonly groups = new InGroups();
+  readonly #waiting: GatewayRequest[] = [];
+  /** End the listening to requests, whose signals may outlive them. */
+  readonly #unlisten: (() => void)[] = [];
+  #left = 0;
+  #ends: AbortController | undefined;
+  #answer: SharedAnswer | null = null;
+
+  constructor(sinceMs: number, onClose: () => void) {
+    this.sinceMs = sinceMs;
+    this.#onClose = onClose;
+  }
+
+  /** Closes it: from now on nobody can join, and it makes no difference who leaves. */
+  close(): void {
+    this.#onClose();
+    for (const unlisten of this.#unlisten.splice(0)) unlisten();
+  }
+
+  add(request: GatewayRequest): void {
+    this.#waiting.push(request);
+    if (this.#ends !== undefined) this.#listenTo(request, this.#ends);
+  }
+
+  /** Aborts when all requests have left. Made only if somebody listens. */
+  get signal(): AbortSignal {
+    if (this.#ends === undefined) {
+      this.#ends = new AbortController();
+      for (const request of this.#waiting) this.#listenTo(request, this.#ends);
+    }
+    return this.#ends.signal;
+  }
+
+  #listenTo({ signal }: GatewayRequest, ends: AbortController): void {
+    const onLeave = () => {
+      this.#left += 1;
+      if (this.#left < this.#waiting.length) return;
+      this.close();
+      ends.abort(signal.reason);
+    };
+    signal.addEventListener('abort', onLeave, { once: true });
+    this.#unlisten.push(() => signal.removeEventListener('abort', onLeave));
+    if (signal.aborted) onLeave();
+  }
+
+  /** Returns null if no plan has written it. */
+  answer(run: OperationRun): SharedAnswer | null {
+    this.#answer ??= sharedAnswer(run);
+    return this.#answer;
+  }
+}
+
+function sharedAnswer(run: OperationRun): SharedAnswer | null {
+  const { written, errors } = run;
+  if (written === null || errors === null) return null;
+  const extensions = { ...written.extensions, upstream: sharedBill(run.bill) };
+  const { data, operation } = written;
+  const event = { ...eventOf(extensions.upstream, operation, errors), ...provenBy(run.context.caller) };
+  const body = () => writeBody(data, [], extensions);
+  const stored = errors.length > 0 ? null : new StoredAnswer(body(), data, event, run.onError);
+  return { ...written, errors, extensions, event, stored };
+}
+
+/** Makes the bill of a request that has joined: it has sent nothing, and shares the calls of the run. */
+function sharedBill(bill: Bill): Bill {
+  return { ...shown(bill), calls: 0, byRoute: {}, shared: bill.shared + bill.calls };
+}
+
+/** Cuts the data out of the bytes of a body that tells no errors. */
+function dataIn(body: Buffer, dataBytes: number): Buffer {
+  const start = '{"data":'.length;
+  return body.subarray(start, start + dataBytes);
+}

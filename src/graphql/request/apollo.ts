@@ -1,0 +1,441 @@
+import {
+  ApolloServer,
+  type ApolloServerOptionsWithGateway,
+  type ApolloServerPlugin,
+  HeaderMap,
+} from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
+import {
+  type DocumentNode,
+  execute,
+  GraphQLError,
+  type GraphQLFormattedError,
+  getOperationAST,
+  getVariableValues,
+  type ValidationRule,
+} from 'graphql';
+import { createObjectMemo } from '../../cache/lru.ts';
+import type { Config } from '../../config/config.ts';
+import { yieldToEventLoop } from '../../shared/async/turns.ts';
+import { errorBody, excerpt, Failure, type FailureCode } from '../../shared/errors.ts';
+import { conditionsOf } from '../execution/plan.ts';
+import { errorOf, formatError } from '../schema/errors.ts';
+import type { AnswersTable } from './answers.ts';
+import {
+  inputRefusal,
+  limitRules,
+  type PlannedOperation,
+  type PreparedOperations,
+  readsSchemaAlone,
+  type ValidOperation,
+} from './documents.ts';
+import {
+  entityTag,
+  forApollo,
+  type GatewayRequest,
+  type GatewayResponse,
+  type Incoming,
+  isExplained,
+  isModern,
+  METHODS,
+  mayAccept,
+  mayReadSchema,
+  type PlainRequest,
+  type PlainRequests,
+  PREFLIGHTED_HEADERS,
+  statusOf,
+  tagged,
+  toldErrors,
+  UNPROVEN,
+  writeBody,
+} from './messages.ts';
+import {
+  type Execution,
+  extensionsOf,
+  type OpenRun,
+  type OperationRun,
+  type OperationsParts,
+  onceOver,
+  type RanOperation,
+  setRunHeaders,
+} from './run.ts';
+
+/** Refuses `_service`, which tells all of the schema: Apollo Server's rule refuses `__schema` and `__type` alone. */
+const noSdl: ValidationRule = (context) => ({
+  Field(node) {
+    if (node.name.value !== '_service' || context.getParentType() !== context.getSchema().getQueryType())
+      return;
+    context.reportError(
+      new GraphQLError('The schema of this gateway is closed, so it does not answer `_service`.', {
+        nodes: node,
+        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+      }),
+    );
+  },
+});
+
+/** Takes suggestions, which name values of enums, out of errors of variables: Apollo Server leaves them there. */
+function withoutSuggestion(message: string): string {
+  return message.startsWith('Variable "$') ? message.replace(/ ?Did you mean (.+?)\?$/, '') : message;
+}
+
+/** The means of all stages, and the tables that all operations share. */
+interface RunMeans extends OperationsParts {
+  readonly plainRequests: PlainRequests;
+  readonly operations: PreparedOperations;
+  readonly execution: Execution;
+  readonly answers: AnswersTable;
+}
+
+/** One request on its way through Apollo Server, which clones its context, but not the objects in it. */
+interface ApolloContext {
+  readonly passed: {
+    readonly run: OperationRun;
+    /** True if the client wants the plan instead of the answer. */
+    readonly isExplained: boolean;
+    /** The operation, with its plan; null if there is nothing to run. */
+    planned: PlannedOperation | null;
+  };
+}
+
+/** The type of the body of a QUERY (RFC 10008). */
+export const ACCEPT_QUERY = ['accept-query', 'application/json'] as const;
+
+function subscribedByPost({ subscriptions }: Config): GraphQLError {
+  const message = subscriptions
+    ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
+    : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
+  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+}
+
+/**
+ * Opens the last stage. It opens the run of each operation, and closes it once all of the answer is there. Operations that
+ * were found valid before run by their plans; Apollo Server reads, validates and answers the rest.
+ */
+export async function openRunning(openRun: OpenRun, parts: RunMeans) {
+  const { persisted, answers, plainRequests, execution } = parts;
+  const apollo = await openServer(parts);
+
+  async function byApollo({ request, plain }: Incoming, run: OperationRun): Promise<GatewayResponse> {
+    if (!METHODS.has(request.method)) return wrongMethod(request, run, parts);
+    const asked = forApollo(request, persisted);
+    if (asked.refusal !== undefined) {
+      const isUnlisted = asked.refusal.code === 'DOCUMENT_NOT_ALLOWED';
+      return refused(asked.refusal, !isUnlisted ? 400 : isModern(run.accepts) ? 403 : 200, run, parts);
+    }
+    run.onError = asked.onError;
+    const { headers: given, ...others } = asked.request;
+    const passed: ApolloContext['passed'] = { run, isExplained: isExplained(request), planned: null };
+    const {
+      status = 200,
+      headers,
+      body,
+    } = await apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: { ...others, headers: new HeaderMap(Object.entries(given)) },
+      context: async () => ({ passed }),
+    });
+    // An answer that the client can't take is not sent, though it may have been made.
+    if (status === 406) run.errors = null;
+    // Apollo's own parts would be those of an executor that makes some, and ours makes none.
+    const { string } = body as Extract<typeof body, { readonly kind: 'complete' }>;
+    const tooLong = execution.tooLong([string]);
+    if (tooLong !== null) run.errors = [tooLong];
+    setRunHeaders(headers, status, run, parts);
+    const { written } = run;
+    // An answer that a plan has written is sent as it is: Apollo would write it in one go, however long it is.
+    const told =
+      tooLong === null
+        ? worded(string, run)
+        : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
+    const text = written !== null && run.errors !== null ? written.body : told;
+    const response = { status, headers, body: text };
+    // An answer without a plan of its own is an error, or a price: that is another once something is held.
+    if (run.errors === null || written === null) return response;
+    plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
+    // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
+    if (plain !== null) {
+      const isKnown = parts.operations.find(plain.params, run.context.caller.flow !== UNPROVEN) !== undefined;
+      if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
+        answers.keep(plain, written, run);
+    }
+    return tagged(request, asked.isNamed, response, run.errors, () => entityTag(written.data, run.onError));
+  }
+
+  return {
+    async run(incoming: Incoming): Promise<RanOperation> {
+      const { request, caller, plain, trace, delivery } = incoming;
+      const run = openRun(request, caller, trace, delivery);
+      try {
+        const answered = plain && (await answerByPlan(request, plain, run, parts));
+        return { response: answered ?? (await byApollo(incoming, run)), run };
+      } finally {
+        if (delivery === null) close(run);
+        else onceOver(delivery, () => close(run));
+      }
+    },
+    stop: () => apollo.stop(),
+  };
+}
+
+/** Identifiers of requests on errors that are about to be worded: a fault of ours is logged with its request. */
+const requestIds = createObjectMemo<string | undefined>('request id');
+
+/** Opens Apollo Server: it reads all forms of GraphQL over HTTP, parses, validates and words faults. */
+async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>> {
+  const { config, persisted, onFault } = parts;
+  const apollo = new ApolloServer<ApolloContext>({
+    gateway: executorSeam(parts),
+    introspection: config.introspection,
+    hideSchemaDetailsFromClientErrors: !config.introspection,
+    includeStacktraceInErrorResponses: false,
+    csrfPrevention: { requestHeaders: [...PREFLIGHTED_HEADERS] },
+    persistedQueries: {
+      cache: {
+        get: async (key) => persisted.get(hashIn(key)),
+        set: async (key, text) => persisted.set(hashIn(key), text),
+        delete: async () => false,
+      },
+    },
+    // The gateway keeps operations that run again and again in a form of its own.
+    documentStore: null,
+    stopOnTerminationSignals: false,
+    parseOptions: { maxTokens: config.maxTokens },
+    validationRules: [...limitRules(config), ...(config.introspection ? [] : [noSdl])],
+    formatError(formatted, error) {
+      const told = formatError(formatted, error, (fault) =>
+        onFault(fault, 'operation', requestIds.of(error as object)),
+      );
+      return config.introspection ? told : { ...told, message: withoutSuggestion(told.message) };
+    },
+    logger: { debug() {}, info() {}, warn() {}, error: (message) => onFault(message, 'apollo') },
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      // It would wrap every resolver of the schema for good, at the first request with a header that anyone can send.
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      runningPlugin(parts),
+    ],
+  });
+  await apollo.start();
+  return apollo;
+}
+
+/** Takes the hash out of a key: Apollo puts a word before it. */
+function hashIn(key: string): string {
+  return key.slice(key.indexOf(':') + 1);
+}
+
+/** Leaves execution to the gateway, by Apollo Server's seam for gateways that hand operations on to others. */
+function executorSeam({
+  schema,
+  execution,
+}: RunMeans): ApolloServerOptionsWithGateway<ApolloContext>['gateway'] {
+  return {
+    onSchemaLoadOrUpdate(callback) {
+      callback({ apiSchema: schema, coreSupergraphSdl: '' });
+      return () => {};
+    },
+    load: async () => ({
+      async executor({ document, request: { operationName, variables }, context }) {
+        // Apollo hands on the context that it was given.
+        const { run, planned } = (context as ApolloContext).passed;
+        // Without a plan, there is nothing to run, and graphql-js says why.
+        if (planned === null) return execute({ schema, document, operationName, variableValues: variables });
+        await execution.answer(planned, run);
+        return { data: null };
+      },
+    }),
+    async stop() {},
+  };
+}
+
+/** Does the work on an operation beside reading and validating it. */
+function runningPlugin(parts: RunMeans): ApolloServerPlugin<ApolloContext> {
+  return {
+    async requestDidStart({ contextValue: { passed } }) {
+      const { run } = passed;
+      let explained: Awaited<ReturnType<Execution['explain']>> | null = null;
+      return {
+        async didResolveOperation({ source = '', document, operation, request }) {
+          // There is none if the request names an operation that isn't in its document, although the types say
+          // otherwise.
+          if (operation === undefined) return;
+          const { operationName, variables = {} } = request;
+          const valid = { text: source, operationName, document, operation, variables };
+          const coerced = variablesFor(valid, run, parts);
+          // If they don't fit, graphql-js words the reasons.
+          if (coerced === null) return;
+          const { caller } = run.context;
+          // Parsing and validating take one slice, planning and pricing another, and the beginning a third: the first
+          // time, each takes tens of milliseconds. The first turn may be one of the same iteration of the event loop,
+          // ahead of its timers.
+          await yieldToEventLoop(caller);
+          await yieldToEventLoop(caller);
+          if (passed.isExplained) explained = await parts.execution.explain(valid, coerced, run);
+          else passed.planned = await plannedFor(valid, run, parts);
+        },
+        async didEncounterErrors({ errors }) {
+          for (const error of errors) requestIds.put(error, run.requestId);
+        },
+        async responseForOperation() {
+          if (explained === null) return null;
+          const { errors, extensions } = explained;
+          return {
+            http: { status: 200, headers: new HeaderMap() },
+            body: {
+              kind: 'single',
+              singleResult: { data: null, ...(errors.length > 0 ? { errors } : {}), extensions },
+            },
+          };
+        },
+        async willSendResponse({ response, request, document, operationName }) {
+          if (response.body.kind !== 'single') return;
+          if (run.written !== null) {
+            response.http.status = run.written.status;
+            return;
+          }
+          const { singleResult } = response.body;
+          const { errors = [] } = singleResult;
+          const operation =
+            document === undefined ? null : (getOperationAST(document, operationName) ?? null);
+          parts.execution.finish(run, operation, errors);
+          const hadOperation = request.query !== undefined;
+          const { accepts } = run;
+          const about = { accepts, errors, data: () => null, operation, hadOperation };
+          const status = statusOf(about, response.http.status);
+          if (status !== undefined) response.http.status = status;
+          singleResult.extensions = { ...singleResult.extensions, ...extensionsOf(run) };
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Checks an operation that was found valid, before it is planned.
+ * @returns its variables, coerced; null if they don't fit
+ * @throws GraphQLError that says why the operation is refused
+ */
+function variablesFor(
+  { text, document, operation, variables }: ValidOperation,
+  { accepts, context }: OperationRun,
+  { schema, config }: RunMeans,
+): PlannedOperation['variables'] | null {
+  if (operation.operation === 'subscription') throw subscribedByPost(config);
+  // It may have been named by its hash, and not known when the terms of its key were looked at.
+  const unreadable = context.caller.refusalOf?.(text) ?? null;
+  if (unreadable !== null) throw errorOf(unreadable, 400);
+  const tooLong = inputRefusal(operation, variables, config.maxListItems);
+  if (tooLong !== null) throw tooLong;
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  if (coerced === undefined) return null;
+  const nullCondition = mayReadSchema(text) ? nullConditionIn(document, coerced) : null;
+  if (nullCondition !== null) throw nullCondition;
+  if (!mayAccept(accepts))
+    throw new GraphQLError('The client takes no answer of ours.', { extensions: { code: 'BAD_REQUEST' } });
+  return coerced;
+}
+
+/** @throws GraphQLError that says why the operation is refused */
+async function plannedFor(
+  valid: ValidOperation,
+  run: OperationRun,
+  { operations, execution }: RunMeans,
+): Promise<PlannedOperation | null> {
+  const { caller } = run.context;
+  const planned = operations.prepare(valid, caller.flow !== UNPROVEN).with(valid.variables);
+  const refusal = planned && (await execution.refusalOf(planned, run));
+  if (refusal !== null) throw refusal;
+  await yieldToEventLoop(caller);
+  return planned;
+}
+
+/** Refuses an operation that may read the schema under a condition that is null: its fields can't be told. */
+function nullConditionIn(
+  document: DocumentNode,
+  variables: Readonly<Record<string, unknown>>,
+): GraphQLError | null {
+  const name = conditionsOf(document).find((condition) => variables[condition] === null);
+  if (name === undefined) return null;
+  const message = `Variable "$${name}" stands in a condition (@skip, @include), and may not be null.`;
+  return errorOf(new Failure('BAD_USER_INPUT', message), 400);
+}
+
+/** Bounds the words of Apollo's answer, and adds the bill of a request that was refused before it ran. */
+function worded(body: string, { errors, bill, requestId }: OperationRun): string {
+  const isRefused = errors === null && body.startsWith('{');
+  if (!isRefused && !body.startsWith('{"errors"')) return body;
+  const said: { errors?: GraphQLFormattedError[]; extensions?: unknown } = JSON.parse(body);
+  return JSON.stringify({
+    ...said,
+    ...(said.errors ? { errors: toldErrors(said.errors, requestId) } : {}),
+    ...(isRefused ? { extensions: { upstream: bill } } : {}),
+  });
+}
+
+function refused(
+  { message, code }: { readonly message: string; readonly code: FailureCode | 'BAD_REQUEST' },
+  status: number,
+  run: OperationRun,
+  clocks: OperationsParts,
+): GatewayResponse {
+  const { accepts, bill, requestId } = run;
+  const type = isModern(accepts) ? 'graphql-response+json' : 'json';
+  const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
+  setRunHeaders(headers, status, run, clocks);
+  return {
+    status,
+    headers,
+    body: errorBody(code, message, { requestId }, { extensions: { upstream: bill } }),
+  };
+}
+
+function wrongMethod(
+  { method }: GatewayRequest,
+  run: OperationRun,
+  clocks: OperationsParts,
+): GatewayResponse {
+  const message = `${excerpt(method)} brings no operation. Send it by GET, POST or QUERY.`;
+  const { headers, ...refusal } = refused({ code: 'BAD_REQUEST', message }, 405, run, clocks);
+  return {
+    ...refusal,
+    headers: new Map([...headers, ['allow', [...METHODS.keys()].join(', ')], ACCEPT_QUERY]),
+  };
+}
+
+/** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
+function close({ deadline, participant, payer }: OperationRun): void {
+  participant.leave();
+  payer.close();
+  deadline.stop();
+}
+
+/** Returns null if the operation has no plan yet, or is to be refused. */
+async function answerByPlan(
+  request: GatewayRequest,
+  plain: PlainRequest,
+  run: OperationRun,
+  parts: RunMeans,
+): Promise<GatewayResponse | null> {
+  const { execution, answers, config } = parts;
+  const { params, contentType } = plain;
+  const known = parts.operations.find(params, run.context.caller.flow !== UNPROVEN);
+  if (known === undefined || inputRefusal(known.operation, params.variables, config.maxListItems) !== null)
+    return null;
+  const planned = known.with(params.variables);
+  if (planned === null) return null;
+  if ((await execution.refusalOf(planned, run)) !== null) return null;
+  run.onError = params.onError;
+  const executed = await execution.answer(planned, run);
+  const { status, data, body } = executed;
+  const headers = new Map([['content-type', contentType]]);
+  setRunHeaders(headers, status, run, parts);
+  answers.keep(plain, executed, run);
+  return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () =>
+    entityTag(data, run.onError),
+  );
+}

@@ -1,0 +1,105 @@
+import type { Ledger } from '../../keys/ledger.ts';
+import type { PrefixedNames } from '../../plugins/federation/subgraph.ts';
+import { acceptingInstead } from './accept.ts';
+import type { Delivery } from './delivery.ts';
+import {
+  type CallerOf,
+  ChangedRequest,
+  type GatewayRequest,
+  type GatewayResponse,
+  type Handle,
+  type HandleRequest,
+  type PlainRequests,
+  textIn,
+  VARIES,
+} from './messages.ts';
+import type { OperationsParts } from './run.ts';
+
+/** Opens the stage that reads the operation of a request, and answers it whole or in parts. */
+export async function received(
+  handle: Handle,
+  stage: OperationsParts,
+  service: {
+    readonly callerOf: CallerOf;
+    readonly plainRequests: PlainRequests;
+    /** The names that routers have for ours; null if they are the same. */
+    readonly names: PrefixedNames | null;
+    readonly ledger: Ledger;
+  },
+): Promise<HandleRequest> {
+  const { persisted, config } = stage;
+  const { callerOf, plainRequests, names, ledger } = service;
+
+  function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
+    // Null if the answer comes whole.
+    const delivery = request instanceof DeferringRequest ? request.delivery : null;
+    const caller = callerOf(request.headers, request.exchanged);
+    const plain = plainRequests.read(request, caller);
+    const told = (response: GatewayResponse) =>
+      withLimits(response, caller.purse?.limits?.() ?? ledger.limits(caller.tenant));
+    const response = handle({ request, caller, plain, delivery });
+    return response instanceof Promise ? response.then(told) : told(response);
+  }
+
+  const answerNamed =
+    names === null
+      ? answerOne
+      : (await import('../../plugins/federation/prefixed.ts')).prefixed(answerOne, names, config.maxTokens);
+
+  return (request) => {
+    const { accept } = request.headers;
+    if (
+      accept !== undefined &&
+      MULTIPART.test(accept) &&
+      DEFERRAL.test(textIn(request, persisted)?.text ?? '')
+    )
+      return answerInParts(request, accept, answerNamed);
+    return answerNamed(request);
+  };
+}
+
+/** Adds the IETF draft's `RateLimit` and `RateLimit-Policy`: the calls left of the key's plan, if it is named. */
+function withLimits(response: GatewayResponse, known: ReturnType<Ledger['limits']>): GatewayResponse {
+  if (known.length === 0) return response;
+  const left = known.map(({ name, left, resetSeconds }) => `"${name}";r=${left};t=${resetSeconds}`);
+  const policy = known.map(({ name, most, windowSeconds }) => `"${name}";q=${most};w=${windowSeconds}`);
+  const headers = new Map(response.headers);
+  headers.set('ratelimit', left.join(', ')).set('ratelimit-policy', policy.join(', '));
+  return { ...response, headers };
+}
+
+const MULTIPART = /multipart\/mixed/i;
+const DEFERRAL = /@\s*defer\b/;
+
+/**
+ * Answers in parts, as `multipart/mixed`, a client that accepts that and defers something (`@defer`). The
+ * operation runs like any other, and its late parts come later. To all other clients, directives that defer say
+ * nothing.
+ */
+async function answerInParts(
+  request: GatewayRequest,
+  accepts: string,
+  next: HandleRequest,
+): Promise<GatewayResponse> {
+  const opened = (await import('./delivery.ts')).openDelivery(accepts);
+  if (opened === null) return next(request);
+  const { delivery, accept } = opened;
+  const response = await next(new DeferringRequest(request, accept, delivery));
+  const headers = new Map(response.headers).set('vary', VARIES);
+  const { over, contentType } = delivery;
+  if (over === null) return { ...response, headers };
+  headers.set('content-type', contentType).set('cache-control', 'no-store');
+  // Proxies would else hold parts back until all of them are there.
+  headers.set('x-accel-buffering', 'no');
+  headers.delete('etag');
+  return { status: 200, headers, body: delivery.body() };
+}
+
+class DeferringRequest extends ChangedRequest {
+  readonly delivery: Delivery;
+
+  constructor(whole: GatewayRequest, accept: string, delivery: Delivery) {
+    super(whole, { headers: acceptingInstead(whole.headers, accept) });
+    this.delivery = delivery;
+  }
+}

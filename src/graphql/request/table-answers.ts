@@ -1,0 +1,404 @@
+import type { Builder, DataType } from 'apache-arrow';
+import { openBill } from '../../service/call.ts';
+import { isObject } from '../../service/records/envelope.ts';
+import { type Job, type Steps, timeSliced } from '../../shared/async/turns.ts';
+import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from '../../shared/cells.ts';
+import { asNumber, numberOf, parseExactly } from '../../shared/exact-json.ts';
+import type { AnswerTable } from './answer-tables.ts';
+import { type GatewayResponse, isNothing, statusOfFault, VARIES, WrittenBody } from './messages.ts';
+
+type MadeColumn = AnswerTable['columns'][number];
+
+const STEP_ROWS = 16;
+
+/** Bytes that are handed on at once, without those that a step adds. */
+const CHUNK_BYTES = 65_536;
+
+/** Length of the longest table, in longest answers: cells of outer items stand in each of their rows. */
+const LONGER = 16;
+
+/**
+ * Writes an answer as a table, if there are data in it.
+ * @param table the list that becomes rows; null if there is none
+ */
+export async function writtenAs(
+  format: TableFormat,
+  table: AnswerTable | null,
+  response: GatewayResponse,
+  job: Job,
+  maxAnswerBytes: number,
+): Promise<GatewayResponse> {
+  const { status, body } = response;
+  const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
+  if (status !== 200 || !isWhole) return varied(response);
+  const answer = await timeSliced(job, parsedInSteps(String(body)));
+  const { data, errors, extensions } = isObject(answer) ? answer : {};
+  const faults = Array.isArray(errors) ? errors : [];
+  // Errors without data are no rows.
+  if (table === null || !isObject(data) || (faults.length > 0 && isNothing(data)))
+    return varied({ ...response, status: faults.length > 0 ? statusOfFault(faults[0]) : status });
+  const writer = await format.open(table.columns);
+  const chunks = chunksOf(written(table, data, writer), job, LONGER * maxAnswerBytes);
+  const headers = new Map(varied(response).headers).set('content-type', format.contentType);
+  const sent = await beginning(chunks, body.length * HELD_TIMES);
+  return { status, headers: told(headers, faults.length, extensions), body: sent };
+}
+
+/** Bytes of memory that parsed JSON takes, roughly, for each byte of its text. */
+const HELD_TIMES = 4;
+
+/** Makes the beginning of a body once the first chunk is there, so that a fault in that has a status of its own. */
+async function beginning(
+  chunks: AsyncGenerator<Uint8Array>,
+  heldBytes: number,
+): Promise<Buffer | WrittenBody> {
+  const first = await chunks.next();
+  const bytes = first.done ? Buffer.alloc(0) : Buffer.from(first.value);
+  const second = await chunks.next();
+  if (second.done) return bytes;
+  return new WrittenBody(continued([bytes, second.value], chunks), heldBytes);
+}
+
+async function* continued(
+  made: Uint8Array[],
+  chunks: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let chunk = made.shift(); chunk !== undefined; chunk = made.shift()) yield chunk;
+    yield* chunks;
+  } finally {
+    await chunks.return(undefined);
+  }
+}
+
+/** Writes the table in steps, with a chunk after those that complete one. */
+function* written(
+  { rows }: AnswerTable,
+  data: Parameters<AnswerTable['rows']>[0],
+  writer: TableWriter,
+): Generator<Uint8Array | undefined> {
+  let count = 0;
+  for (const row of rows(data, true)) {
+    writer.add(row);
+    count += 1;
+    if (count % STEP_ROWS === 0) yield writer.waiting() >= CHUNK_BYTES ? writer.take() : undefined;
+  }
+  yield writer.finish();
+}
+
+/**
+ * Makes each chunk on demand, in slices.
+ * @throws TooLong, between two of them, if there is more than may be sent
+ */
+async function* chunksOf(
+  steps: Generator<Uint8Array | undefined>,
+  job: Job,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for (;;) {
+    const chunk = await timeSliced(job, nextChunk(steps));
+    if (chunk === null) return;
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new TooLong(maxBytes);
+    yield chunk;
+  }
+}
+
+/** @returns null after the last one */
+function* nextChunk(steps: Generator<Uint8Array | undefined>): Steps<Uint8Array | null> {
+  for (let step = steps.next(); !step.done; step = steps.next()) {
+    if (step.value !== undefined) return step.value;
+    yield;
+  }
+  return null;
+}
+
+class TooLong extends Error {
+  constructor(limit: number) {
+    super(`The table is longer than ${limit} bytes, ${LONGER} times MAX_ANSWER_BYTES, and was cut.`);
+  }
+}
+
+/** An answer of which each form has a name of its own. */
+export function varied(response: GatewayResponse): GatewayResponse {
+  const headers = new Map(response.headers).set('vary', VARIES);
+  headers.delete('etag');
+  return { ...response, headers };
+}
+
+/** Adds headers for the facts that have no place in a table: the numbers of errors and warnings, and the bill. */
+function told(headers: Map<string, string>, errorCount: number, extensions: unknown): Map<string, string> {
+  const { upstream = openBill(), warnings } = isObject(extensions) ? extensions : {};
+  headers.set('x-upstream-bill', JSON.stringify(upstream));
+  if (errorCount > 0) headers.set('x-graphql-errors', String(errorCount));
+  if (Array.isArray(warnings)) headers.set('x-graphql-warnings', String(warnings.length));
+  return headers;
+}
+
+/** Characters that are parsed in one step: a fraction of a millisecond. */
+const STEP_LENGTH = 32_768;
+
+interface Cursor {
+  at: number;
+}
+
+/**
+ * Parses the value of a JSON text without blanks in steps, so that others have their turns.
+ * @throws SyntaxError if it is none
+ */
+export function* parsedInSteps(text: string): Steps<unknown> {
+  const cursor = { at: 0 };
+  const value = yield* valueAt(text, cursor);
+  if (cursor.at < text.length) throw new SyntaxError('There is more than one value.');
+  return value;
+}
+
+function* valueAt(text: string, cursor: Cursor): Steps<unknown> {
+  const end = endOf(text, cursor.at, cursor.at + STEP_LENGTH);
+  if (end === null) return yield* text[cursor.at] === '[' ? itemsAt(text, cursor) : fieldsAt(text, cursor);
+  const value = parseExactly(text.slice(cursor.at, end));
+  cursor.at = end;
+  yield;
+  return value;
+}
+
+/** Parses a long list: as many items at once as make a step, a longer one by itself. */
+function* itemsAt(text: string, cursor: Cursor): Steps<unknown[]> {
+  const items: unknown[] = [];
+  do {
+    const start = cursor.at + 1;
+    const limit = start + STEP_LENGTH;
+    let end = endOf(text, start, limit);
+    if (end === null) {
+      cursor.at = start;
+      items.push(yield* valueAt(text, cursor));
+      continue;
+    }
+    while (text[end] === ',') {
+      const next = endOf(text, end + 1, limit);
+      if (next === null || next > limit) break;
+      end = next;
+    }
+    const parsed = parseExactly(`[${text.slice(start, end)}]`);
+    if (Array.isArray(parsed)) for (const item of parsed) items.push(item);
+    cursor.at = end;
+    yield;
+  } while (text[cursor.at] === ',');
+  close(text, cursor, ']');
+  return items;
+}
+
+function* fieldsAt(text: string, cursor: Cursor): Steps<Record<string, unknown>> {
+  const fields: [string, unknown][] = [];
+  do {
+    const start = cursor.at + 1;
+    cursor.at = stringEnd(text, start);
+    const name = String(JSON.parse(text.slice(start, cursor.at)));
+    close(text, cursor, ':');
+    fields.push([name, yield* valueAt(text, cursor)]);
+  } while (text[cursor.at] === ',');
+  close(text, cursor, '}');
+  return Object.fromEntries(fields);
+}
+
+function close(text: string, cursor: Cursor, expected: string): void {
+  if (text[cursor.at] !== expected) throw new SyntaxError(`Expected ${expected} at ${cursor.at}.`);
+  cursor.at += 1;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+const OPENING: ReadonlySet<number> = new Set([91, 123]);
+const CLOSING: ReadonlySet<number> = new Set([93, 125]);
+
+/** Returns the end of a value; null if a list or an object goes beyond the limit. */
+function endOf(text: string, from: number, limit: number): number | null {
+  if (text.charCodeAt(from) === QUOTE) return stringEnd(text, from);
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    if (at > limit && depth > 0) return null;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    else if (OPENING.has(code)) depth += 1;
+    else if (CLOSING.has(code)) {
+      if (depth === 0) return at;
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    } else if (code === COMMA && depth === 0) return at;
+  }
+  if (depth > 0) throw new SyntaxError('The text ends within a value.');
+  return text.length;
+}
+
+/** @param from index of its first quote */
+function stringEnd(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return at + 1;
+  }
+  throw new SyntaxError('The text ends within a string.');
+}
+
+/** Takes the rows of a table, one at a time. */
+interface TableWriter {
+  add(row: readonly unknown[]): void;
+  /** Bytes written and not yet taken, roughly. */
+  waiting(): number;
+  /** Takes the bytes written since the last time. */
+  take(): Uint8Array;
+  /** Takes the rest as `take` does, and with the end of the format. */
+  finish(): Uint8Array;
+}
+
+const BATCH_ROWS = 512;
+
+/**
+ * Writes the stream format of Apache Arrow: columns as the schema types them, each nullable. Numbers are those of
+ * JavaScript, and a value that is neither number nor boolean is text. The library is loaded only if somebody asks for
+ * that.
+ */
+async function arrowWriter(columns: readonly MadeColumn[]): Promise<TableWriter> {
+  const arrow = await import('apache-arrow');
+  const types: Readonly<Record<MadeColumn['kind'], () => DataType>> = {
+    integer: () => new arrow.Int32(),
+    number: () => new arrow.Float64(),
+    boolean: () => new arrow.Bool(),
+    text: () => new arrow.Utf8(),
+    json: () => new arrow.Utf8(),
+  };
+  const fields = columns.map(({ name, kind }) => new arrow.Field(name, types[kind](), true));
+  const schema = new arrow.Schema(fields);
+  const struct = new arrow.Struct(fields);
+  const builders: readonly Builder[] = fields.map(({ type }) =>
+    arrow.makeBuilder({ type, nullValues: [null] }),
+  );
+  const written: Uint8Array[] = [];
+  /** Collects bytes by itself: the library's own sink gathers them until somebody reads all of them. */
+  class Sink extends arrow.AsyncByteQueue<Uint8Array> {
+    override write(bytes: Uint8Array): void {
+      if (bytes.byteLength > 0) written.push(bytes);
+    }
+  }
+  const writer = new arrow.RecordBatchStreamWriter();
+  writer.reset(new Sink(), schema);
+  let rows = 0;
+  let bytes = 0;
+
+  function flush(): void {
+    const children = builders.map((builder) => builder.flush());
+    const data = arrow.makeData({ type: struct, length: rows, nullCount: 0, children });
+    writer.write(new arrow.RecordBatch(schema, data));
+    bytes += children.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    rows = 0;
+  }
+
+  function take(): Uint8Array {
+    bytes = 0;
+    return Buffer.concat(written.splice(0));
+  }
+
+  return {
+    add(row) {
+      for (const [i, builder] of builders.entries()) builder.append(typed(row[i], columns[i]?.kind));
+      rows += 1;
+      if (rows === BATCH_ROWS) flush();
+    },
+    waiting: () => bytes,
+    take,
+    finish() {
+      if (rows > 0) flush();
+      writer.finish();
+      return take();
+    },
+  };
+}
+
+function typed(value: unknown, kind: MadeColumn['kind'] = 'text'): unknown {
+  if (value === null || value === undefined) return null;
+  if (kind === 'json') return JSON.stringify(value);
+  return kind === 'text' ? cellText(value) : asNumber(value);
+}
+
+interface TableFormat {
+  readonly contentType: string;
+  /** Loads the modules that the format needs. */
+  readonly open: (columns: readonly MadeColumn[]) => Promise<TableWriter>;
+}
+
+/** Formats by the type of content that a client asks for, some with a parameter. */
+const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
+  'text/csv': csvFormat('text/csv; charset=utf-8; header=present', ''),
+  'text/csv; bom=present': csvFormat('text/csv; charset=utf-8; header=present; bom=present', BYTE_ORDER_MARK),
+  'application/x-ndjson': {
+    contentType: 'application/x-ndjson; charset=utf-8',
+    async open(columns) {
+      const names = columns.map(({ name }) => name);
+      return textWriter((row) => jsonLine(names, row));
+    },
+  },
+  'application/vnd.apache.arrow.stream': {
+    contentType: 'application/vnd.apache.arrow.stream',
+    open: arrowWriter,
+  },
+};
+
+/** @param mark written before the first line */
+function csvFormat(contentType: string, mark: string): TableFormat {
+  return {
+    contentType,
+    async open(columns) {
+      const writer = textWriter(csvLine, mark);
+      writer.add(columns.map(({ name }) => name));
+      return writer;
+    },
+  };
+}
+
+function textWriter(lineOf: (row: readonly unknown[]) => string, beginning = ''): TableWriter {
+  let text = beginning;
+  const take = () => {
+    const chunk = Buffer.from(text);
+    text = '';
+    return chunk;
+  };
+  return {
+    add(row) {
+      text += lineOf(row);
+    },
+    waiting: () => text.length,
+    take,
+    finish: take,
+  };
+}
+
+/** Types that are JSON's to answer, by name or as part of a range. */
+const JSON_TYPES = /^(application\/(json|graphql-response\+json|\*)|\*\/\*)$/;
+
+/** Returns the format of tables that a client asks for; null if it asks for none, or likes JSON no less. */
+export function tableFormatFor(accepts: string | undefined): TableFormat | null {
+  if (accepts === undefined) return null;
+  let best: { readonly weight: number; readonly format: TableFormat | null } = { weight: 0, format: null };
+  for (const range of accepts.split(',')) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const format = formatOf(parameters.includes(MARKED) ? `${name}; ${MARKED}` : name) ?? formatOf(name);
+    const weight = weightIn(parameters);
+    if (weight > best.weight && (format !== null || JSON_TYPES.test(name))) best = { weight, format };
+  }
+  return best.format;
+}
+
+/** The parameter of a format of texts that begin with a byte order mark. */
+const MARKED = 'bom=present';
+
+function formatOf(name: string): TableFormat | null {
+  return Object.hasOwn(TABLE_FORMATS, name) ? (TABLE_FORMATS[name] ?? null) : null;
+}
+
+function weightIn(parameters: readonly string[]): number {
+  const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  const weight = given === undefined ? 1 : (numberOf(given) ?? 0);
+  return weight >= 0 && weight <= 1 ? weight : 0;
+}

@@ -1,0 +1,166 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ConfigError } from '../../config/config.ts';
+import { bareHash, type PersistedTexts, sha256Of, type TrustedDocument } from './documents.ts';
+
+/** The manifest of operations, as GraphQL Code Generator and Relay write it, or as Apollo does. */
+const Manifest = z.union([
+  z
+    .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
+    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
+  z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
+]);
+
+/** The operation by which tools search the catalogue. It may run beside the trusted documents where there are tools. */
+export const CATALOGUE_SEARCH =
+  'query CatalogueSearch($words: String!) { indicators(search: $words) { key name unit category hasData } }';
+
+/** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
+const LOOK_MS = 2_000;
+
+interface Held {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly allowed: ReadonlySet<string>;
+  readonly trusted: readonly TrustedDocument[];
+}
+
+/**
+ * Opens the texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests
+ * of Apollo's. They are read again when they change.
+ * @param own texts that may run as well, and are not among those that are listed
+ * @param onProblem told why changed files can't be read: the documents that were read before hold until they can
+ * @throws ConfigError if a file can't be read, or is neither, or two of them give one name to different texts
+ */
+export async function openTrusted(
+  path: string,
+  onProblem: (problem: unknown) => void = () => {},
+  lookMs = LOOK_MS,
+  own: readonly string[] = [],
+): Promise<PersistedTexts> {
+  const ownTexts = new Map(own.map((text) => [sha256Of(text), text]));
+  const file = await watched(path, () => readAll(path), onProblem, lookMs);
+  const isListed = (text: string) => file.held.allowed.has(text) || own.includes(text);
+  return {
+    get: (name) => file.held.texts.get(bareHash(name)) ?? ownTexts.get(name),
+    set() {},
+    allows: isListed,
+    lists: isListed,
+    get trusted() {
+      return file.held.trusted;
+    },
+    get listed() {
+      return file.held.trusted;
+    },
+    stop: file.stop,
+  };
+}
+
+/**
+ * Reads a file, or the `.json` files of a folder, and again each time that they have changed.
+ * @param onProblem told why changed files can't be read: what was read before holds until they can
+ * @throws the error of the first read
+ */
+export async function watched<Content>(
+  path: string,
+  read: () => Promise<Content>,
+  onProblem: (problem: unknown) => void,
+  lookMs = LOOK_MS,
+): Promise<{ readonly held: Content; stop(): void }> {
+  let seen = await stateOf(path);
+  let held: Content = await read();
+  let isLooking = false;
+  // Files that go together may be seen one after the other.
+  let isAtFault = false;
+  const timer = setInterval(async () => {
+    if (isLooking) return;
+    isLooking = true;
+    const state = await stateOf(path);
+    const isNew = state !== seen;
+    seen = state;
+    if (isNew || isAtFault) {
+      await read().then(
+        (content) => {
+          held = content;
+          isAtFault = false;
+        },
+        (problem) => {
+          isAtFault = true;
+          if (isNew) onProblem(problem);
+        },
+      );
+    }
+    isLooking = false;
+  }, lookMs).unref();
+  return {
+    get held() {
+      return held;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Makes trusted documents known by their names beside all others, which may run too: issued keys tell them apart. */
+export function besideOthers(trusted: PersistedTexts, others: PersistedTexts): PersistedTexts {
+  return {
+    ...others,
+    get: (name, isProven) => trusted.get(name) ?? others.get(name, isProven),
+    lists: trusted.lists,
+    get listed() {
+      return trusted.listed;
+    },
+    stop: trusted.stop,
+  };
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const names = (await readdir(path)).filter((name) => name.endsWith('.json'));
+  return names.toSorted().map((name) => join(path, name));
+}
+
+/** Describes the state of the files: another text once any has changed. Reading finds their faults. */
+async function stateOf(path: string): Promise<string> {
+  try {
+    const files = await filesOf(path);
+    const states = files.map(async (file) => {
+      const { mtimeMs, size, ino } = await stat(file);
+      return `${file} ${mtimeMs} ${size} ${ino}`;
+    });
+    return (await Promise.all(states)).join('\n');
+  } catch (problem) {
+    return String(problem);
+  }
+}
+
+async function readAll(path: string): Promise<Held> {
+  const texts = new Map<string, string>();
+  const files = await filesOf(path).catch((cause: Error) => {
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });
+  });
+  if (files.length === 0)
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} is a folder without a .json file.`);
+  for (const file of files) {
+    for (const [id, text] of await readManifest(file)) {
+      const name = bareHash(id);
+      if ((texts.get(name) ?? text) !== text) {
+        throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} calls another text ${name} than a file before it.`);
+      }
+      texts.set(name, text);
+    }
+  }
+  return {
+    texts,
+    allowed: new Set(texts.values()),
+    trusted: Array.from(texts, ([id, text]) => ({ id, text })),
+  };
+}
+
+async function readManifest(file: string): Promise<readonly (readonly [id: string, text: string])[]> {
+  try {
+    return Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (cause) {
+    const problem = cause instanceof z.ZodError ? 'expected {"<hash>": "<text>", …}' : String(cause);
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} holds no operations: ${problem}`, { cause });
+  }
+}

@@ -1,0 +1,448 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLResolveInfo,
+  getArgumentValues,
+  getNamedType,
+  isAbstractType,
+  isObjectType,
+} from 'graphql';
+import { countries, countryProfile, countrySignals, governmentStructure } from '../../service/endpoints.ts';
+import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../../service/records/countries.ts';
+import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
+import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
+import type { CountryRef, GraphContext } from '../schema/context.ts';
+import type { CountryObservationArgs, QueryCountriesArgs, Resolvers } from '../schema/generated.ts';
+import { marksAskedAhead } from '../schema/schema.ts';
+import {
+  asksForFigures,
+  fieldsBelow,
+  leadsToFigures,
+  perSelection,
+  type RowsField,
+  scopeOfRows,
+  selectedFields,
+} from '../schema/selection.ts';
+import { plainFields, recordFields } from './fields.ts';
+import { byCode, byName, createListing, encodeId } from './lists.ts';
+import {
+  askLatestAhead,
+  askRowsAhead,
+  derivedOf,
+  latestFigures,
+  type ObservationFilter,
+  observationList,
+  observationPage,
+} from './observations.ts';
+import {
+  checkMetricKey,
+  checkTexts,
+  doubtKeys,
+  knownNames,
+  maxAgeMsOf,
+  warned,
+  warnedFigures,
+  warnedOfPeriods,
+  warnedOnceLoaded,
+  warnedTime,
+  warnOfCountries,
+} from './warned.ts';
+
+/** Fields that the code alone answers. */
+const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
+
+/** Fields that come from the list, which thus tells at no further call if the country is there. */
+const LIST_FIELDS = ['name', 'iso3', 'officialName', 'capital', 'region', 'subregion', 'record'] as const;
+const FROM_LIST: ReadonlySet<string> = new Set(LIST_FIELDS);
+
+interface Selected {
+  /** True if the code is enough for some of it, which then need not fail with the list. */
+  readonly isMoreThanCode: boolean;
+  readonly isFromList: boolean;
+}
+
+const selectedOf = perSelection((info: GraphQLResolveInfo): Selected => {
+  const names = [...selectedFields(scopeOfRows(info), 'Country')];
+  return {
+    isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
+    isFromList: names.some((name) => FROM_LIST.has(name)),
+  };
+});
+
+/** A country that the list can't tell, if it is one of the 54 and its code is enough for some fields; else null. */
+function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountryRef | null {
+  return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
+}
+
+const listing = createListing(
+  'Country',
+  {
+    CODE: byCode<CountryRef>(({ code }) => code),
+    NAME: byName<CountryRef>(({ known }) => known?.name ?? null),
+  },
+  ({ code }) => [code],
+);
+
+/** Countries, all of them or the named ones. Asks for the list only if codes alone won't do. */
+function loadCountries(
+  args: QueryCountriesArgs,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<readonly CountryRef[]> {
+  const { region, subregion, orderBy } = args;
+  checkTexts({ region, subregion });
+  const isOfAnyRegion = region == null && subregion == null;
+  const needsList = !isOfAnyRegion || (orderBy?.some(({ field }) => field !== 'CODE') ?? false);
+  const { loaders } = context;
+  const { codes } = args;
+  const { path } = info;
+  const ofRegion = (list: readonly CountryRecord[]) =>
+    isOfAnyRegion ? list : warned(context, () => path, within(list, args));
+  if (codes == null) {
+    const all = warnedOnceLoaded(context, info, loaders.countries());
+    return mapValue(all, (list) => ofRegion(list).map(countryOf));
+  }
+  const selected = selectedOf(info);
+  const wanted = [...new Set(codes)];
+  if (wanted.length === 0) return [];
+  const alone = new Map(wanted.map((code) => [code, needsList ? null : countryWithoutList(code, selected)]));
+  const areAlone = wanted.every((code) => alone.get(code) !== null);
+  if (areAlone && !selected.isFromList) return wanted.map((code) => alone.get(code) ?? { code });
+  const found = promiseTry(() =>
+    mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => {
+      const all = new Map(list.map((record) => [record.code, record]));
+      const ofCodes = wanted.flatMap((code) => all.get(code) ?? []);
+      const byCodes = new Map(ofRegion(ofCodes).map((record) => [record.code, countryOf(record)]));
+      // A country that the list lacks may be among the rows that can't be read, and is warned of as such.
+      const isWhole = leftOutOf(list) === null;
+      if (isWhole) {
+        warnOfCountries(
+          context,
+          path,
+          wanted.filter((code) => !all.has(code)),
+        );
+      }
+      return wanted.flatMap((code) => byCodes.get(code) ?? (isWhole ? [] : (alone.get(code) ?? [])));
+    }),
+  );
+  if (!areAlone || !(found instanceof Promise)) return found;
+  return found.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
+}
+
+/** Countries of a region. A country that names none may be of it, which the list then says of itself. */
+function within(list: readonly CountryRecord[], filter: QueryCountriesArgs): readonly CountryRecord[] {
+  const fields = (['region', 'subregion'] as const).filter((field) => filter[field] != null);
+  const isOf = (record: CountryRecord, isEnough: (field: 'region' | 'subregion') => boolean) =>
+    fields.every((field) => isEnough(field) || record[field]?.toLowerCase() === filter[field]?.toLowerCase());
+  const untold = list.filter(
+    (record) =>
+      fields.some((field) => record[field] === null) && isOf(record, (field) => record[field] === null),
+  );
+  const [field] = fields;
+  const there = list.filter((record) => isOf(record, () => false));
+  if (untold.length === 0 || field === undefined) return there;
+  const first = invalid({ route: countries.route, path: field }, 'expected string, received null');
+  return withLeftOut(there, { count: untold.length, first });
+}
+
+/** The country of a code; null if there is none. Asks for the list only if the code alone won't do. */
+export function countryByCode(
+  code: string,
+  { loaders }: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<CountryRef | null> {
+  const selected = selectedOf(info);
+  const alone = countryWithoutList(code, selected);
+  if (alone !== null && !selected.isFromList) return alone;
+  const listed = promiseTry(() =>
+    mapValue(loaders.country.load(code), (record) => record && countryOf(record)),
+  );
+  return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
+}
+
+/** The country of a code as `countryByCode` finds it; its figures are asked for beside the list. */
+export function countryNamed(
+  code: string,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<CountryRef | null> {
+  return withFiguresAhead(countryByCode(code, context, info), context, info, (expected) =>
+    expected.has(code) ? [code] : [],
+  );
+}
+
+/** The country of an alpha-3 code; null if there is none. Asks for the list only if the alpha-2 code won't do. */
+export function countryByIso3(
+  iso3: string,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<CountryRef | null> {
+  const code = alpha2Of(iso3);
+  if (code !== null) return countryByCode(code, context, info);
+  return mapValue(context.loaders.countries(), (list) => {
+    const record = list.find((listed) => listed.iso3 === iso3) ?? notFoundIn(list);
+    return record && countryOf(record);
+  });
+}
+
+const fromList = recordFields<CountryRecord, CountryRef>(({ code }, { loaders }) =>
+  loaders.country.load(code),
+);
+
+const observation: BatchResolver<
+  CountryRef,
+  CountryObservationArgs,
+  GraphContext,
+  ObservationRecord | null
+> = (countries, { metricKey, maxAge }, context, info) => {
+  const codes = countries.map(({ code }) => code);
+  checkMetricKey(metricKey);
+  const maxAgeMs = maxAgeMsOf(maxAge);
+  const derived = derivedOf(info);
+  // Once names or figures are there, it is the turn of other objects.
+  let here: BatchInfo['path'] | undefined;
+  const path = () => {
+    here ??= info.path;
+    return here;
+  };
+  const known = knownNames('metrics', context, path, [metricKey]);
+  if (!(known instanceof Promise)) return figuresOf(known);
+  path();
+  return known.then(figuresOf);
+
+  function figuresOf([key]: readonly string[]) {
+    if (key === undefined) return codes.map(() => null);
+    const figures = latestFigures(derived, codes, key, maxAgeMs, context);
+    return warnedFigures(context, path, figures, true, (i) => info.pathOf(i));
+  }
+};
+
+export const batches = { Country: { observation } };
+
+export const resolvers = {
+  Query: {
+    countries(_, args, context, info) {
+      const list = listing.ordered(loadCountries(args, context, info), args.orderBy, context);
+      return withFiguresAhead(list, context, info, (expected) => {
+        const { codes, region, subregion } = args;
+        // Only the list tells which countries are of a region.
+        if (region != null || subregion != null) return [];
+        return [...new Set(codes ?? expected)].filter((code) => expected.has(code));
+      });
+    },
+    countriesConnection: (_, args, context, info) =>
+      listing.page(args, context, () => loadCountries(args, context, info)),
+    country: (_, { code }, context, info) => countryNamed(code, context, info),
+  },
+  Country: {
+    id: ({ code }) => encodeId('Country', code),
+    ...plainFields('Country', 'code'),
+    ...fromList(LIST_FIELDS),
+    profile: (country, _, { loaders }) => loaders.load(countryProfile, country),
+    signals: (country, _, { loaders }) => loaders.load(countrySignals, country),
+    offices: (country, _, context, info) =>
+      warnedOnceLoaded(context, info, context.loaders.load(governmentStructure, country)),
+    tickers: ({ code }, _, context, info) =>
+      warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
+    observations: ({ code }, { metricKeys, ...filter }, context, info) =>
+      observationList({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
+    observationsConnection: ({ code }, { metricKeys, ...filter }, context, info) =>
+      observationPage({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
+  },
+  CountryProfile: {
+    ...plainFields('CountryProfile', 'record'),
+    country: ({ countryCode }) => ({ code: countryCode }),
+    indicators: ({ indicators }, _, context, info) => warned(context, () => info.path, indicators),
+  },
+  ProfileIndicator: {
+    ...plainFields('ProfileIndicator', 'key', 'name', 'unit', 'value', 'year', 'period', 'record'),
+    source: ({ source }) => (source === null ? null : { key: source }),
+    indicator: ({ key, name, unit }) => ({
+      key,
+      known: { ...(name === null ? {} : { name }), ...(unit === null ? {} : { unit }) },
+    }),
+  },
+  Signals: {
+    ...plainFields('Signals', 'record'),
+    country: ({ countryCode }) => ({ code: countryCode }),
+    observations(signals, _, context, info) {
+      const { observations } = signals;
+      context.loaders.observations.cameWith(signals, observations);
+      warnedOfPeriods(context, () => info.path, observations);
+      return context.loaders.observations.inOneState(warned(context, () => info.path, observations));
+    },
+    fxRates: ({ fxRates }, _, context, info) => warned(context, () => info.path, fxRates),
+    commodityBenchmarks: ({ commodityBenchmarks }, _, context, info) =>
+      warned(context, () => info.path, commodityBenchmarks),
+    disasterAlerts: ({ disasterAlerts }, _, context, info) =>
+      warned(context, () => info.path, disasterAlerts),
+  },
+  FxRate: {
+    ...plainFields('FxRate', 'baseCurrency', 'quoteCurrency', 'rateDate', 'rate', 'record'),
+    source: ({ sourceCode }) => (sourceCode === null ? null : { key: sourceCode }),
+    countries: ({ countryCodes }, _, context, info) =>
+      warned(context, () => info.path, countryCodes).map((code) => ({ code })),
+  },
+  CommodityBenchmark: plainFields('CommodityBenchmark', 'commodityKey', 'priceValue', 'priceDate', 'record'),
+  DisasterAlert: {
+    ...plainFields(
+      'DisasterAlert',
+      'eventKey',
+      'eventType',
+      'name',
+      'description',
+      'alertLevel',
+      'alertScore',
+      'severityValue',
+      'severityText',
+      'severityUnit',
+      'reportUrl',
+      'record',
+    ),
+    eventFromAt: ({ eventFromAt }, _, context, info) => warnedTime(context, () => info.path, eventFromAt),
+    eventToAt: ({ eventToAt }, _, context, info) => warnedTime(context, () => info.path, eventToAt),
+    source: ({ source }) => (source === null ? null : { key: source }),
+  },
+} satisfies Resolvers;
+
+const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });
+
+/*
+ * The list tells which countries there are, and the text of the operation which of their figures are wanted. So while
+ * the list is on its way, the figures of the countries on its last version, or the one that the text names,
+ * can be asked for: one round trip for both, in place of two. If the list lacks all of them, the call was for nothing.
+ */
+
+interface FiguresField {
+  readonly definition: GraphQLField<unknown, unknown>;
+  readonly nodes: RowsField['fieldNodes'];
+  /** The figures to ask for, if no variables decide that. */
+  wanted?: WantedFigures;
+}
+
+interface WantedFigures {
+  readonly metricKeys: readonly string[];
+  /** True if they are rows, which are counted again once they are wanted. */
+  readonly areRows: boolean;
+  /** Asks for them of some countries; returns a promise that settles once they have come. */
+  readonly askFor: (codes: readonly string[], context: GraphContext) => Promise<unknown> | undefined;
+}
+
+/** Rows that are asked for ahead at most: about as many as one call brings. */
+const MAX_ROWS_AHEAD = 1_000;
+
+/**
+ * Asks for the figures that are selected of countries, while these are loading, if that may be.
+ * @param loading the countries
+ * @param choose picks the countries that will be among them from the ones that the list is expected to have
+ */
+function withFiguresAhead<Result>(
+  loading: PromiseOrValue<Result>,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+  choose: (expected: ReadonlySet<string>) => readonly string[],
+): PromiseOrValue<Result> {
+  if (!(loading instanceof Promise)) return loading;
+  const fields = figuresFieldsIn(info);
+  if (fields.length === 0) return loading;
+  const expected = context.loaders.expectedCountries();
+  const codes = expected === null ? [] : choose(expected);
+  // Before any list has come, a service that refuses names would be asked again and again for which of several is wrong.
+  const isGuess = codes.length > 1 && context.loaders.listed.countries.size === 0;
+  const coming = codes.length === 0 || isGuess ? null : figuresAhead(fields, codes, context, info);
+  return coming === null ? loading : marksAskedAhead(afterAll(loading, coming));
+}
+
+/** Waits for the countries; if none come, for the figures too: nobody else waits for their bill then. */
+async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknown>): Promise<Result> {
+  let isNothing = true;
+  try {
+    const result = await loading;
+    isNothing = result === null || (Array.isArray(result) && result.length === 0);
+    return result;
+  } finally {
+    if (isNothing) await coming;
+  }
+}
+
+/** The figures that are selected of countries; none if something else below them leads to figures. */
+const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly FiguresField[] => {
+  const named = getNamedType(info.returnType);
+  // An entity is one of several types.
+  const type = isAbstractType(named) ? info.schema.getType('Country') : named;
+  if (!isObjectType(type)) return [];
+  const found: FiguresField[] = [];
+  for (const nodes of fieldsBelow(info, type)) {
+    const definition = type.getFields()[nodes[0]?.name.value ?? ''];
+    if (definition === undefined) continue;
+    const named = getNamedType(definition.type);
+    if (definition.name === 'observation' || definition.name === 'observations')
+      found.push({ definition, nodes });
+    else if (asksForFigures(definition)) return [];
+    else if (nodes.some(({ selectionSet }) => leadsToFigures(named, selectionSet, info))) return [];
+  }
+  return found;
+});
+
+/** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */
+function figuresAhead(
+  fields: readonly FiguresField[],
+  codes: readonly string[],
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<unknown> | null {
+  try {
+    const wanted = fields.map((field) => wantedBy(field, info));
+    const { listed, heldNames } = context.loaders;
+    const metricKeys = wanted.flatMap((field) => field.metricKeys);
+    const rows = wanted.filter(({ areRows }) => areRows).flatMap((field) => field.metricKeys);
+    if (rows.length * codes.length > MAX_ROWS_AHEAD) return null;
+    // If a list is at hand that lacks the indicator, there may be no figures of it.
+    const isKnown = metricKeys.every((key) => listed.metrics.has(key));
+    if (!isKnown && heldNames('metrics') !== null) return null;
+    // The path of these keys is known once the countries are there.
+    doubtKeys(context, metricKeys);
+    return Promise.all(wanted.map(({ askFor }) => askFor(codes, context)));
+  } catch {
+    // The field itself will report the error.
+    return null;
+  }
+}
+
+/** @throws GraphQLError if its arguments are invalid */
+function wantedBy(selected: FiguresField, info: GraphQLResolveInfo): WantedFigures {
+  if (selected.wanted !== undefined) return selected.wanted;
+  const { definition, nodes } = selected;
+  const { schema, fragments, variableValues, operation } = info;
+  const args = getArgumentValues(definition, nodes[0] as FieldNode, variableValues);
+  const field = { schema, fragments, variableValues, fieldNodes: nodes, returnType: definition.type };
+  const wanted = definition.name === 'observation' ? latestBy(args, field) : rowsBy(args, field);
+  if (!operation.variableDefinitions?.length) selected.wanted = wanted;
+  return wanted;
+}
+
+function latestBy(args: object, field: RowsField): WantedFigures {
+  const { metricKey, maxAge } = args as CountryObservationArgs;
+  checkMetricKey(metricKey);
+  const [maxAgeMs, derived] = [maxAgeMsOf(maxAge), derivedOf(field)];
+  return {
+    metricKeys: [metricKey],
+    areRows: false,
+    askFor(codes, context) {
+      askLatestAhead(derived, codes, metricKey, maxAgeMs, context);
+      return context.loaders.observations.nationalsAhead(codes, metricKey, maxAgeMs);
+    },
+  };
+}
+
+/** @throws TypeError if the metrics are those of the catalogue, which has to come first */
+function rowsBy(args: object, field: RowsField): WantedFigures {
+  const filter = args as ObservationFilter;
+  const { metricKeys } = filter;
+  if (metricKeys == null) throw new TypeError('The catalogue names the metrics.');
+  const askFor: WantedFigures['askFor'] = (codes, context) =>
+    askRowsAhead(filter, codes, metricKeys, context, field);
+  return { metricKeys, areRows: true, askFor };
+}

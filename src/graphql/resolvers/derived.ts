@@ -1,0 +1,510 @@
+import { responsePathAsArray } from 'graphql';
+import { createObjectMemo } from '../../cache/lru.ts';
+import type { Outcome } from '../../observations/entries.ts';
+import type { WantedFigure } from '../../observations/loaders/observations.ts';
+import { keyOf } from '../../observations/planner/demand.ts';
+import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../observations/planner/newest.ts';
+import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { type Period, periodOf, shiftedPeriod } from '../../shared/periods.ts';
+import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
+import type { GraphContext } from '../schema/context.ts';
+import type {
+  ObservationChangeArgs,
+  ObservationPerArgs,
+  ObservationRankArgs,
+  Rank,
+  ResolversParentTypes,
+} from '../schema/generated.ts';
+import { checkMetricKey, checkSince, knownNames, warnedOfPeriods, warnOfSeveral } from './warned.ts';
+
+/** A reason for which a number made of two figures would be misread; the words go into a warning. */
+export class Misfit {
+  /** Kind of misfit: the same kind is told once of a country and indicator. */
+  readonly kind: string;
+  readonly words: string;
+
+  constructor(kind: string, words: string) {
+    this.kind = kind;
+    this.words = words;
+  }
+}
+
+type Series = readonly ObservationRecord[];
+
+/** Figures, one at least, that go with another: of the same place and part of a year, without copies. */
+interface Matching {
+  readonly rows: Series;
+  /** True if they are several of which one may be the latest of the whole country. */
+  readonly mayBeLatest: boolean;
+}
+
+interface Alike {
+  readonly rows: Series;
+  readonly first: ObservationRecord;
+}
+
+/** Rows by year and place, and of these by period: of thousands of days, each is compared with others. */
+interface SeriesIndex {
+  readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
+  readonly newest: ObservationRecord | null;
+}
+
+const indexes = createObjectMemo<SeriesIndex>('rows by year');
+
+const nameOfYear = (year: number, place: string | null) => JSON.stringify([year, place]);
+
+function indexOf(rows: Series): SeriesIndex {
+  let index = indexes.of(rows);
+  if (index === undefined) {
+    const byYear = new Map<string, Map<string, Alike>>();
+    for (const [name, ofYear] of Map.groupBy(rows, (row) => nameOfYear(row.year, row.locationName))) {
+      const byPeriod = new Map<string, Alike>();
+      for (const [period, some] of Map.groupBy(ofYear, periodKeyOf)) {
+        const alike = distinct(some);
+        byPeriod.set(period, { rows: alike, first: alike[0] as ObservationRecord });
+      }
+      byYear.set(name, byPeriod);
+    }
+    const newest = newestOf(rows.filter(({ locationName }) => locationName === null));
+    index = { byYear, newest };
+    indexes.put(rows, index);
+  }
+  return index;
+}
+
+/**
+ * The figures of a year that go with another one: of the same place, and for the same part of the year, in any
+ * spelling. If there are none for another period, figures of a year go with one of the day that a year ends with, too.
+ * A period that can't be read goes with the same text alone.
+ * @param rows rows of one country and indicator
+ * @returns null if there is none of that year and place
+ */
+export function matching(rows: Series, own: ObservationRecord, year: number): Matching | Misfit | null {
+  const { byYear, newest } = indexOf(rows);
+  const there = byYear.get(nameOfYear(year, own.locationName));
+  if (there === undefined) return null;
+  const [only] = there.size === 1 ? there.values() : [];
+  const found = there.get(shiftedKey(own, year - own.year)) ?? only;
+  if (found !== undefined && (found !== only || isOfPeriod(found.first, own, year))) {
+    const { rows: alike, first } = found;
+    const isOlder =
+      first.countryCode === own.countryCode && first.metricKey === own.metricKey && year < own.year;
+    return { rows: alike, mayBeLatest: alike.length > 1 && !isOlder && isAsNew(first, newest) };
+  }
+  const { countryCode, metricKey } = (only ?? ([...there.values()][0] as Alike)).first;
+  const words = `${countryCode} ${metricKey} has figures of ${year}, but not just one that goes with the period ${own.period}`;
+  return new Misfit('period', words);
+}
+
+/** True if a figure is for the newest period of the whole country, or that can't be told. */
+function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): boolean {
+  if (newest === null || row.locationName !== null || row.year !== newest.year) return false;
+  const [end = null, newestEnd = null] = [periodOf(row)?.lastDay, periodOf(newest)?.lastDay];
+  return end === null || newestEnd === null || end === newestEnd;
+}
+
+/**
+ * Decides which of the figures that go with another one is compared with it: the only one; of several, the one that the
+ * service gives as the latest, or else the one of the same source and release. No order of rows decides.
+ * @param latest the latest figure of their country and indicator, if they may be the latest
+ */
+export function decided(
+  { rows, mayBeLatest }: Matching,
+  own: ObservationRecord,
+  latest: ObservationRecord | null,
+): ObservationRecord | Misfit {
+  const [first] = rows as readonly [ObservationRecord];
+  if (rows.length === 1) return first;
+  if (mayBeLatest && latest !== null && isSamePeriod(latest, first)) return latest;
+  let same = rows.filter(({ source }) => source === own.source);
+  if (same.length > 1) same = same.filter(({ datasetVersion }) => datasetVersion === own.datasetVersion);
+  const [match, ...doubtful] = same;
+  if (match !== undefined && doubtful.length === 0) return match;
+  const { countryCode, metricKey, year } = first;
+  const words = `${countryCode} ${metricKey} has several figures of ${year} (${sourcesOf(rows).join(', ')}), and not just one of the source ${own.source}`;
+  return new Misfit('several', words);
+}
+
+function isSamePeriod(a: ObservationRecord, b: ObservationRecord): boolean {
+  return a.year === b.year && a.locationName === b.locationName && periodKeyOf(a) === periodKeyOf(b);
+}
+
+/** True if the figures of a year, all of them for one period, go with another one. */
+function isOfPeriod(only: ObservationRecord, own: ObservationRecord, year: number): boolean {
+  return (
+    periodKeyOf(only) === shiftedKey(own, year - own.year) || areYearAndDay(periodOf(own), periodOf(only))
+  );
+}
+
+/** True if one is a year of the calendar, and the other a day: as the last one of a fiscal year, it stands for that. */
+function areYearAndDay(a: Period | null, b: Period | null): boolean {
+  if (a === null || b === null) return false;
+  return (isYear(a) && b.frequency === 'day') || (isYear(b) && a.frequency === 'day');
+}
+
+function isYear({ frequency, key }: Period): boolean {
+  return frequency === 'year' && key.length === 4;
+}
+
+/** The name of a row's period some years later; a text that no rule reads is that of other years, too. */
+function shiftedKey(row: ObservationRecord, yearsLater: number): string {
+  const period = periodOf(row);
+  if (period === null || yearsLater === 0) return periodKeyOf(row);
+  return shiftedPeriod(period, yearsLater)?.key ?? '';
+}
+
+/** The years of the figures, for a warning; null if there are none. */
+function yearsIn(rows: Series, { locationName }: ObservationRecord): string | null {
+  const found = rows.filter((row) => row.locationName === locationName).map(({ year }) => year);
+  if (found.length === 0) return null;
+  const [first, last] = [found.reduce((a, b) => Math.min(a, b)), found.reduce((a, b) => Math.max(a, b))];
+  return first === last ? `${first}` : `${first} to ${last}`;
+}
+
+/** The change of a figure against an earlier one, in their unit. */
+export function changeOf(own: ObservationRecord, earlier: ObservationRecord): number | Misfit {
+  return misfitOfUnits(own, earlier) ?? finite(own.value - earlier.value);
+}
+
+/** The growth of a figure, in percent of an earlier one. */
+export function growthOf(own: ObservationRecord, earlier: ObservationRecord): number | Misfit {
+  const misfit = misfitOfUnits(own, earlier);
+  if (misfit !== null) return misfit;
+  if (earlier.value <= 0) {
+    const words = `${nameOf(earlier)} is ${earlier.value}, and growth in percent of that says nothing`;
+    return new Misfit('base', words);
+  }
+  return finite(((own.value - earlier.value) / earlier.value) * 100);
+}
+
+/** A figure divided by another. */
+export function quotientOf(own: ObservationRecord, divisor: ObservationRecord): number | Misfit {
+  if (divisor.value === 0)
+    return new Misfit('zero', `${nameOf(divisor)} is 0, and nothing can be divided by it`);
+  return finite(own.value / divisor.value);
+}
+
+function misfitOfUnits(own: ObservationRecord, other: ObservationRecord): Misfit | null {
+  if (own.unit === other.unit) return null;
+  return new Misfit('unit', `${nameOf(own)} is in ${own.unit}, ${nameOf(other)} in ${other.unit}`);
+}
+
+function finite(value: number): number | Misfit {
+  return Number.isFinite(value) ? value : new Misfit('size', 'the result is beyond what a number holds');
+}
+
+function nameOf({ countryCode, metricKey, year }: ObservationRecord): string {
+  return `${countryCode} ${metricKey} of ${year}`;
+}
+
+type Derived<Args, Value> = BatchResolver<ObservationRecord, Args, GraphContext, Value | null>;
+
+/** Warns of figures that can't be compared, once of each kind for a country and indicator. */
+type Warn = (
+  row: ObservationRecord,
+  parent: number,
+  misfit: Misfit,
+  outcome?: 'is null' | 'needs care',
+) => null;
+
+function warningOf({ warnings }: GraphContext, info: BatchInfo): Warn {
+  const code = 'NOT_COMPARABLE';
+  const field = info.fieldNodes[0]?.alias?.value ?? info.fieldName;
+  return ({ countryCode, metricKey }, parent, { kind, words }, outcome = 'is null') => {
+    const subject = `${field} ${countryCode} ${metricKey} ${kind}`;
+    warnings.addOf(code, subject, () => ({
+      code,
+      message: `\`${info.fieldName}\` ${outcome}: ${words}.`,
+      path: responsePathAsArray(info.pathOf(parent)),
+    }));
+    return null;
+  };
+}
+
+/** Warns of figures that others might be compared with, if their period could be read. */
+function warnOfOperands(outcomes: readonly Outcome[], context: GraphContext, info: BatchInfo): void {
+  for (const outcome of outcomes)
+    if (!(outcome instanceof Error)) warnedOfPeriods(context, () => info.pathOf(0), outcome);
+}
+
+function wantedFor(
+  { countryCode, metricKey, period, locationName }: ObservationRecord,
+  year: number,
+  others: { readonly countryCode?: string; readonly metricKey?: string } = {},
+): WantedFigure {
+  return { countryCode, metricKey, ...others, year, period, isNational: locationName === null };
+}
+
+/** The loaded rows that go with a figure; an Error if the rows could not be had. */
+type Counterpart = Matching | Misfit | Error | null;
+
+/** The figure that another one is compared with. */
+type Operand = ObservationRecord | Misfit | Error | null;
+
+const findIn = (outcome: Outcome, own: ObservationRecord, year: number): Counterpart =>
+  outcome instanceof Error ? outcome : matching(outcome, own, year);
+
+type LatestByPair = ReadonlyMap<string, ObservationRecord | Error | null>;
+
+const NONE_ASKED: LatestByPair = new Map();
+
+const mayBeLatest = (found: Counterpart | undefined) =>
+  found instanceof Object && 'mayBeLatest' in found && found.mayBeLatest;
+
+/** The service's own choice, for pairs with several figures that may be the latest. */
+function latestOf(
+  wanted: readonly WantedFigure[],
+  found: readonly Counterpart[],
+  { bill, loaders }: GraphContext,
+): PromiseOrValue<LatestByPair> {
+  const pairs = new Map<string, WantedFigure>();
+  for (const [i, one] of wanted.entries()) if (mayBeLatest(found[i])) pairs.set(keyOf(one), one);
+  if (pairs.size === 0) return NONE_ASKED;
+  bill.naive += pairs.size;
+  return mapValue(loaders.observations.operands.latest([...pairs.values()]), (latest) => {
+    return new Map([...pairs.keys()].map((pair, i) => [pair, latest[i] ?? null]));
+  });
+}
+
+/**
+ * The figure that a figure is compared with.
+ * @param onSeveral called if the service has chosen it among several
+ */
+function operandIn(
+  found: Counterpart,
+  own: ObservationRecord,
+  wanted: WantedFigure,
+  latest: LatestByPair,
+  onSeveral: (operand: ObservationRecord, sources: readonly string[]) => void,
+): Operand {
+  if (found === null || found instanceof Misfit || found instanceof Error) return found;
+  const chosen = found.mayBeLatest ? (latest.get(keyOf(wanted)) ?? null) : null;
+  if (chosen instanceof Error) return chosen;
+  const operand = decided(found, own, chosen);
+  if (operand === chosen && chosen !== null) onSeveral(chosen, sourcesOf(found.rows));
+  return operand;
+}
+
+/** Warns of operands that the service has chosen among several. */
+function severalWarning(context: GraphContext, info: BatchInfo, parent: number) {
+  return (operand: ObservationRecord, sources: readonly string[]) =>
+    warnOfSeveral(context, () => info.pathOf(parent), operand, { sources, isByRule: false });
+}
+
+/** The figures that the rows are compared with, in their order. */
+function operandsOf(
+  rows: readonly ObservationRecord[],
+  wanted: readonly WantedFigure[],
+  outcomes: readonly Outcome[],
+  context: GraphContext,
+  warn: (i: number) => ReturnType<typeof severalWarning>,
+): PromiseOrValue<readonly Operand[]> {
+  const found = rows.map((row, i) => findIn(outcomes[i] ?? [], row, (wanted[i] as WantedFigure).year));
+  return mapValue(latestOf(wanted, found, context), (latest) =>
+    rows.map((row, i) => operandIn(found[i] ?? null, row, wanted[i] as WantedFigure, latest, warn(i))),
+  );
+}
+
+/** Compares figures with earlier ones of the same country, indicator and place. */
+function compared(
+  derive: (own: ObservationRecord, earlier: ObservationRecord) => number | Misfit,
+): Derived<ObservationChangeArgs, number> {
+  return (rows, { since }, context, info) => {
+    checkSince(since);
+    context.bill.naive += rows.length;
+    const warn = warningOf(context, info);
+    const yearFor = ({ year }: ObservationRecord) => since ?? year - 1;
+    const parents = rows.flatMap(({ year }, parent) => (since == null || since < year ? [parent] : []));
+    const own = parents.map((parent) => rows[parent] as ObservationRecord);
+    const wanted = own.map((row) => wantedFor(row, yearFor(row)));
+    const values: (number | Error | null)[] = rows.map(() => null);
+    return mapValue(context.loaders.observations.operands.series(wanted), (outcomes) => {
+      warnOfOperands(outcomes, context, info);
+      const warnOfOperand = (i: number) => severalWarning(context, info, parents[i] ?? 0);
+      return mapValue(operandsOf(own, wanted, outcomes, context, warnOfOperand), (operands) => {
+        for (const [i, row] of own.entries()) {
+          const parent = parents[i] ?? 0;
+          const earlier = operands[i] ?? gapIn(outcomes[i] ?? [], row, yearFor(row));
+          if (earlier === null) continue;
+          if (earlier instanceof Error) values[parent] = earlier;
+          else values[parent] = derivedFrom(row, earlier, parent);
+        }
+        return values;
+      });
+    });
+
+    function derivedFrom(row: ObservationRecord, earlier: ObservationRecord | Misfit, parent: number) {
+      const value = earlier instanceof Misfit ? earlier : derive(row, earlier);
+      if (value instanceof Misfit) return warn(row, parent, value);
+      if (!(earlier instanceof Misfit) && earlier.source !== row.source) {
+        const words = `the figures of ${earlier.year} and ${row.year} are of different sources, ${earlier.source} and ${row.source}`;
+        warn(row, parent, new Misfit('source', words), 'needs care');
+      }
+      return value;
+    }
+  };
+}
+
+/** The misfit to warn of if there is no figure of a year, but there are earlier ones; else null. */
+function gapIn(rows: Outcome, own: ObservationRecord, year: number): Misfit | null {
+  if (rows instanceof Error) return null;
+  const earlier = yearsIn(
+    rows.filter((row) => row.year < year),
+    own,
+  );
+  if (earlier === null) return null;
+  const { countryCode, metricKey } = own;
+  return new Misfit(
+    'gap',
+    `${countryCode} ${metricKey} has earlier figures (${earlier}), and none of ${year}`,
+  );
+}
+
+const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
+  rows,
+  { metricKey },
+  context,
+  info,
+) => {
+  checkMetricKey(metricKey);
+  context.bill.naive += rows.length;
+  const warn = warningOf(context, info);
+  const known = knownNames('metrics', context, () => info.pathOf(0), [metricKey]);
+  return mapValue(known, ([key]) => {
+    if (key === undefined) return rows.map(() => null);
+    const wanted = rows.map((row) => wantedFor(row, row.year, { metricKey: key }));
+    return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
+      warnOfOperands(outcomes, context, info);
+      const warnOfOperand = (parent: number) => severalWarning(context, info, parent);
+      return mapValue(operandsOf(rows, wanted, outcomes, context, warnOfOperand), (operands) =>
+        rows.map((row, parent) => {
+          const divisor = operands[parent] ?? yearsApart(outcomes[parent] ?? [], row, key);
+          if (divisor === null || divisor instanceof Error) return divisor;
+          if (divisor instanceof Misfit) return warn(row, parent, divisor);
+          const value = quotientOf(row, divisor);
+          if (value instanceof Misfit) return warn(row, parent, value);
+          const unit = `${row.unit} / ${divisor.unit}`;
+          return { value, unit, year: row.year, operands: [row, divisor] };
+        }),
+      );
+    });
+  });
+};
+
+/** The misfit to warn of if there is no divisor of the year, but there are some of others; else null. */
+function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): Misfit | null {
+  const others = rows instanceof Error ? null : yearsIn(rows, row);
+  if (others === null) return null;
+  const words = `${row.countryCode} ${metricKey} has figures of other years (${others}), and none of ${row.year}`;
+  return new Misfit('years', words);
+}
+
+/** Figures of the same indicator, time and place: they are ranked among the same others. */
+interface RankGroup {
+  readonly rows: readonly ObservationRecord[];
+  readonly wanted: readonly WantedFigure[];
+}
+
+const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, context, info) => {
+  context.bill.naive += rows.length;
+  const warn = warningOf(context, info);
+  const known =
+    among == null
+      ? [...COVERED_COUNTRIES]
+      : knownNames('countries', context, () => info.pathOf(0), [...new Set(among)]);
+  const sign = direction === 'ASC' ? -1 : 1;
+  return mapValue(known, (codes) => {
+    const groups = [...Map.groupBy(rows.filter(isNational), groupOf).values()].map((some): RankGroup => {
+      const [first] = some as [ObservationRecord];
+      return {
+        rows: some,
+        wanted: codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
+      };
+    });
+    const wanted = groups.flatMap((group) => group.wanted);
+    return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
+      warnOfOperands(outcomes, context, info);
+      const found = groups.flatMap((group, i) =>
+        foundFor(group, outcomes.slice(i * codes.length, (i + 1) * codes.length)),
+      );
+      return mapValue(latestOf(wanted, found, context), (latest) => {
+        const rivals = new Map(
+          groups.map((group, i) => {
+            const own = found.slice(i * codes.length, (i + 1) * codes.length);
+            return [groupOf(group.rows[0] as ObservationRecord), rivalsOf(group, own, latest)];
+          }),
+        );
+        return rows.map((row, parent) => {
+          const among = rivals.get(groupOf(row));
+          if (!isNational(row) || among === undefined) return warn(row, parent, OF_PLACE);
+          const ranked = rankOf(row, among(row, severalWarning(context, info, parent)), sign);
+          return ranked instanceof Misfit ? warn(row, parent, ranked) : ranked;
+        });
+      });
+    });
+  });
+};
+
+const OF_PLACE = new Misfit('place', 'the figure is that of a place, which is not ranked among countries');
+
+const isNational = ({ locationName }: ObservationRecord) => locationName === null;
+
+const groupOf = ({ metricKey, year, period }: ObservationRecord) => `${metricKey} ${year} ${period}`;
+
+/** The rows that go with the figures of a group, by country; null for the country of all of them, which is no rival. */
+function foundFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome[]): readonly Counterpart[] {
+  const [first] = rows as [ObservationRecord];
+  const isOfOne = rows.every(({ countryCode }) => countryCode === first.countryCode);
+  return wanted.map(({ countryCode }, i) =>
+    isOfOne && countryCode === first.countryCode ? null : findIn(outcomes[i] ?? [], first, first.year),
+  );
+}
+
+/** A country, and its figure that others are ranked among, or the reason why there is none. */
+interface Rival {
+  readonly countryCode: string;
+  readonly figure: ObservationRecord | Misfit | Error;
+}
+
+/**
+ * The rivals of each figure of a group. They depend on its source and release alone: and on these only if some rival
+ * has several figures, none of them its latest.
+ */
+function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], latest: LatestByPair) {
+  const isPlain = found.every((one) => one === null || !('rows' in one) || one.rows.length === 1);
+  const known = new Map<string, readonly Rival[]>();
+  return (row: ObservationRecord, onSeveral: Parameters<typeof operandIn>[4]): readonly Rival[] => {
+    const name = isPlain || rows.length === 1 ? '' : JSON.stringify([row.source, row.datasetVersion]);
+    let rivals = known.get(name);
+    if (rivals === undefined) {
+      rivals = wanted.flatMap((one, i) => {
+        const figure = operandIn(found[i] ?? null, row, one, latest, onSeveral);
+        return figure === null ? [] : [{ countryCode: one.countryCode, figure }];
+      });
+      known.set(name, rivals);
+    }
+    return rivals;
+  };
+}
+
+/**
+ * The rank of a figure among those of other countries.
+ * @param sign 1 if the largest figure comes first
+ */
+function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): Rank | Misfit | Error {
+  let [position, of] = [1, 1];
+  for (const { countryCode, figure } of rivals) {
+    if (countryCode === row.countryCode) continue;
+    if (!('value' in figure)) return figure;
+    const misfit = misfitOfUnits(row, figure);
+    if (misfit !== null) return misfit;
+    of += 1;
+    if (sign * (figure.value - row.value) > 0) position += 1;
+  }
+  return { position, of, year: row.year };
+}
+
+/** Fields derived of figures, as they are resolved for many figures at once. */
+export const derived = { change: compared(changeOf), growthPercent: compared(growthOf), per, rank };

@@ -1,0 +1,60 @@
+import { defaultFieldResolver } from 'graphql';
+import { createObjectMemo } from '../../cache/lru.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { GraphContext } from '../schema/context.ts';
+import type { ResolversParentTypes } from '../schema/generated.ts';
+
+/**
+ * Resolvers for fields that are read off the object behind a type, as they are there. Each is named, so that a field
+ * which nothing provides is found when the schema is made (`createSchema`), rather than being null.
+ */
+export function plainFields<
+  Type extends keyof ResolversParentTypes,
+  Name extends keyof ResolversParentTypes[Type] & string,
+>(
+  _type: Type,
+  ...names: readonly Name[]
+): { readonly [Field in Name]: (source: ResolversParentTypes[Type]) => ResolversParentTypes[Type][Field] } {
+  // The entries of an object made of a list have no type of their own.
+  return Object.fromEntries(names.map((name) => [name, defaultFieldResolver])) as never;
+}
+
+/** Makes resolvers for fields that are loaded unless known. Without a record, `record` fails; others are null. */
+export function recordFields<
+  Rec extends { readonly record: unknown },
+  Source extends { readonly known?: Partial<Rec> },
+>(load: (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>) {
+  const loading = createObjectMemo<{ readonly field: string; readonly record: PromiseOrValue<Rec | null> }>(
+    'loading',
+  );
+  function recordOf(source: Source, context: GraphContext, field: string): PromiseOrValue<Rec | null> {
+    const known = loading.of(source);
+    if (known !== undefined) {
+      // Rows that have a source in common come by it with the same field; each would have asked for itself.
+      if (known.field === field) context.bill.naive += 1;
+      return known.record;
+    }
+    const record = load(source, context);
+    loading.put(source, { field, record });
+    return record;
+  }
+
+  const fromRecord =
+    <Field extends keyof Rec & string>(field: Field) =>
+    (source: Source, _: unknown, context: GraphContext): PromiseOrValue<Rec[Field] | null> => {
+      const value = source.known?.[field];
+      if (value !== undefined) return value;
+      return mapValue(recordOf(source, context, field), (record) => {
+        if (record !== null) return record[field];
+        if (field !== 'record') return null;
+        throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service lists nothing of this key.');
+      });
+    };
+
+  return <Name extends keyof Rec & string>(
+    fields: readonly Name[],
+  ): { readonly [Field in Name]: ReturnType<typeof fromRecord<Field>> } =>
+    // As above.
+    Object.fromEntries(fields.map((field) => [field, fromRecord(field)])) as never;
+}

@@ -1,0 +1,255 @@
+import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
+import { leftOutOf } from '../../service/records/envelope.ts';
+import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
+import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { GraphContext, IndicatorRef, SourceRef } from '../schema/context.ts';
+import type { IndicatorObservationArgs, QueryIndicatorsArgs, Resolvers } from '../schema/generated.ts';
+import { costOf, fieldsBelow, type RowsField, selectedFields } from '../schema/selection.ts';
+import { plainFields, recordFields } from './fields.ts';
+import { byCode, byName, createListing, encodeId, lists } from './lists.ts';
+import {
+  derivedOf,
+  latestFigures,
+  type ObservationFilter,
+  observationList,
+  observationPage,
+  observationRows,
+} from './observations.ts';
+import {
+  checkMetricKey,
+  checkTexts,
+  doubtKeys,
+  knownNames,
+  maxAgeMsOf,
+  warned,
+  warnedFigures,
+  warnedOnceLoaded,
+  warnedTime,
+  warnOfKeys,
+} from './warned.ts';
+
+const listing = createListing(
+  'Indicator',
+  {
+    KEY: byCode<IndicatorRef>(({ key }) => key),
+    NAME: byName<IndicatorRef>(({ known }) => known?.name ?? null),
+    CATEGORY: byName<IndicatorRef>(({ known }) => known?.category ?? null),
+  },
+  ({ key }) => [key],
+);
+
+function loadIndicators(
+  { category, hasData, keys, search, source }: QueryIndicatorsArgs,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<readonly IndicatorRef[]> {
+  checkTexts({ category, search, source });
+  const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
+  const { path } = info;
+  const all = warnedOnceLoaded(context, info, context.loaders.indicators(filter));
+  const passing =
+    search == null && source == null
+      ? all
+      : mapValue(all, (list) => lists(context, ({ searched }) => searched(list, { search, source })));
+  return mapValue(passing, (found) => {
+    const list = warned(context, () => path, found);
+    if (keys == null) return list.map(indicatorOf);
+    const byKey = new Map(list.map((record) => [record.key, record]));
+    const wanted = [...new Set(keys)];
+    const missing = wanted.filter((key) => !byKey.has(key));
+    const chosen = wanted.flatMap((key) => byKey.get(key) ?? []).map(indicatorOf);
+    if (missing.length === 0) return chosen;
+    return mapValue(context.loaders.indicators(), (catalogue) => {
+      const known = catalogue.map(({ key }) => key);
+      // If it had records left out, the keys may be among those, and that is warned of.
+      if (leftOutOf(catalogue) === null) warnOfKeys(context, path, missing, known);
+      return chosen;
+    });
+  });
+}
+
+const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
+
+function indicatorIn({ schema }: GraphQLResolveInfo): GraphQLObjectType {
+  return schema.getType('Indicator') as GraphQLObjectType;
+}
+
+/** True if nothing needs the catalogue: figures tell if the key has any. */
+function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
+  const fields = indicatorIn(info).getFields();
+  const names = [...selectedFields(info, 'Indicator')].filter((name) => !BARE_FIELDS.has(name));
+  return names.length > 0 && names.every((name) => costOf(fields[name]) === 'FIGURES');
+}
+
+/**
+ * The indicator of a key; null if the catalogue has none. If only figures are wanted, no catalogue is asked as long as
+ * one that has gone by lists the key, or, before any has, a figure shows that there is such an indicator.
+ *
+ * @param isAlone true if nobody else's figures would have to wait until these are there; else the key is believed for
+ * now
+ */
+export function indicatorByKey(
+  key: string,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+  isAlone: boolean,
+): PromiseOrValue<IndicatorRef | null> {
+  checkMetricKey(key);
+  const { loaders, batchGate } = context;
+  const { metrics } = loaders.listed;
+  const inCatalogue = () => mapValue(loaders.indicator.load(key), (record) => record && indicatorOf(record));
+  if (!asksForFiguresOnly(info)) return inCatalogue();
+  if (metrics.has(key)) return { key };
+  if (metrics.size > 0) return inCatalogue();
+  if (!isAlone) {
+    doubtKeys(context, [key], () => info.path);
+    return { key };
+  }
+  return batchGate
+    .openDuring(showsFigures(key, context, info))
+    .then((isShown) => (isShown ? { key } : inCatalogue()));
+}
+
+/** True if the selection brings a figure, or an error that says nothing of the key. The fields below find it. */
+async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
+  const { schema, fragments, variableValues } = info;
+  const type = indicatorIn(info);
+  const { naive } = context.bill;
+  const loads: PromiseOrValue<readonly unknown[]>[] = [];
+  for (const nodes of fieldsBelow(info, type)) {
+    const [node] = nodes;
+    const field = node === undefined ? undefined : type.getFields()[node.name.value];
+    if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
+    const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
+    const path = { prev: info.path, key: node.alias?.value ?? node.name.value, typename: type.name };
+    // Warnings here are told once, as of the field that has the figures.
+    const here: GraphQLResolveInfo = Object.create(info, { path: { value: path } });
+    loads.push(
+      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, here, below)),
+    );
+  }
+  // The fields below will count themselves.
+  context.bill.naive = naive;
+  const outcomes = await Promise.allSettled(loads);
+  return outcomes.some((outcome) =>
+    outcome.status === 'fulfilled' ? outcome.value.length > 0 : !isRefused(outcome.reason),
+  );
+}
+
+function figuresOf(
+  key: string,
+  { countryCode, ...filter }: Partial<IndicatorObservationArgs> & ObservationFilter,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+  field: RowsField,
+): PromiseOrValue<readonly unknown[]> {
+  if (countryCode === undefined)
+    return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info, field);
+  const maxAgeMs = maxAgeMsOf(filter.maxAge);
+  const figures = latestFigures(derivedOf(field), [countryCode], key, maxAgeMs, context);
+  return mapValue(figures, ([national]) => {
+    if (national instanceof Error) throw national;
+    return national == null ? [] : [national];
+  });
+}
+
+/**
+ * True if the service refused the key, or may have: a 404 that names nothing doesn't tell, and the catalogue does. Invalid
+ * arguments are refused without a route.
+ */
+function isRefused(reason: unknown): boolean {
+  if (!(reason instanceof Failure) || reason.fields.route === undefined) return false;
+  return reason.code === 'BAD_USER_INPUT' || reason.code === 'UPSTREAM_INVALID_RESPONSE';
+}
+
+export function sourceByKey(key: string, { loaders }: GraphContext): PromiseOrValue<SourceRef | null> {
+  return mapValue(loaders.source.load(key), (record) => record && sourceOf(record));
+}
+
+const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { loaders }) =>
+  loaders.indicator.load(key),
+);
+const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) => loaders.source.load(key));
+
+function timeFromStatus(name: 'lastSuccessfulRefresh' | 'nextRun') {
+  const read = fromStatus([name])[name];
+  return (source: SourceRef, args: unknown, context: GraphContext, info: GraphQLResolveInfo) => {
+    const text = read(source, args, context);
+    if (!(text instanceof Promise)) return warnedTime(context, () => info.path, text);
+    const { path } = info;
+    return text.then((there) => warnedTime(context, () => path, there));
+  };
+}
+
+/** The service's own word for a source, else the operator's. */
+function nameFromStatus(field: 'name' | 'url') {
+  const read = fromStatus([field])[field];
+  return (source: SourceRef, args: unknown, context: GraphContext) =>
+    mapValue(
+      read(source, args, context),
+      (told) => told ?? context.citing?.sourceNames.get(source.key)?.[field] ?? null,
+    );
+}
+
+export const resolvers = {
+  Query: {
+    indicators: (_, args, context, info) =>
+      listing.ordered(loadIndicators(args, context, info), args.orderBy, context),
+    indicatorsConnection: (_, args, context, info) =>
+      listing.page(args, context, () => loadIndicators(args, context, info)),
+    indicator(_, { key }, context, info) {
+      const { path } = info;
+      return mapValue(indicatorByKey(key, context, info, true), (found) => {
+        if (found !== null) return found;
+        return mapValue(
+          knownNames('metrics', context, () => path, [key]),
+          () => null,
+        );
+      });
+    },
+    sources: (_, __, context, info) =>
+      mapValue(warnedOnceLoaded(context, info, context.loaders.sources()), (list) => list.map(sourceOf)),
+    source: (_, { key }, context) => sourceByKey(key, context),
+  },
+  Indicator: {
+    id: ({ key }) => encodeId('Indicator', key),
+    ...plainFields('Indicator', 'key'),
+    ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
+    sources({ key, known }, _, context, info) {
+      const keys =
+        known?.sources === undefined
+          ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
+          : known.sources;
+      return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map((key) => ({ key })) ?? null);
+    },
+    async observation({ key }, { countryCode, maxAge }, context, info) {
+      const { path } = info;
+      const maxAgeMs = maxAgeMsOf(maxAge);
+      const derived = derivedOf(info);
+      const found = knownNames('countries', context, () => path, [countryCode]);
+      const codes = found instanceof Promise ? await found : found;
+      const figures = latestFigures(derived, codes, key, maxAgeMs, context);
+      const [national] = await warnedFigures(context, () => path, figures, true);
+      if (national instanceof Error) throw national;
+      return national ?? null;
+    },
+    observations: ({ key }, { countryCodes, ...filter }, context, info) =>
+      observationList({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+    observationsConnection: ({ key }, { countryCodes, ...filter }, context, info) =>
+      observationPage({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+  },
+  Source: {
+    id: ({ key }) => encodeId('Source', key),
+    ...plainFields('Source', 'key'),
+    ...fromStatus(['record']),
+    name: nameFromStatus('name'),
+    url: nameFromStatus('url'),
+    lastSuccessfulRefresh: timeFromStatus('lastSuccessfulRefresh'),
+    nextRun: timeFromStatus('nextRun'),
+  },
+} satisfies Resolvers;
+
+const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });
+
+const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, known: record });

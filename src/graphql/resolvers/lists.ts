@@ -1,0 +1,194 @@
+import { Buffer } from 'node:buffer';
+import { loadedOnce, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { GraphContext, Page } from '../schema/context.ts';
+import type { OrderDirection } from '../schema/generated.ts';
+import type { Naming, Order } from './ordering.ts';
+
+/** The meaning of a global identifier: a type of the graph and the key of one of its objects. */
+interface GlobalId {
+  readonly type: 'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker';
+  readonly key: readonly string[];
+}
+
+/** The least and the most parts of a key. Further parts tell two objects apart that are else alike. */
+const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
+  Country: [1, 1],
+  Indicator: [1, 1],
+  Observation: [7, 11],
+  Office: [3, 4],
+  Source: [1, 1],
+  Ticker: [2, 2],
+};
+
+/** Types whose key begins with a country code, which goes into addresses. */
+const OF_COUNTRIES: ReadonlySet<GlobalId['type']> = new Set(['Country', 'Observation', 'Office']);
+
+export function encodeId(type: GlobalId['type'], ...key: readonly string[]): string {
+  return Buffer.from(JSON.stringify([type, ...key])).toString('base64url');
+}
+
+/** @throws Failure BAD_USER_INPUT if the text is no identifier of ours */
+export function decodeId(id: string): GlobalId {
+  try {
+    const [type, ...key] = JSON.parse(Buffer.from(id, 'base64url').toString()) as string[];
+    const isText = key.every((part) => typeof part === 'string');
+    if (type !== undefined && Object.hasOwn(KEY_PARTS, type) && isText) {
+      const known = type as GlobalId['type'];
+      const isCodeSound = !OF_COUNTRIES.has(known) || /^[A-Z]{2}$/.test(key[0] ?? '');
+      const [least, most] = KEY_PARTS[known];
+      if (key.length >= least && key.length <= most && isCodeSound) return { type: known, key };
+    }
+  } catch {
+    // Falls through to the one answer for all texts that are no identifier.
+  }
+  throw new Failure('BAD_USER_INPUT', 'This is no identifier of this graph. Use one that a field `id` gave.');
+}
+
+/** Fields to order by, the first one first; null or omitted: not at all. */
+type OrderBy<Field extends string> =
+  | readonly { readonly field: Field; readonly direction?: OrderDirection | undefined }[]
+  | null
+  | undefined;
+
+const collator = new Intl.Collator('en');
+
+function orderBy<Row, Value>(
+  read: (row: Row) => Value | null,
+  compare: (a: Value, b: Value) => number,
+): Order<Row> {
+  return (a, b, sign) => {
+    const [left, right] = [read(a), read(b)];
+    if (left === null || right === null) return Number(left === null) - Number(right === null);
+    return sign * compare(left, right);
+  };
+}
+
+export function byNumber<Row>(read: (row: Row) => number | null): Order<Row> {
+  return orderBy(read, (a, b) => a - b);
+}
+
+/** Orders by codes and keys, as they are spelt. */
+export function byCode<Row>(read: (row: Row) => string | null): Order<Row> {
+  return orderBy(read, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+/** Orders by names, as a reader looks for them: accents and case decide last. */
+export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
+  return orderBy(read, collator.compare);
+}
+
+type PagingArgs<Field extends string> = {
+  readonly orderBy?: OrderBy<Field>;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+};
+
+/**
+ * The wanted page, before anything is asked for.
+ * @throws Failure BAD_USER_INPUT if the arguments make no sense
+ */
+function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: number) {
+  const { first, after, last, before } = args;
+  if (first != null && last != null) {
+    throw new Failure(
+      'BAD_USER_INPUT',
+      'A page is counted from one end: give `first` or `last`, and not both.',
+    );
+  }
+  for (const [name, count] of Object.entries({ first, last })) {
+    if (count == null || (count >= 0 && count <= maxRows)) continue;
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `\`${name}\` is from 0 to ${maxRows} (MAX_LIST_ITEMS); this is ${count}. Ask for several pages.`,
+    );
+  }
+  return {
+    after: after == null ? null : decodeCursor(after, type, 'after'),
+    before: before == null ? null : decodeCursor(before, type, 'before'),
+    count: first ?? last ?? maxRows,
+    isFromEnd: last != null,
+  };
+}
+
+/** Names rows that each have a key of their own. */
+function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row, GlobalId> {
+  return {
+    idsOf: (rows) => rows.map((row) => encodeId(type, ...keyOf(row))),
+    find: (list, { key }) => list.find((row) => keyOf(row).every((part, i) => part === key[i])) ?? null,
+  };
+}
+
+/** Loads what few ask of a list: a search, an order, a page. */
+export const lists = loadedOnce(() => import('./ordering.ts'));
+
+/**
+ * Makes the lists of one type.
+ * @param naming the key that each row has of its own, or another way to name rows
+ */
+export function createListing<Row, Field extends string>(
+  type: GlobalId['type'],
+  orders: Readonly<Record<Field, Order<Row>>>,
+  naming: ((row: Row) => readonly string[]) | Naming<Row, GlobalId>,
+) {
+  const names = typeof naming === 'function' ? namedBy(type, naming) : naming;
+
+  /** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
+  function ordered(
+    rows: PromiseOrValue<readonly Row[]>,
+    wanted: OrderBy<Field>,
+    context: GraphContext,
+  ): PromiseOrValue<readonly Row[]> {
+    if (wanted == null || wanted.length === 0) return rows;
+    return mapValue(rows, (list) => lists(context, ({ sorted }) => sorted(list, wanted, orders, context)));
+  }
+
+  return {
+    ordered,
+    /**
+     * Loads rows, and makes the wanted page of them.
+     * @throws Failure BAD_USER_INPUT if the arguments make no sense, before anything is asked for
+     */
+    page(
+      args: PagingArgs<Field>,
+      context: GraphContext,
+      load: () => PromiseOrValue<readonly Row[]>,
+    ): PromiseOrValue<Page<Row>> {
+      const paging = pagingOf(args, type, context.maxListItems);
+      const paged = (rows: readonly Row[], list: readonly Row[]) =>
+        lists(context, ({ pageOf }) => pageOf(paging, names, cursorOf, list, rows));
+      return mapValue(load(), (rows) =>
+        mapValue(ordered(rows, args.orderBy, context), (list) => paged(rows, list)),
+      );
+    },
+  };
+}
+
+/** Marks an identifier as a cursor: `node` takes none. */
+const CURSOR = 'Cursor';
+
+function cursorOf(id: string): string {
+  const { type, key } = decodeId(id);
+  return Buffer.from(JSON.stringify([CURSOR, type, ...key])).toString('base64url');
+}
+
+/**
+ * The row that a cursor of a list of some type stands for.
+ * @param argument the argument that gave it
+ * @throws Failure BAD_USER_INPUT if the text is no cursor of such a list
+ */
+function decodeCursor(cursor: string, type: GlobalId['type'], argument: string): GlobalId {
+  try {
+    const [mark, ...id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as string[];
+    const decoded = decodeId(Buffer.from(JSON.stringify(id)).toString('base64url'));
+    if (mark === CURSOR && decoded.type === type) return decoded;
+  } catch {
+    // Falls through to the one answer for all texts that are no cursor.
+  }
+  throw new Failure(
+    'BAD_USER_INPUT',
+    `\`${argument}\` is no cursor of this list. Use one that its \`pageInfo\` or \`edges\` gave, or leave it out to begin at the end of the list that it counts from.`,
+  );
+}

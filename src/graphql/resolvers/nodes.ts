@@ -1,0 +1,162 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { GraphContext } from '../schema/context.ts';
+import type { Resolvers, ResolversTypes } from '../schema/generated.ts';
+import { CountryCode, marksAskedAhead, type Representation } from '../schema/schema.ts';
+import { gatesBatch } from '../schema/selection.ts';
+import { countryByCode, countryByIso3, countryNamed } from './countries.ts';
+import { indicatorByKey, sourceByKey } from './indicators.ts';
+import { decodeId } from './lists.ts';
+import { observationOf } from './observations.ts';
+import { officeById, tickerBySymbol } from './reference.ts';
+import { checkMetricKey, warnedOfPeriods, warnOfRevised } from './warned.ts';
+
+type AnyNode = Awaited<ResolversTypes['Node']>;
+type Decoded = ReturnType<typeof decodeId>;
+
+/**
+ * The object of a global identifier.
+ * @throws Failure BAD_USER_INPUT if it is none of ours
+ */
+async function nodeById(
+  id: string,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<(AnyNode & { __typename: Decoded['type'] }) | null> {
+  const decoded = decodeId(id);
+  // An observation waits for the batch; any other object that is still loading may have figures below it.
+  const isGating = decoded.type !== 'Observation' && gatesBatch(info);
+  const finding = find(id, decoded, context, info);
+  if (isGating) context.batchGate.closeDuring(finding);
+  const found = await finding;
+  return found === null ? null : { ...found, __typename: decoded.type };
+}
+
+async function find(
+  id: string,
+  { type, key }: Decoded,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<AnyNode | null> {
+  const { loaders } = context;
+  const [first = '', second = ''] = key;
+  switch (type) {
+    case 'Country':
+      return countryByCode(first, context, info);
+    case 'Indicator':
+      return indicatorByKey(first, context, info, false);
+    case 'Source':
+      return sourceByKey(first, context);
+    case 'Ticker':
+      return tickerBySymbol(first, second, context);
+    case 'Office':
+      return officeById(id, first, context);
+    case 'Observation': {
+      checkMetricKey(second);
+      const { path } = info;
+      const found = observationOf(
+        key,
+        await loaders.observations.rows({
+          mode: 'series',
+          countryCodes: [first],
+          metricKeys: [second],
+          maxAgeMs: Number.POSITIVE_INFINITY,
+        }),
+      );
+      if (found === null) return null;
+      if (found.isRevised) warnOfRevised(context, path, key, found.row);
+      warnedOfPeriods(context, () => path, [found.row]);
+      return found.row;
+    }
+  }
+}
+
+export const resolvers = {
+  Query: {
+    node: (_, { id }, context, info) => nodeById(id, context, info),
+    nodes: (_, { ids }, context, info) => ids.map((id) => nodeById(id, context, info)) as Promise<AnyNode>[],
+  },
+} satisfies Resolvers;
+
+/** Finds an entity by the key fields of a router's representation. */
+type Find = (
+  representation: Representation,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+) => PromiseOrValue<object | null>;
+
+const reference = (find: Find) => ({ __resolveReference: find });
+
+/** @throws Failure BAD_USER_INPUT if the representation lacks the key */
+function keyIn(representation: Representation, field: string): string {
+  const value = representation[field];
+  if (typeof value === 'string' && value !== '') return value;
+  const type = String(representation.__typename);
+  throw new Failure('BAD_USER_INPUT', `A representation of ${type} needs \`${field}\` as a string.`);
+}
+
+/** @throws Failure BAD_USER_INPUT if it is not of three letters */
+function iso3In(representation: Representation): string {
+  const iso3 = keyIn(representation, 'iso3').toUpperCase();
+  if (/^[A-Z]{3}$/.test(iso3)) return iso3;
+  const shown = JSON.stringify(iso3.slice(0, MAX_SHOWN));
+  throw new Failure('BAD_USER_INPUT', `An \`iso3\` is three letters, such as KEN; this is ${shown}.`);
+}
+
+/** Characters of a caller's text that are repeated to them. */
+const MAX_SHOWN = 100;
+
+function codeIn(representation: Representation): string {
+  try {
+    return CountryCode.parseValue(keyIn(representation, 'code'));
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure('BAD_USER_INPUT', (error as Error).message);
+  }
+}
+
+/**
+ * Finds an object by a global identifier. The batch doesn't wait for it: either the batch itself brings it, or
+ * `nodeById` holds the batch back.
+ * @param type type that it has to be of; null for any
+ * @throws Failure BAD_USER_INPUT if it is of another one
+ */
+function byId(
+  type: Decoded['type'] | null,
+  representation: Representation,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+) {
+  const id = keyIn(representation, 'id');
+  const found = decodeId(id).type;
+  if (type === null || found === type) return marksAskedAhead(nodeById(id, context, info));
+  throw new Failure('BAD_USER_INPUT', `This \`id\` is that of ${found}, not of ${type}.`);
+}
+
+/** Finds an entity by the key in the representation: its own key if that is there, else its identifier. */
+function keyed(type: Decoded['type'], key: string, find: Find) {
+  return reference((ref, context, info) =>
+    ref[key] === undefined && ref.id !== undefined
+      ? byId(type, ref, context, info)
+      : find(ref, context, info),
+  );
+}
+
+/** The types that other subgraphs may refer to, each with the way from a reference to an object of ours. */
+export const entities = {
+  Country: keyed('Country', 'code', (ref, context, info) =>
+    ref.code === undefined && ref.iso3 !== undefined
+      ? countryByIso3(iso3In(ref), context, info)
+      : countryNamed(codeIn(ref), context, info),
+  ),
+  Indicator: keyed('Indicator', 'key', (ref, context, info) =>
+    indicatorByKey(keyIn(ref, 'key'), context, info, false),
+  ),
+  Source: keyed('Source', 'key', (ref, context) => sourceByKey(keyIn(ref, 'key'), context)),
+  Ticker: keyed('Ticker', 'symbol', (ref, context) =>
+    tickerBySymbol(keyIn(ref, 'exchangeCode'), keyIn(ref, 'symbol'), context),
+  ),
+  Observation: reference((ref, context, info) => byId('Observation', ref, context, info)),
+  Office: reference((ref, context, info) => byId('Office', ref, context, info)),
+  Node: reference((ref, context, info) => byId(null, ref, context, info)),
+};

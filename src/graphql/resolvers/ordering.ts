@@ -1,0 +1,140 @@
+import { createObjectMemo } from '../../cache/lru.ts';
+import { leftOutOf, sumOf, withLeftOut } from '../../service/records/envelope.ts';
+import type { IndicatorRecord } from '../../service/records/reference.ts';
+import { type PromiseOrValue, sortedInTurns } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { GraphContext, Page } from '../schema/context.ts';
+import type { OrderDirection } from '../schema/generated.ts';
+
+interface CatalogueFilter {
+  /** Words, all of which an indicator has; null or omitted: any. */
+  readonly search?: string | null | undefined;
+  /** Key of a source; null or omitted: any. */
+  readonly source?: string | null | undefined;
+}
+
+const searchedTexts = createObjectMemo<string>('searched text');
+
+/** The indicators that pass. The list says that it may lack those whose publisher isn't told. */
+export function searched(
+  list: readonly IndicatorRecord[],
+  { search, source }: CatalogueFilter,
+): readonly IndicatorRecord[] {
+  const words = wordsIn(search ?? '');
+  if (words.length === 0 && source == null) return list;
+  const named = words.length === 0 ? list : list.filter((item) => hasAll(item, words));
+  if (source == null) return named;
+  const wanted = source.toLowerCase();
+  const isOf = ({ sources }: IndicatorRecord) => sources.some((key) => key.toLowerCase() === wanted);
+  const untold = named.filter((item) => !isOf(item)).map(({ sources }) => leftOutOf(sources));
+  return withLeftOut(named.filter(isOf), sumOf(untold));
+}
+
+function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
+  let text = searchedTexts.of(item);
+  if (text === undefined) {
+    const { key, name, record } = item;
+    const description = typeof record.description === 'string' ? record.description : '';
+    text = plain(`${key} ${name ?? ''} ${description}`);
+    searchedTexts.put(item, text);
+  }
+  const own = text;
+  return words.every((word) => own.includes(word));
+}
+
+/** Lists the words that a search is for, each once. */
+export function wordsIn(search: string): readonly string[] {
+  return [...new Set(plain(search).split(/\s+/).filter(Boolean))];
+}
+
+/** Text without cases and accents, as searches compare it. */
+export function plain(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+/** Compares rows by one of their fields; a row without a value comes last in either direction. */
+export type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
+
+/** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
+export function sorted<Row, Field extends string>(
+  rows: readonly Row[],
+  wanted: readonly { readonly field: Field; readonly direction?: OrderDirection | undefined }[],
+  orders: Readonly<Record<Field, Order<Row>>>,
+  { batchGate, caller }: GraphContext,
+): PromiseOrValue<readonly Row[]> {
+  if (rows.length < 2) return rows;
+  // A field that is named again makes no difference: rows that differ in it are in order by then.
+  const named = wanted.filter(({ field }, i) => wanted.findIndex((one) => one.field === field) === i);
+  const steps = named.map(({ field, direction }): { order: Order<Row>; sign: 1 | -1 } => ({
+    order: orders[field],
+    sign: direction === 'DESC' ? -1 : 1,
+  }));
+  const compare = (a: Row, b: Row) => {
+    for (const { order, sign } of steps) {
+      const difference = order(a, b, sign);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  };
+  const sorting = sortedInTurns(caller, rows, compare);
+  // Fields selected below the rows may ask for figures too.
+  return sorting instanceof Promise ? batchGate.closeDuring(sorting) : sorting;
+}
+
+/** The way to name the rows of a list. */
+export interface Naming<Row, Id> {
+  /** Identifiers of some rows of a list, in their order. */
+  idsOf(rows: readonly Row[], list: readonly Row[]): readonly string[];
+  /** The row of an identifier, which may be of an earlier release of the dataset. */
+  find(list: readonly Row[], id: Id): Row | null;
+}
+
+/** The rows of a list that a page has. */
+interface Paging<Id> {
+  readonly after: Id | null;
+  readonly before: Id | null;
+  readonly count: number;
+  /** True if they are counted from the end. */
+  readonly isFromEnd: boolean;
+}
+
+/**
+ * A page of a list.
+ * @param cursorOf makes the cursor of an identifier
+ * @param list rows in the wanted order
+ * @param unordered the same rows as they come: rows that are alike are named by their order there
+ * @throws Failure BAD_USER_INPUT if a cursor names a row that the list doesn't have
+ */
+export function pageOf<Row, Id>(
+  { after, before, count, isFromEnd }: Paging<Id>,
+  naming: Naming<Row, Id>,
+  cursorOf: (id: string) => string,
+  list: readonly Row[],
+  unordered: readonly Row[],
+): Page<Row> {
+  const positionOf = (id: Id, argument: string) => {
+    const row = naming.find(unordered, id);
+    const position = row === null ? -1 : list.indexOf(row);
+    if (position >= 0) return position;
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `The row that \`${argument}\` names is not in this list, or no longer. Page with the arguments that the cursor came with, or begin anew without it.`,
+    );
+  };
+  let start = after === null ? 0 : positionOf(after, 'after') + 1;
+  let end = Math.max(start, before === null ? list.length : positionOf(before, 'before'));
+  if (isFromEnd) start = Math.max(start, end - count);
+  else end = Math.min(end, start + count);
+  const nodes = start === 0 && end === list.length ? list : list.slice(start, end);
+  let cursors: readonly string[] | undefined;
+  return {
+    nodes,
+    totalCount: list.length,
+    hasNextPage: end < list.length,
+    hasPreviousPage: start > 0,
+    cursors() {
+      cursors ??= naming.idsOf(nodes, unordered).map(cursorOf);
+      return cursors;
+    },
+  };
+}

@@ -1,0 +1,327 @@
+import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
+import type { ObservationLoader } from '../../observations/loaders/observations.ts';
+import type { Dimension } from '../../observations/planner/learned.ts';
+import { leftOutOf } from '../../service/records/envelope.ts';
+import { mayBeUnreadable, type ObservationRecord } from '../../service/records/observations.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { excerpt, Failure } from '../../shared/errors.ts';
+import { periodOf, timeIn } from '../../shared/periods.ts';
+import type { GraphContext } from '../schema/context.ts';
+import { alikeNames } from './alike.ts';
+
+/** Most characters of a text that goes into an address. */
+const MAX_CHARACTERS = 200;
+
+/**
+ * Refuses texts that no address can carry: those with half of a surrogate pair, and those longer than any name.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function checkTexts(texts: Readonly<Record<string, unknown>>): void {
+  for (const [name, text] of Object.entries(texts)) {
+    if (typeof text !== 'string' || (text.length <= MAX_CHARACTERS && text.isWellFormed())) continue;
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `\`${name}\` is text of up to ${MAX_CHARACTERS} characters; this is ${JSON.stringify(text.slice(0, 20))}.`,
+    );
+  }
+}
+
+/**
+ * Refuses a key with a comma or a blank: commas separate keys in a call and blanks stand in none, so such a key would
+ * ask for something else.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function checkMetricKey(key: string): void {
+  if (!/^[^\s,]{1,200}$/.test(key) || !key.isWellFormed()) {
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `An indicator key is one word, such as population_total; this is ${JSON.stringify(key)}.`,
+    );
+  }
+}
+
+/** The last year that can be compared with. */
+const LAST_YEAR = 9999;
+
+/** @throws Failure BAD_USER_INPUT if it is no year */
+export function checkSince(since: number | null | undefined): void {
+  if (since == null || (since >= 1 && since <= LAST_YEAR)) return;
+  throw new Failure('BAD_USER_INPUT', `\`since\` is a year, such as 2015; this is ${since}.`);
+}
+
+/**
+ * The oldest age that a held figure may have, in milliseconds; infinite if none is given.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function maxAgeMsOf(maxAge: number | null | undefined): number {
+  if (maxAge == null) return Number.POSITIVE_INFINITY;
+  if (maxAge < 0)
+    throw new Failure('BAD_USER_INPUT', `maxAge is in seconds and not below 0; this is ${maxAge}.`);
+  return maxAge * 1000;
+}
+
+type Path = GraphQLResolveInfo['path'];
+
+/** Keys that are spelt alike, of those that a warning names. */
+const MAX_SUGGESTIONS = 5;
+
+/** Warns of codes that name no country. */
+export function warnOfCountries({ warnings }: GraphContext, path: Path, codes: readonly string[]): void {
+  for (const name of codes) {
+    const message = `The service covers no country of the code ${name}.`;
+    warnings.add({ code: 'UNKNOWN_COUNTRY', message, path: responsePathAsArray(path), name });
+  }
+}
+
+/** Warns of keys that are not among those of the whole catalogue. */
+export function warnOfKeys(
+  { warnings }: GraphContext,
+  path: Path,
+  keys: readonly string[],
+  catalogue: readonly string[],
+): void {
+  const known = new Set(catalogue);
+  const code = 'UNKNOWN_INDICATOR';
+  for (const name of keys) {
+    if (known.has(name)) continue;
+    warnings.addOf(code, name, () => {
+      const didYouMean = alikeNames(name, catalogue).slice(0, MAX_SUGGESTIONS);
+      const message = `The catalogue has no indicator of the key ${name}.${didYouMeanIn(didYouMean)}`;
+      return { code, message, path: responsePathAsArray(path), name, didYouMean };
+    });
+  }
+}
+
+/** Names that are compared with others to find suggestions, over all the warnings of an operation. */
+const MAX_COMPARED = 100_000;
+
+/**
+ * Has unproven keys warned of at the end, if none of the operation's countries has a figure of them.
+ * @param path left out if the field of these keys is not resolved yet
+ */
+export function doubtKeys(context: GraphContext, keys: readonly string[], path?: () => Path): void {
+  if (context.loaders.doubts.raise(keys, path)) context.warnings.lookAt(() => warnOfAbsent(context));
+}
+
+function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphContext): void {
+  const code = 'UNKNOWN_INDICATOR';
+  let known: readonly string[] | undefined;
+  let compared = 0;
+  for (const [name, path] of doubts.absent()) {
+    warnings.addOf(code, name, () => {
+      known ??= [...new Set([...listed.metrics, ...figured.metrics])];
+      compared += known.length;
+      const alike = compared > MAX_COMPARED ? [] : alikeNames(name, known);
+      const didYouMean = alike.slice(0, MAX_SUGGESTIONS);
+      const message = `No figure of ${name} has come for any country that was asked for: there is none, or no such indicator.${didYouMeanIn(didYouMean)}`;
+      return { code, message, path: responsePathAsArray(path), name, didYouMean };
+    });
+  }
+}
+
+/** Returns a list, and warns of the parts of the service's answer that it lacks. */
+export function warned<List extends object | null>(
+  { warnings }: GraphContext,
+  path: () => Path,
+  list: List,
+): List {
+  const leftOut = list === null ? null : leftOutOf(list);
+  if (leftOut === null) return list;
+  const { count, first } = leftOut;
+  const { route = '', detail = '' } = first.fields;
+  const message = `What can't be read of the service's answer is left out (${detail}).`;
+  const warning = { code: 'ROWS_LEFT_OUT' as const, message, path: responsePathAsArray(path()) };
+  warnings.add({ ...warning, route, count, detail }, leftOut);
+  return list;
+}
+
+/** Does the same as {@link warned}, for the list of a field that may still be loading. */
+export function warnedOnceLoaded<List extends object | null>(
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+  list: PromiseOrValue<List>,
+): PromiseOrValue<List> {
+  if (!(list instanceof Promise)) return warned(context, () => info.path, list);
+  // Once the list is there, it is the turn of other objects.
+  const { path } = info;
+  return list.then((there) => warned(context, () => path, there));
+}
+
+type PickedFigures = readonly (ObservationRecord | Error | null)[];
+
+/**
+ * Passes figures on. Warns of rows that came with them and belong to nothing that can be asked for, and of periods that
+ * can't be read.
+ * @param arePicked true if each was taken from the figures of its period, which is warned of too if these are several
+ * @param pathOf returns the path of each of them; left out if all stand at the one path
+ */
+export function warnedFigures<Some extends PickedFigures>(
+  context: GraphContext,
+  path: () => Path,
+  figures: PromiseOrValue<Some>,
+  arePicked: boolean,
+  pathOf?: (i: number) => Path,
+): PromiseOrValue<Some> {
+  if (!(figures instanceof Promise)) {
+    // Figures there at once are held ones, and answers with rows that belong to nothing are never held.
+    if (arePicked) warnOfPicked(context, pathOf ?? always(path()), figures);
+    return warnedOfPeriods(context, path, figures);
+  }
+  const where = path();
+  return figures.then((there) => {
+    warnedOfPeriods(context, always(where), there);
+    for (const { route, count, detail } of context.loaders.observations.leftOut()) {
+      const message = `The answer had ${count} rows that name no country there is; they are left out.`;
+      context.warnings.add({
+        code: 'ROWS_LEFT_OUT',
+        message,
+        path: responsePathAsArray(where),
+        route,
+        count,
+        detail,
+      });
+    }
+    if (arePicked) warnOfPicked(context, pathOf ?? always(where), there);
+    return there;
+  });
+}
+
+/** Passes figures on, with a warning of periods that no rule reads, one for each indicator. */
+export function warnedOfPeriods<Figures extends readonly (ObservationRecord | Error | null)[]>(
+  { warnings }: GraphContext,
+  path: () => Path,
+  figures: Figures,
+): Figures {
+  if (!mayBeUnreadable()) return figures;
+  const code = 'UNREADABLE_PERIOD';
+  for (const figure of figures) {
+    if (figure === null || figure instanceof Error || periodOf(figure) !== null) continue;
+    const { metricKey: name } = figure;
+    warnings.addOf(code, name, () => {
+      const detail = excerpt(figure.period);
+      const message = `A figure of ${name} is for a period that no rule reads (${JSON.stringify(detail)}): it is passed on as it is, and compared with nothing but the same text.`;
+      return { code, message, path: responsePathAsArray(path()), name, detail };
+    });
+  }
+  return figures;
+}
+
+/** A time of the service as it leaves, by RFC 3339 in UTC; null with a warning if no rule reads it. */
+export function warnedTime({ warnings }: GraphContext, path: () => Path, text: string | null): string | null {
+  if (text === null) return null;
+  const time = timeIn(text);
+  if (time !== null) return time.text;
+  const code = 'UNREADABLE_TIME';
+  const detail = excerpt(text);
+  const where = path();
+  warnings.addOf(code, `${where.key} ${detail}`, () => {
+    const message = `\`${where.key}\` is null: the service sent no time that a rule reads (${JSON.stringify(detail)}).`;
+    return { code, message, path: responsePathAsArray(where), detail };
+  });
+  return null;
+}
+
+const always = (path: Path) => () => path;
+
+/** Warns if others stand beside figures. A series that tells of them may come after them, for another field. */
+function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figures: PickedFigures): void {
+  const { severalOf, knowsSeveral } = context.loaders.observations;
+  context.warnings.lookAt(() => {
+    if (!knowsSeveral()) return;
+    for (const [i, figure] of figures.entries()) {
+      if (figure === null || figure instanceof Error) continue;
+      const several = severalOf(figure);
+      if (several !== null) warnOfSeveral(context, () => pathOf(i), figure, several);
+    }
+  });
+}
+
+/** Warns that an identifier names a state of a figure that the service has revised since. */
+export function warnOfRevised(
+  { warnings }: GraphContext,
+  path: Path,
+  [countryCode, metricKey, year, , , , , release = '']: readonly string[],
+  now: ObservationRecord,
+): void {
+  const named =
+    release === '' ? 'no release of a dataset' : `the release ${JSON.stringify(excerpt(release))}`;
+  const own =
+    now.datasetVersion === null ? 'names none' : `is of ${JSON.stringify(excerpt(now.datasetVersion))}`;
+  const message = `The figure of ${countryCode} ${metricKey} for ${year} that this id names, of ${named}, has been revised since: this is today's, which ${own}. Its own id is another one.`;
+  warnings.add({ code: 'REVISED_SINCE', message, path: responsePathAsArray(path), detail: excerpt(release) });
+}
+
+/** Warns of rows of a series that are states of one figure, and so have one identifier. */
+export function warnOfStates(
+  { warnings }: GraphContext,
+  path: () => Path,
+  { countryCode, metricKey, period, source }: ObservationRecord,
+): void {
+  const subject = JSON.stringify(['states', countryCode, metricKey, period, source]);
+  const code = 'SEVERAL_FIGURES';
+  warnings.addOf(code, subject, () => {
+    const message = `${countryCode} ${metricKey} has several figures for ${period}, of ${source}, that only their value or their retrieval tells apart: they share an id, and a cache that keeps objects by id keeps one of them.`;
+    return { code, message, path: responsePathAsArray(path()), sources: [source] };
+  });
+}
+
+/** Warns, once for each, that a figure was taken though others stand for its country, metric and period. */
+export function warnOfSeveral(
+  { warnings }: GraphContext,
+  path: () => Path,
+  taken: ObservationRecord,
+  { sources, isByRule }: NonNullable<ReturnType<ObservationLoader['severalOf']>>,
+): void {
+  const code = 'SEVERAL_FIGURES';
+  const { countryCode, metricKey, year, period, source, datasetVersion } = taken;
+  const subject = JSON.stringify([countryCode, metricKey, year, period, source, datasetVersion, isByRule]);
+  warnings.addOf(code, subject, () => {
+    const release = datasetVersion === null ? '' : ` (${datasetVersion})`;
+    const why = isByRule
+      ? 'the first by the order that the schema describes'
+      : 'the one that the service gives as the latest';
+    const message = `${countryCode} ${metricKey} has several figures for ${period}, of ${sources.join(', ')}. Taken is that of ${source}${release}: ${why}.`;
+    return { code, message, path: responsePathAsArray(path()), sources };
+  });
+}
+
+/**
+ * The names that may have figures: metric keys, or codes of countries. Names that a list lacks are warned of and not
+ * asked for, if the list is held for the key, fresh and whole. Else the service's answer to them counts, since no call
+ * is spent on a list.
+ */
+export function knownNames(
+  dimension: Dimension,
+  context: GraphContext,
+  path: () => Path,
+  names: readonly string[],
+): PromiseOrValue<readonly string[]> {
+  const { loaders, batchGate } = context;
+  const listed = loaders.listed[dimension];
+  if (names.every((name) => listed.has(name))) return names;
+  const found = loaders.heldNames(dimension);
+  // Once they are there, it is the turn of other objects.
+  const where = found instanceof Promise ? path() : undefined;
+  const here = () => where ?? path();
+  /** The service is asked for names that no list tells of, and a warning names the keys that it has nothing of. */
+  const asked = (untold: readonly string[]) => {
+    if (dimension === 'metrics') doubtKeys(context, untold, here);
+    return untold;
+  };
+  if (found === null) return asked(names);
+  const known = mapValue(found, (held) => {
+    if (held === null) return asked(names);
+    const missing = names.filter((name) => !held.has(name));
+    // A service that tells cases apart may know no such key, though one like it is listed.
+    asked(names.filter((name) => held.has(name) && !held.names.includes(name)));
+    if (missing.length === 0) return names;
+    loaders.servedBy(held);
+    if (dimension === 'countries') warnOfCountries(context, here(), missing);
+    else warnOfKeys(context, here(), missing, held.names);
+    const absent = new Set(missing);
+    return names.filter((name) => !absent.has(name));
+  });
+  // Figures of them are asked for next.
+  return known instanceof Promise ? batchGate.closeDuring(known) : known;
+}

@@ -1,0 +1,63 @@
+import type { QuotaRecord } from '../../keys/ledger.ts';
+import type { createLoaders } from '../../observations/loaders/loaders.ts';
+import type { BatchGate, Effort } from '../../observations/loaders/observations.ts';
+import type { LiveSources } from '../../plugins/subscriptions/inbox.ts';
+import type { Bill, Caller } from '../../service/call.ts';
+import type { CallGate } from '../../service/gate.ts';
+import type { CountryRecord } from '../../service/records/countries.ts';
+import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
+import type { SourceNames } from '../../shared/citations.ts';
+import type { Warnings } from '../../shared/warnings.ts';
+
+/** The object behind a Country, an Indicator or a Source: its key, and what is known of it. The rest is loaded. */
+export interface CountryRef {
+  /** Upper case. */
+  readonly code: string;
+  readonly known?: Partial<CountryRecord>;
+}
+
+export interface IndicatorRef {
+  readonly key: string;
+  readonly known?: Partial<IndicatorRecord>;
+}
+
+export interface SourceRef {
+  readonly key: string;
+  readonly known?: Partial<SourceRecord>;
+}
+
+/** A page of a list, as a connection hands it on. */
+export interface Page<Row> {
+  readonly nodes: readonly Row[];
+  /** Rows of the whole list. */
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** Cursors of the rows, in their order: made only if they are asked for. */
+  readonly cursors: () => readonly string[];
+}
+
+/** The means of one operation's resolvers. */
+export interface GraphContext {
+  readonly caller: Caller;
+  readonly bill: Bill;
+  readonly loaders: ReturnType<typeof createLoaders>;
+  readonly batchGate: BatchGate;
+  readonly effort: Effort;
+  /** True if graphql-js executes the operation, which counts no items of lists by itself. */
+  readonly isByGraphqlJs?: boolean;
+  readonly warnings: Warnings;
+  /** Rows of one page. */
+  readonly maxListItems: number;
+  readonly quota: () => Promise<QuotaRecord>;
+  /** The operator's words for references to figures; left out while an operation is priced. */
+  readonly citing?: {
+    readonly sourceNames: SourceNames;
+    /** Public address of the service, without a trailing slash; null if it has none. */
+    readonly serviceUrl: string | null;
+  };
+  /** Knows if the service has just refused the key; left out while an operation is priced. */
+  readonly gate?: CallGate | undefined;
+  /** The source of subscriptions' events; only there while a subscription begins. */
+  readonly live?: LiveSources;
+}

@@ -1,0 +1,95 @@
+import { ApolloServerErrorCode } from '@apollo/server/errors';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { FAILURES, Failure, type FailureCode } from '../../shared/errors.ts';
+
+/** The message in place of any fault inside. */
+const FIXED_SENTENCE = 'The gateway met a fault of its own. It has been logged.';
+
+/** The code that logs and metrics count if the client has left. Nobody is told, so callers know no such code. */
+const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
+
+/**
+ * Makes the error that the caller sees, as the one place for it. A Failure keeps its words and fields; a fault of the
+ * caller keeps its code; an operation that is ended because its client has left is told apart. Any other error becomes
+ * INTERNAL_SERVER_ERROR with a fixed sentence, and is reported whole.
+ */
+export function formatError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+  onFault: (fault: unknown) => void,
+): GraphQLFormattedError {
+  const cause = originalOf(error);
+  if (cause instanceof Failure) {
+    const fields = Object.fromEntries(
+      Object.entries(cause.fields).filter(([, value]) => value !== undefined),
+    );
+    return withExtensions(formatted, cause.message, {
+      code: cause.code,
+      retryable: cause.retryable,
+      ...fields,
+    });
+  }
+  const code = isCallersFault(cause)
+    ? ApolloServerErrorCode.BAD_REQUEST
+    : isWrongArgument(cause)
+      ? ApolloServerErrorCode.BAD_USER_INPUT
+      : formatted.extensions?.code;
+  if (typeof code === 'string' && code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR) {
+    const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
+    return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
+  }
+  // Upstream requests that nobody waits for any longer are aborted.
+  if (cause instanceof Error && cause.name === 'AbortError') {
+    return withExtensions(formatted, 'The client has left.', { code: CLIENT_LEFT, retryable: false });
+  }
+  onFault(cause);
+  return withExtensions(formatted, FIXED_SENTENCE, {
+    code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
+    retryable: false,
+  });
+}
+
+/** True if the caller is at fault: some refusals of Apollo Server have no code, but a status. */
+function isCallersFault(cause: unknown): boolean {
+  if (!(cause instanceof GraphQLError) || cause.extensions.code !== undefined) return false;
+  const { status } = (cause.extensions.http ?? {}) as { readonly status?: number };
+  return status !== undefined && status >= 400 && status < 500;
+}
+
+/** True if null stands where it may not: the executor finds out at the field, and says so in its message alone. */
+function isWrongArgument(cause: unknown): boolean {
+  return (
+    cause instanceof GraphQLError &&
+    cause.extensions.code === undefined &&
+    /^Argument "\w+" (?:of|has) /.test(cause.message)
+  );
+}
+
+function withExtensions(
+  { locations, path }: GraphQLFormattedError,
+  message: string,
+  extensions: Record<string, unknown>,
+): GraphQLFormattedError {
+  const { stacktrace: _, ...shown } = extensions;
+  return {
+    message,
+    ...(locations === undefined ? {} : { locations }),
+    ...(path === undefined ? {} : { path }),
+    extensions: shown,
+  };
+}
+
+/**
+ * Makes the error of a failure that is about a whole operation.
+ * @param status of an answer to an operation that didn't run
+ */
+export function errorOf(failure: Failure, status?: 400): GraphQLError {
+  const extensions = status === undefined ? {} : { http: { status } };
+  return new GraphQLError(failure.message, { originalError: failure, extensions });
+}
+
+export function originalOf(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError !== undefined
+    ? originalOf(error.originalError)
+    : error;
+}

@@ -1,0 +1,2110 @@
+import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
+import type { CountryRef, IndicatorRef, SourceRef, Page, GraphContext } from './context.ts';
+import type { QuotaRecord } from '../../keys/ledger.ts';
+import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from '../../plugins/subscriptions/inbox.ts';
+import type { PolicyRecord, PolicyOverviewRecord, TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from '../../plugins/extra-routes/records.ts';
+import type { CountryProfileRecord, ProfileIndicatorRecord } from '../../service/records/countries.ts';
+import type { ObservationRecord, SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../../service/records/observations.ts';
+import type { HealthRecord, PlatformVersionRecord, OfficeRecord, TermRecord, TickerRecord } from '../../service/records/reference.ts';
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
+  CountryCode: { input: string; output: string; }
+  /** Instant by RFC 3339 in UTC, such as `2026-07-24T03:12:45.123456Z`. Times of the service without a zone are UTC; fractions of a second are as the service gives them. */
+  DateTime: { input: string; output: string; }
+  /** Any JSON value. */
+  JSON: { input: unknown; output: unknown; }
+  _FieldSet: { input: unknown; output: unknown; }
+};
+
+/** Kinds of change. */
+export type ChangeKind =
+  /** It was not there before. */
+  | 'ADDED'
+  /** It is no longer there. */
+  | 'REMOVED'
+  /** Something of it is different. A new time of retrieval alone is no difference. */
+  | 'REVISED';
+
+/** The form of a reference to a figure. */
+export type CitationStyle =
+  /** An entry of BibTeX. */
+  | 'BIBTEX'
+  /** A line of text. */
+  | 'TEXT';
+
+/** The price of a commodity on a day. */
+export type CommodityBenchmark = {
+  readonly __typename?: 'CommodityBenchmark';
+  /** Key of the commodity. */
+  readonly commodityKey: Maybe<Scalars['String']['output']>;
+  /** Day of the price, `YYYY-MM-DD`. */
+  readonly priceDate: Maybe<Scalars['String']['output']>;
+  /** Price, in the unit that the source states. */
+  readonly priceValue: Maybe<Scalars['Float']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A country that the service covers. */
+export type Country = Node & {
+  readonly __typename?: 'Country';
+  /** Capital city. From the one `/v1/countries` call. */
+  readonly capital: Maybe<Scalars['String']['output']>;
+  /** ISO 3166-1 alpha-2 code, in upper case. */
+  readonly code: Scalars['CountryCode']['output'];
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** ISO 3166-1 alpha-3 code. From the one `/v1/countries` call. */
+  readonly iso3: Maybe<Scalars['String']['output']>;
+  /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
+  readonly name: Maybe<Scalars['String']['output']>;
+  /**
+   * The latest national figure of one indicator; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest; if the operation asks for a series too, this takes one more call. The warning `SEVERAL_FIGURES` tells of the others.
+   *
+   * If the service's own choice can't be known, the latest row of a series is the first by this order: the highest `year`; the period that ends last (an unreadable one ends with its year); of those that end together, the longest (a year before its last half, quarter, month, week and day; an unreadable one last); the latest `asOfPeriod`; the national one before those of places, and these by their names; the one retrieved last; the last release, by the names of releases; the source whose key sorts first. The order of the service's rows makes no difference.
+   */
+  readonly observation: Maybe<Observation>;
+  /** Observations of this country. Merged into one `/v1/data` call. */
+  readonly observations: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. */
+  readonly observationsConnection: Maybe<ObservationConnection>;
+  /** Offices of the government with their holders. One `/v1/government/structure/{code}` call a country. */
+  readonly offices: Maybe<ReadonlyArray<Office>>;
+  /** Official name in English. From the one `/v1/countries` call. */
+  readonly officialName: Maybe<Scalars['String']['output']>;
+  /** Policies of the country. One `/v1/policies` call a country; for many countries, `Query.policies` takes one for all of them. */
+  readonly policies: Maybe<ReadonlyArray<Policy>>;
+  /** The country's policies at a glance; null if there are none. One `/v1/policies/country/{code}` call a country. */
+  readonly policyOverview: Maybe<PolicyOverview>;
+  /** Reference record with selected indicators; null if there is none. One `/v1/countries/{code}/profile` call a country. */
+  readonly profile: Maybe<CountryProfile>;
+  /** The record just as the service sent it; an error if the service lists no such country. From the one `/v1/countries` call. */
+  readonly record: Maybe<Scalars['JSON']['output']>;
+  /** Region, such as `West Africa`. From the one `/v1/countries` call. */
+  readonly region: Maybe<Scalars['String']['output']>;
+  /** Snapshot over several domains; null if there is none. One `/v1/countries/{code}/signals` call a country. */
+  readonly signals: Maybe<Signals>;
+  /** Finer region, if the service names one. From the one `/v1/countries` call. */
+  readonly subregion: Maybe<Scalars['String']['output']>;
+  /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
+  readonly tickers: Maybe<ReadonlyArray<Ticker>>;
+  /** Flows that the country reports. One `/v1/trade/flows` call a country. Further calls complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole. */
+  readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
+  /** The country's trade at a glance; null if there is none. One `/v1/trade/overview/{code}` call a country. */
+  readonly tradeOverview: Maybe<TradeOverview>;
+  /** Countries that the country trades with. One `/v1/trade/partners` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
+  readonly tradePartners: Maybe<ReadonlyArray<TradePartner>>;
+  /** Products that the country trades in. One `/v1/trade/products` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
+  readonly tradeProducts: Maybe<ReadonlyArray<TradeProduct>>;
+};
+
+
+/** A country that the service covers. */
+export type CountryObservationArgs = {
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKey: Scalars['String']['input'];
+};
+
+
+/** A country that the service covers. */
+export type CountryObservationsArgs = {
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryPoliciesArgs = {
+  documentType?: InputMaybe<PolicyDocumentType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<PolicyStatus>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryPolicyOverviewArgs = {
+  top?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryTradeFlowsArgs = {
+  flowType?: InputMaybe<TradeFlowType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  partnerCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  productCode?: InputMaybe<Scalars['String']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryTradeOverviewArgs = {
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+  top?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A page of countries. */
+export type CountryConnection = {
+  readonly __typename?: 'CountryConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<CountryEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Country>;
+  /** Place of the page in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type CountryEdge = {
+  readonly __typename?: 'CountryEdge';
+  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Country;
+};
+
+/** Order of countries. Rows without a value come last in either direction. */
+export type CountryOrder = {
+  /** Direction of the order. */
+  readonly direction?: OrderDirection;
+  /** Field to order by. */
+  readonly field: CountryOrderField;
+};
+
+/** Fields that can order countries. */
+export type CountryOrderField =
+  /** Code of the country. */
+  | 'CODE'
+  /** Common name in English. */
+  | 'NAME';
+
+/** Reference record of a country with selected indicators. */
+export type CountryProfile = {
+  readonly __typename?: 'CountryProfile';
+  /** The country it describes. */
+  readonly country: Country;
+  /** The indicators that the service selected for the profile. */
+  readonly indicators: ReadonlyArray<ProfileIndicator>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A disaster reported for a country. */
+export type DisasterAlert = {
+  readonly __typename?: 'DisasterAlert';
+  /** Level of alert, in the words of the source. */
+  readonly alertLevel: Maybe<Scalars['String']['output']>;
+  /** Score of the alert. */
+  readonly alertScore: Maybe<Scalars['Float']['output']>;
+  /** Description by the source. */
+  readonly description: Maybe<Scalars['String']['output']>;
+  /** Start of the event; null with the warning `UNREADABLE_TIME` if the service sent no readable time. */
+  readonly eventFromAt: Maybe<Scalars['DateTime']['output']>;
+  /** Key of the event at its source. */
+  readonly eventKey: Maybe<Scalars['String']['output']>;
+  /** End of the event, or its expected end; null as `eventFromAt`. */
+  readonly eventToAt: Maybe<Scalars['DateTime']['output']>;
+  /** Kind of event, such as a flood or a drought. */
+  readonly eventType: Maybe<Scalars['String']['output']>;
+  /** Name of the event. */
+  readonly name: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Address of the report. */
+  readonly reportUrl: Maybe<Scalars['String']['output']>;
+  /** Severity in words. */
+  readonly severityText: Maybe<Scalars['String']['output']>;
+  /** Unit of `severityValue`. */
+  readonly severityUnit: Maybe<Scalars['String']['output']>;
+  /** Severity, in `severityUnit`. */
+  readonly severityValue: Maybe<Scalars['Float']['output']>;
+  /** Key of the body that published the alert. */
+  readonly source: Maybe<Source>;
+};
+
+/** Values of `errors[].extensions.code`. */
+export type ErrorCode =
+  /** The request is not GraphQL over HTTP. */
+  | 'BAD_REQUEST'
+  /** A variable or an argument is malformed, or the service refused one. */
+  | 'BAD_USER_INPUT'
+  /** The text of the operation is not among those that may run, or reads what the key may not. */
+  | 'DOCUMENT_NOT_ALLOWED'
+  /** The key is valid but not permitted to do this. */
+  | 'FORBIDDEN'
+  /** The operation is not GraphQL. */
+  | 'GRAPHQL_PARSE_FAILED'
+  /** The operation doesn't fit the schema. */
+  | 'GRAPHQL_VALIDATION_FAILED'
+  /** A fault of the gateway. */
+  | 'INTERNAL_SERVER_ERROR'
+  /** The calls that the key, which this gateway has issued, may send are spent. They come back at `resetsAt`. */
+  | 'KEY_BUDGET_SPENT'
+  /** The key, which this gateway has issued, works no longer. */
+  | 'KEY_EXPIRED'
+  /** The requests of this month are spent. They come back at `resetsAt`. */
+  | 'MONTHLY_QUOTA_EXCEEDED'
+  /** The request names no operation, or one that isn't there. */
+  | 'OPERATION_RESOLUTION_FAILURE'
+  /** The operation took longer than allowed, and this field had not come by then. */
+  | 'OPERATION_TIMEOUT'
+  /** The operation is over a limit of this gateway and nothing was sent; or, on a field, its call was not sent. */
+  | 'OPERATION_TOO_EXPENSIVE'
+  /** Pages of this origin may not ask by the key, which this gateway has issued. */
+  | 'ORIGIN_NOT_ALLOWED'
+  /** The gateway has more to do than it can; nothing was run. Ask again after `retryAfterSeconds`. */
+  | 'OVERLOADED'
+  /** The gateway doesn't hold the persisted operation. */
+  | 'PERSISTED_QUERY_NOT_FOUND'
+  /** Persisted operations are not offered. */
+  | 'PERSISTED_QUERY_NOT_SUPPORTED'
+  /** The requests of this minute are spent. Ask again at `retryAt`. */
+  | 'RATE_LIMITED'
+  /** There is no bearer key, or the service doesn't know it. */
+  | 'UNAUTHENTICATED'
+  /** The service cut the result short and the rest can't be had. */
+  | 'UPSTREAM_INCOMPLETE'
+  /** The service's answer is not JSON, or a record in it breaks the specification. */
+  | 'UPSTREAM_INVALID_RESPONSE'
+  /** The service does not have the route that the field takes; the gateway doesn't ask for it again for a day. */
+  | 'UPSTREAM_ROUTE_ABSENT'
+  /** The service gave no full answer in time. */
+  | 'UPSTREAM_TIMEOUT'
+  /** The service failed or broke the connection, on each of `attempts` attempts. */
+  | 'UPSTREAM_UNAVAILABLE';
+
+/** A figure as it was before a change. Its country, indicator and source are those of the figure as it is now. */
+export type FormerObservation = {
+  readonly __typename?: 'FormerObservation';
+  /** For a stock figure, its point in time; null for a flow over the period. */
+  readonly asOfPeriod: Maybe<Scalars['String']['output']>;
+  /** Provider's dataset release of the figure; null if none is named. */
+  readonly datasetVersion: Maybe<Scalars['String']['output']>;
+  /** Provider's upper bound around an estimate; null if none is published. */
+  readonly estimateHigh: Maybe<Scalars['Float']['output']>;
+  /** Provider's lower bound around an estimate; null if none is published. */
+  readonly estimateLow: Maybe<Scalars['Float']['output']>;
+  /** True if the figure is anything other than reported: an estimate, projection, model output or imputation. */
+  readonly isModelled: Scalars['Boolean']['output'];
+  /** Place of the figure within the country; null for the whole country. */
+  readonly locationName: Maybe<Scalars['String']['output']>;
+  /** The period covered, as the service spells it. */
+  readonly period: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Time at which the platform retrieved the value from the source, in UTC. */
+  readonly retrievedAt: Scalars['DateTime']['output'];
+  /** Unit as the source states it; percentages name their whole. */
+  readonly unit: Scalars['String']['output'];
+  /** The figure. A zero is a real zero. */
+  readonly value: Scalars['Float']['output'];
+  /** The provider's own classification, such as `reported`. */
+  readonly valueStatus: Scalars['String']['output'];
+  /** The year that the figure describes. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** Age of an answer, and the reason why it is no younger. */
+export type Freshness = {
+  readonly __typename?: 'Freshness';
+  /** Time at which the service sent it to this gateway. */
+  readonly fetchedAt: Scalars['DateTime']['output'];
+  /** Reason why the service gave none; null if the answer is not stale. */
+  readonly reason: Maybe<ErrorCode>;
+  /** True if it is past its time, and served because the service gave no newer answer. */
+  readonly stale: Scalars['Boolean']['output'];
+};
+
+/** An exchange rate on a day. */
+export type FxRate = {
+  readonly __typename?: 'FxRate';
+  /** Currency whose unit is priced, ISO 4217. */
+  readonly baseCurrency: Maybe<Scalars['String']['output']>;
+  /** Countries that the rate concerns. */
+  readonly countries: ReadonlyArray<Country>;
+  /** Currency of the price, ISO 4217. */
+  readonly quoteCurrency: Maybe<Scalars['String']['output']>;
+  /** Units of the quote currency for one of the base currency. */
+  readonly rate: Maybe<Scalars['Float']['output']>;
+  /** Day of the rate, `YYYY-MM-DD`. */
+  readonly rateDate: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that published the rate. */
+  readonly source: Maybe<Source>;
+};
+
+/** Health of the REST service. */
+export type Health = {
+  readonly __typename?: 'Health';
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Status in the service's own word, such as `ok`. */
+  readonly status: Scalars['String']['output'];
+};
+
+/** A measure of the catalogue. */
+export type Indicator = Node & {
+  readonly __typename?: 'Indicator';
+  /** Category, such as `demographics`. From the one `/v1/indicators` call. */
+  readonly category: Maybe<Scalars['String']['output']>;
+  /** True if the service holds figures of it. From the one `/v1/indicators` call. */
+  readonly hasData: Maybe<Scalars['Boolean']['output']>;
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Stable key, the same on every route. */
+  readonly key: Scalars['String']['output'];
+  /** Name. Free below an observation; else from the one `/v1/indicators` call. */
+  readonly name: Maybe<Scalars['String']['output']>;
+  /** The latest national figure of one country; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest; if the operation asks for a series too, this takes one more call. The warning `SEVERAL_FIGURES` tells of the others. */
+  readonly observation: Maybe<Observation>;
+  /** Observations of this indicator. Merged into one `/v1/data` call. */
+  readonly observations: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. */
+  readonly observationsConnection: Maybe<ObservationConnection>;
+  /** The record just as the service sent it; an error if the catalogue has no such indicator. From the one `/v1/indicators` call. */
+  readonly record: Maybe<Scalars['JSON']['output']>;
+  /** Bodies that publish it. From the one `/v1/indicators` call. */
+  readonly sources: Maybe<ReadonlyArray<Source>>;
+  /** Unit as the source states it. Free below an observation; else from the one `/v1/indicators` call. */
+  readonly unit: Maybe<Scalars['String']['output']>;
+};
+
+
+/** A measure of the catalogue. */
+export type IndicatorObservationArgs = {
+  countryCode: Scalars['CountryCode']['input'];
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A measure of the catalogue. */
+export type IndicatorObservationsArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A measure of the catalogue. */
+export type IndicatorObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A page of indicators. */
+export type IndicatorConnection = {
+  readonly __typename?: 'IndicatorConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<IndicatorEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Indicator>;
+  /** Place of the page in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type IndicatorEdge = {
+  readonly __typename?: 'IndicatorEdge';
+  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Indicator;
+};
+
+/** Order of indicators. Rows without a value come last in either direction. */
+export type IndicatorOrder = {
+  /** Direction of the order. */
+  readonly direction?: OrderDirection;
+  /** Field to order by. */
+  readonly field: IndicatorOrderField;
+};
+
+/** Fields that can order indicators. */
+export type IndicatorOrderField =
+  /** Category. */
+  | 'CATEGORY'
+  /** Key of the indicator. */
+  | 'KEY'
+  /** Name. */
+  | 'NAME';
+
+/** An object that one global identifier finds again. */
+export type Node = {
+  /** Global identifier. Opaque: the gateway makes it, and `node` takes it back. */
+  readonly id: Scalars['ID']['output'];
+};
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type Observation = Node & {
+  readonly __typename?: 'Observation';
+  /** For a stock figure, its point in time; null for a flow over the period. */
+  readonly asOfPeriod: Maybe<Scalars['String']['output']>;
+  /**
+   * Derived by this gateway, not sent by the service: this figure less that of the preceding year, or of the year `since`, in the `unit` of both.
+   * Null if the service holds no such figure of the same country, indicator and place. Null, with a warning, if the two have different units or
+   * are for different parts of a year. Of several figures of that year it takes the one of the same source and release; if there is not exactly one, it is
+   * null with a warning. The other figure travels in the same `/v1/data` call if the text of the operation alone shows
+   * which one it is; else in one more for all.
+   */
+  readonly change: Maybe<Scalars['Float']['output']>;
+  /** Reference to the figure for a text or a bibliography, at no call: source, measure, place, period, dataset release, day of retrieval and address. The source has the name that the operator of this gateway gives it, else its key. */
+  readonly citation: Scalars['String']['output'];
+  /** The country. `code` and `name` are free. */
+  readonly country: Country;
+  /** Provider's dataset release of the figure; null if none is named. */
+  readonly datasetVersion: Maybe<Scalars['String']['output']>;
+  /** Provider's upper bound around an estimate; null if none is published. */
+  readonly estimateHigh: Maybe<Scalars['Float']['output']>;
+  /** Provider's lower bound around an estimate; null if none is published. */
+  readonly estimateLow: Maybe<Scalars['Float']['output']>;
+  /** Age of the figure at this gateway. */
+  readonly freshness: Freshness;
+  /**
+   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure. For a figure that is in percent itself this is percent of
+   * percent, and `change` gives the points. Null like `change`; and, with a warning, if the earlier figure is zero or below. It takes the figures of `change`.
+   */
+  readonly growthPercent: Maybe<Scalars['Float']['output']>;
+  /** Global identifier. A row has the same one in a series, as the latest figure and as an operand: it is made of country, indicator, year, period, point in time, place, source, release, status and unit, not of the value. `node` finds today's figure by the identifier of an earlier release or status too, with the warning `REVISED_SINCE`. */
+  readonly id: Scalars['ID']['output'];
+  /** The indicator. `key`, `name` and `unit` are free. */
+  readonly indicator: Indicator;
+  /** True if the figure is anything other than reported: an estimate, projection, model output or imputation. */
+  readonly isModelled: Scalars['Boolean']['output'];
+  /** Place of the figure within the country; null for the whole country. */
+  readonly locationName: Maybe<Scalars['String']['output']>;
+  /**
+   * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
+   * if the service holds no such figure. Null, with a warning, if it has figures of other years only, or if the figure is zero or for another part of the year.
+   * Of several figures of that indicator it takes the one that the service gives as the latest, if that is of the same period; else the one of the same source and release, or it is null with a warning.
+   * The other figure travels in the same `/v1/data` call if the text of the operation alone shows which one it is; else in one more for all, and in one more if several may be the latest.
+   */
+  readonly per: Maybe<Ratio>;
+  /** The period covered, as the service spells it: a year, a quarter, a month or a date, for instance. If no rule reads it, the warning `UNREADABLE_PERIOD` says so. */
+  readonly period: Scalars['String']['output'];
+  /**
+   * Derived by this gateway, not sent by the service: the rank of this country's figure among those of other countries for the same indicator and
+   * year. Null, with a warning, for a figure of a place within a country, if units differ, and if `per` would choose none of a country's several figures. Figures of the others travel in the same `/v1/data` call if the text of the
+   * operation alone shows which ones they are; if a country's latest figure is newer than this one, in one more for all, and in one more if several may be the latest.
+   */
+  readonly rank: Maybe<Rank>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Time at which the platform retrieved the value from the source, in UTC. */
+  readonly retrievedAt: Scalars['DateTime']['output'];
+  /** The body that published the figure. `key` is free. */
+  readonly source: Source;
+  /** Unit as the source states it; percentages name their whole. */
+  readonly unit: Scalars['String']['output'];
+  /** The figure. A zero is a real zero. */
+  readonly value: Scalars['Float']['output'];
+  /** The provider's own classification, such as `reported`. */
+  readonly valueStatus: Scalars['String']['output'];
+  /** The year that the figure describes. */
+  readonly year: Scalars['Int']['output'];
+};
+
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type ObservationChangeArgs = {
+  since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type ObservationCitationArgs = {
+  style?: CitationStyle;
+};
+
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type ObservationGrowthPercentArgs = {
+  since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type ObservationPerArgs = {
+  metricKey: Scalars['String']['input'];
+};
+
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type ObservationRankArgs = {
+  among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  direction?: OrderDirection;
+};
+
+/** The change of one figure. */
+export type ObservationChange = {
+  readonly __typename?: 'ObservationChange';
+  /** The figure as it was; null if it was ADDED. It has no `id`, so that no cache takes it for the figure as it is now. */
+  readonly before: Maybe<FormerObservation>;
+  /** Identifier under which the figure was told before; null if it was ADDED. It is the `id` of `observation`, unless release, status or unit are others now. */
+  readonly formerId: Maybe<Scalars['ID']['output']>;
+  /** Kind of the change. */
+  readonly kind: ChangeKind;
+  /** The figure as it is now; if it was REMOVED, as it was. */
+  readonly observation: Observation;
+};
+
+/** Changes since the event before. */
+export type ObservationChanges = {
+  readonly __typename?: 'ObservationChanges';
+  /** Time of the event. */
+  readonly at: Scalars['DateTime']['output'];
+  /** One change for each figure that differs. Empty in an event that only says that the subscription is paused, or goes on. */
+  readonly changes: ReadonlyArray<ObservationChange>;
+  /** True if these are all figures, each as ADDED: forget all others. */
+  readonly isWhole: Scalars['Boolean']['output'];
+  /** Name of the present figures, for `since`. Compared as text, it is greater than that of any event before. */
+  readonly revision: Scalars['String']['output'];
+};
+
+/** A page of observations. */
+export type ObservationConnection = {
+  readonly __typename?: 'ObservationConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<ObservationEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Observation>;
+  /** Place of the page in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type ObservationEdge = {
+  readonly __typename?: 'ObservationEdge';
+  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Observation;
+};
+
+/** Order of observations. Rows without a value come last in either direction. */
+export type ObservationOrder = {
+  /** Direction of the order. */
+  readonly direction?: OrderDirection;
+  /** Field to order by. */
+  readonly field: ObservationOrderField;
+};
+
+/** Fields that can order observations. */
+export type ObservationOrderField =
+  /** Code of the country. */
+  | 'COUNTRY'
+  /** Key of the indicator. */
+  | 'INDICATOR'
+  /** The figure, regardless of its unit. */
+  | 'VALUE'
+  /** The year that the figure describes. */
+  | 'YEAR';
+
+/** Figures of whole countries, or of places within one. */
+export type ObservationScope =
+  /** All figures. */
+  | 'ALL'
+  /** Figures of whole countries alone. With `latest`, if the newest figure is that of a place, a second call finds the newest of the country in the series. */
+  | 'NATIONAL'
+  /** Figures of places alone. With `latest`, the newest one of a country and indicator, taken from the series. */
+  | 'PLACES';
+
+/** An office of a country's government. */
+export type Office = Node & {
+  readonly __typename?: 'Office';
+  /** The country. */
+  readonly country: Country;
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Name of the office. */
+  readonly name: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Role, such as `head_of_state`. */
+  readonly roleType: Maybe<Scalars['String']['output']>;
+  /** Terms of its holders, as the service lists them. */
+  readonly terms: ReadonlyArray<Term>;
+};
+
+/** Direction of an order. */
+export type OrderDirection =
+  /** The smallest, or the first of the alphabet, first. */
+  | 'ASC'
+  /** The largest, or the last of the alphabet, first. */
+  | 'DESC';
+
+/** Place of a page in its list, after the specification of Relay. */
+export type PageInfo = {
+  readonly __typename?: 'PageInfo';
+  /** Cursor of the last row; null on a page without rows. */
+  readonly endCursor: Maybe<Scalars['String']['output']>;
+  /** True if there are rows after those of the page. */
+  readonly hasNextPage: Scalars['Boolean']['output'];
+  /** True if there are rows before those of the page. */
+  readonly hasPreviousPage: Scalars['Boolean']['output'];
+  /** Cursor of the first row; null on a page without rows. */
+  readonly startCursor: Maybe<Scalars['String']['output']>;
+};
+
+/** Version of the platform. */
+export type PlatformVersion = {
+  readonly __typename?: 'PlatformVersion';
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Version in the service's own spelling; null if it names none. */
+  readonly version: Maybe<Scalars['String']['output']>;
+};
+
+/** A policy of a country, as its record has it. */
+export type Policy = {
+  readonly __typename?: 'Policy';
+  /** The country; null if the record names none. */
+  readonly country: Maybe<Country>;
+  /** Kind of document, in the record's own word, such as `law`. */
+  readonly documentType: Maybe<Scalars['String']['output']>;
+  /** Day it was published, `YYYY-MM-DD`; null if the record doesn't say. */
+  readonly publishedAt: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that the record comes from. */
+  readonly source: Maybe<Source>;
+  /** Status, in the record's own word, such as `active`. */
+  readonly status: Maybe<Scalars['String']['output']>;
+  /** Title of the policy; null if the record has none. */
+  readonly title: Maybe<Scalars['String']['output']>;
+  /** Its identifier at Wikidata; null if the record has none. */
+  readonly wikidataId: Maybe<Scalars['String']['output']>;
+};
+
+/** Kinds of documents, to filter policies. */
+export type PolicyDocumentType =
+  /** A bill that is not yet a law. */
+  | 'BILL'
+  /** A constitution. */
+  | 'CONSTITUTION'
+  /** A decree. */
+  | 'DECREE'
+  /** A law. */
+  | 'LAW'
+  /** Any other kind. */
+  | 'OTHER'
+  /** A policy. */
+  | 'POLICY'
+  /** A regulation. */
+  | 'REGULATION'
+  /** A strategy. */
+  | 'STRATEGY';
+
+/** A country's policies at a glance. */
+export type PolicyOverview = {
+  readonly __typename?: 'PolicyOverview';
+  /** Number of policies in force; null if the record doesn't say. */
+  readonly activePolicyCount: Maybe<Scalars['Int']['output']>;
+  /** The country. */
+  readonly country: Country;
+  /** The policy published last; null if the record has none. */
+  readonly latestPolicy: Maybe<Policy>;
+  /** Policies published lately, as many as the service lists. */
+  readonly recentPolicies: ReadonlyArray<Policy>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** Statuses, to filter policies. */
+export type PolicyStatus =
+  /** In force. */
+  | 'ACTIVE'
+  /** Not yet in force. */
+  | 'DRAFT'
+  /** No longer in force. */
+  | 'REPEALED'
+  /** The record doesn't know. */
+  | 'UNKNOWN';
+
+/** One indicator of a country's profile, as the profile gives it. */
+export type ProfileIndicator = {
+  readonly __typename?: 'ProfileIndicator';
+  /** The indicator in the catalogue. */
+  readonly indicator: Indicator;
+  /** Key of the indicator. */
+  readonly key: Scalars['String']['output'];
+  /** Name of the indicator, if the profile gives it. */
+  readonly name: Maybe<Scalars['String']['output']>;
+  /** Period that the figure covers: a year, a quarter, a month or a date. */
+  readonly period: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that published the figure. */
+  readonly source: Maybe<Source>;
+  /** Unit of the value, if the profile gives it. */
+  readonly unit: Maybe<Scalars['String']['output']>;
+  /** The figure; null if the profile gives none. A zero is a real zero. */
+  readonly value: Maybe<Scalars['Float']['output']>;
+  /** Year that the figure describes. */
+  readonly year: Maybe<Scalars['Int']['output']>;
+};
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type Query = {
+  readonly __typename?: 'Query';
+  /** All countries, or those of the codes. One `/v1/countries` call, and none if you select only figures or records by code. */
+  readonly countries: Maybe<ReadonlyArray<Country>>;
+  /** As `countries`, in pages. */
+  readonly countriesConnection: Maybe<CountryConnection>;
+  /** One country; null if no country has this code. At most one `/v1/countries` call. */
+  readonly country: Maybe<Country>;
+  /** Health of the REST service. Public: needs no key. One `/health` call. */
+  readonly health: Maybe<Health>;
+  /**
+   * One indicator; null if the catalogue has none of this key. At most one `/v1/indicators` call. If you select only figures, the gateway makes
+   * it only if no figure or catalogue that it has seen shows that there is such an indicator.
+   */
+  readonly indicator: Maybe<Indicator>;
+  /** The catalogue of indicators. One `/v1/indicators` call. */
+  readonly indicators: Maybe<ReadonlyArray<Indicator>>;
+  /** As `indicators`, in pages. */
+  readonly indicatorsConnection: Maybe<IndicatorConnection>;
+  /** The object with this global identifier; null if it no longer exists. */
+  readonly node: Maybe<Node>;
+  /** The objects with these global identifiers, in their order; null for each that no longer exists. */
+  readonly nodes: Maybe<ReadonlyArray<Maybe<Node>>>;
+  /**
+   * Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows.
+   *
+   * They stand in the order of the countries and, within each, of the indicators, as you name them, else as the lists have them. A series has the oldest figure first: by year, the end of its period, the longer period last, and the point in time. Figures of one time stand in the order of `Country.observation`: the whole country before its places, and these by name; then the later retrieval, the later release, and the source. The order is the same whatever calls brought them, and under any key.
+   */
+  readonly observations: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. A page costs as much as the list: nothing, if its figures are held. */
+  readonly observationsConnection: Maybe<ObservationConnection>;
+  /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
+  readonly platformVersion: Maybe<PlatformVersion>;
+  /**
+   * Policies of all countries, or of one. One `/v1/policies` call for any number of countries. Further calls for years complete a list that fills an answer (500 rows),
+   * if the service's own count proves it; else a warning says that the list isn't whole.
+   */
+  readonly policies: Maybe<ReadonlyArray<Policy>>;
+  /** Plan and spending of the caller, as seen by this gateway. Costs nothing. */
+  readonly quota: Maybe<Quota>;
+  /** One source; null if the service knows no source of this key. One `/v1/platform/etl-status` call. */
+  readonly source: Maybe<Source>;
+  /** All sources with their refresh times. One `/v1/platform/etl-status` call. */
+  readonly sources: Maybe<ReadonlyArray<Source>>;
+  /** One listing; null if there is none. One `/v1/markets/tickers` call. */
+  readonly ticker: Maybe<Ticker>;
+  /** Listings on the followed exchanges. One `/v1/markets/tickers` call as far as the row limit of the service allows. */
+  readonly tickers: Maybe<ReadonlyArray<Ticker>>;
+  /** As `tickers`, in pages. */
+  readonly tickersConnection: Maybe<TickerConnection>;
+  /**
+   * Flows of goods, as the trade routes have them: by reporter, by partner, or by both. One `/v1/trade/flows` call. Further calls for exports, imports and years
+   * complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole.
+   */
+  readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryCountriesArgs = {
+  codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<CountryOrder>>;
+  region?: InputMaybe<Scalars['String']['input']>;
+  subregion?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryCountriesConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<CountryOrder>>;
+  region?: InputMaybe<Scalars['String']['input']>;
+  subregion?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryCountryArgs = {
+  code: Scalars['CountryCode']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryIndicatorArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryIndicatorsArgs = {
+  category?: InputMaybe<Scalars['String']['input']>;
+  hasData?: InputMaybe<Scalars['Boolean']['input']>;
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<IndicatorOrder>>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  source?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryIndicatorsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  category?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  hasData?: InputMaybe<Scalars['Boolean']['input']>;
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<IndicatorOrder>>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  source?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryNodeArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryNodesArgs = {
+  ids: ReadonlyArray<Scalars['ID']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryObservationsArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryPoliciesArgs = {
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  documentType?: InputMaybe<PolicyDocumentType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<PolicyStatus>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QuerySourceArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryTickerArgs = {
+  exchangeCode: Scalars['String']['input'];
+  symbol: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryTickersArgs = {
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  exchangeCode?: InputMaybe<Scalars['String']['input']>;
+  instrumentType?: InputMaybe<Scalars['String']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryTickersConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  exchangeCode?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  instrumentType?: InputMaybe<Scalars['String']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
+ */
+export type QueryTradeFlowsArgs = {
+  flowType?: InputMaybe<TradeFlowType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  partnerCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  productCode?: InputMaybe<Scalars['String']['input']>;
+  reporterCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** Plan and spending of the caller's key, as seen by this gateway and by those that share its cache. Facts that the service has not told yet are null. */
+export type Quota = {
+  readonly __typename?: 'Quota';
+  /** Requests sent for the key in this minute. */
+  readonly callsThisMinute: Scalars['Int']['output'];
+  /** Requests sent for the key in this month (UTC). */
+  readonly callsThisMonth: Scalars['Int']['output'];
+  /** Start of the next minute. */
+  readonly minuteResetsAt: Scalars['DateTime']['output'];
+  /** Start of the next month, UTC. */
+  readonly monthResetsAt: Scalars['DateTime']['output'];
+  /** Requests that the plan allows in a month, once the service has named them. */
+  readonly monthlyRequests: Maybe<Scalars['Int']['output']>;
+  /** Key of the plan, once the service has named it. */
+  readonly plan: Maybe<Scalars['String']['output']>;
+  /** Requests that the plan allows in a minute, once the service has named them. */
+  readonly requestsPerMinute: Maybe<Scalars['Int']['output']>;
+  /** State of the key now. */
+  readonly state: QuotaState;
+};
+
+/** States of a key. */
+export type QuotaState =
+  /** The day is spent: you can send requests again at midnight, UTC. Only keys that this gateway has issued have a limit by day. */
+  | 'DAY_SPENT'
+  /** The minute is spent: you can send requests again at `minuteResetsAt`. */
+  | 'MINUTE_SPENT'
+  /** The month is spent: you can send requests again at `monthResetsAt`, or once the plan is upgraded. */
+  | 'MONTH_SPENT'
+  /** The key has requests left. */
+  | 'OK';
+
+/** Rank of a country's figure among those of others. Derived by this gateway, not sent by the service. */
+export type Rank = {
+  readonly __typename?: 'Rank';
+  /** Number of countries with a figure of that year, this one among them; the others have no rank. */
+  readonly of: Scalars['Int']['output'];
+  /** Its place, from 1 on. Equal figures share a place, and the places after it stay empty. */
+  readonly position: Scalars['Int']['output'];
+  /** The year of all ranked figures. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** One figure divided by another. Derived by this gateway, not sent by the service. */
+export type Ratio = {
+  readonly __typename?: 'Ratio';
+  /** The two figures: the dividend, then the divisor. */
+  readonly operands: ReadonlyArray<Observation>;
+  /** Units of both, such as `USD / persons`. */
+  readonly unit: Scalars['String']['output'];
+  /** The first operand divided by the second. */
+  readonly value: Scalars['Float']['output'];
+  /** The year of both figures. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** Snapshot of a country over several domains. A block without coverage is an empty list; `record` has the blocks that are not fields here. */
+export type Signals = {
+  readonly __typename?: 'Signals';
+  /** Prices of commodities that matter to the country. */
+  readonly commodityBenchmarks: ReadonlyArray<CommodityBenchmark>;
+  /** The country it describes. */
+  readonly country: Country;
+  /** Disasters under way or recent. */
+  readonly disasterAlerts: ReadonlyArray<DisasterAlert>;
+  /** Exchange rates. */
+  readonly fxRates: ReadonlyArray<FxRate>;
+  /** Recent observations. */
+  readonly observations: ReadonlyArray<Observation>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A body that publishes figures which the service carries. */
+export type Source = Node & {
+  readonly __typename?: 'Source';
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Stable key of the source. */
+  readonly key: Scalars['String']['output'];
+  /** Last refresh of the service from it, or the beginning of the day if the service names no time; null with the warning `UNREADABLE_TIME` if it sent no readable time. From the one `/v1/platform/etl-status` call. */
+  readonly lastSuccessfulRefresh: Maybe<Scalars['DateTime']['output']>;
+  /** Name of the source: that of the service, else that of the operator of this gateway; null if neither gives one. From the one `/v1/platform/etl-status` call. */
+  readonly name: Maybe<Scalars['String']['output']>;
+  /** Next planned refresh of the service; null as `lastSuccessfulRefresh`. From the one `/v1/platform/etl-status` call. */
+  readonly nextRun: Maybe<Scalars['DateTime']['output']>;
+  /** The record just as the service sent it; an error if the service lists no such source. From the one `/v1/platform/etl-status` call. */
+  readonly record: Maybe<Scalars['JSON']['output']>;
+  /** Address of the source's own page, from where its name comes; null if none is known. From the one `/v1/platform/etl-status` call. */
+  readonly url: Maybe<Scalars['String']['output']>;
+};
+
+/**
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ */
+export type Subscription = {
+  readonly __typename?: 'Subscription';
+  /**
+   * Figures as they change: the difference between the answers of `Query.observations` with the same arguments, now and before. The gateway sends nothing
+   * until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
+   * figures that the sources may have changed.
+   */
+  readonly observationsChanged: Maybe<ObservationChanges>;
+  /** A source, each time that it has run again. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
+  readonly sourceRefreshed: Maybe<Source>;
+};
+
+
+/**
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ */
+export type SubscriptionObservationsChangedArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  since?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ */
+export type SubscriptionSourceRefreshedArgs = {
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+};
+
+/** One holder's time in an office. */
+export type Term = {
+  readonly __typename?: 'Term';
+  /** Last day, `YYYY-MM-DD`; null while the term lasts or if it isn't known. */
+  readonly endDate: Maybe<Scalars['String']['output']>;
+  /** Name of the holder. */
+  readonly holder: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** First day, `YYYY-MM-DD`, as exact as the record is. */
+  readonly startDate: Maybe<Scalars['String']['output']>;
+  /** The record's own status. */
+  readonly status: Maybe<Scalars['String']['output']>;
+};
+
+/** A listing on a followed exchange, with the session of its price. */
+export type Ticker = Node & {
+  readonly __typename?: 'Ticker';
+  /** Change against the session before, in percent. */
+  readonly changePercent: Maybe<Scalars['Float']['output']>;
+  /** Closing price of that session, in the currency of the exchange. */
+  readonly closePrice: Maybe<Scalars['Float']['output']>;
+  /** Country of the listing; null if the service names none. */
+  readonly country: Maybe<Country>;
+  /** Code of the exchange, such as `NGX`. */
+  readonly exchangeCode: Scalars['String']['output'];
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Industry, if the exchange names one. */
+  readonly industry: Maybe<Scalars['String']['output']>;
+  /** Kind of security, such as `EQUITY`. */
+  readonly instrumentType: Maybe<Scalars['String']['output']>;
+  /** Name of the security. */
+  readonly name: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Sector, if the exchange names one. */
+  readonly sector: Maybe<Scalars['String']['output']>;
+  /** Trading day of the price, `YYYY-MM-DD`. */
+  readonly session: Maybe<Scalars['String']['output']>;
+  /** Symbol on that exchange. */
+  readonly symbol: Scalars['String']['output'];
+};
+
+/** A page of listings. */
+export type TickerConnection = {
+  readonly __typename?: 'TickerConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<TickerEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Ticker>;
+  /** Place of the page in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type TickerEdge = {
+  readonly __typename?: 'TickerEdge';
+  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Ticker;
+};
+
+/** Order of listings. Rows without a value come last in either direction. */
+export type TickerOrder = {
+  /** Direction of the order. */
+  readonly direction?: OrderDirection;
+  /** Field to order by. */
+  readonly field: TickerOrderField;
+};
+
+/** Fields that can order listings. */
+export type TickerOrderField =
+  /** Change against the session before, in percent. */
+  | 'CHANGE_PERCENT'
+  /** Closing price of the session, regardless of its currency. */
+  | 'CLOSE_PRICE'
+  /** Code of the exchange. */
+  | 'EXCHANGE'
+  /** Name of the security. */
+  | 'NAME'
+  /** Symbol on the exchange. */
+  | 'SYMBOL';
+
+/** A flow of goods between two countries. Its fields are the parameters of the route; values, units and all else are in `record`. */
+export type TradeFlow = {
+  readonly __typename?: 'TradeFlow';
+  /** Direction, in the record's own word, such as `export`; null if the record doesn't say. */
+  readonly flowType: Maybe<Scalars['String']['output']>;
+  /** Code of the other country, in upper case; null if the record doesn't say. */
+  readonly partnerCode: Maybe<Scalars['CountryCode']['output']>;
+  /** Code of the product; null if the record doesn't say. */
+  readonly productCode: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Code of the country that reports it, in upper case; null if the record doesn't say. */
+  readonly reporterCode: Maybe<Scalars['CountryCode']['output']>;
+  /** The year of the flow; null if the record doesn't say. */
+  readonly year: Maybe<Scalars['Int']['output']>;
+};
+
+/** Direction of goods. */
+export type TradeFlowType =
+  /** From the reporter to the partner. */
+  | 'EXPORT'
+  /** From the partner to the reporter. */
+  | 'IMPORT';
+
+/** A country's trade at a glance. Its fields are not specified: all of them are in `record`. */
+export type TradeOverview = {
+  readonly __typename?: 'TradeOverview';
+  /** The country. */
+  readonly country: Country;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A country that another one trades with. Its other fields are not specified: all of them are in `record`. */
+export type TradePartner = {
+  readonly __typename?: 'TradePartner';
+  /** Code of the partner, in upper case; null if the record doesn't say. */
+  readonly partnerCode: Maybe<Scalars['CountryCode']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A product that a country trades in. Its other fields are not specified: all of them are in `record`. */
+export type TradeProduct = {
+  readonly __typename?: 'TradeProduct';
+  /** Code of the product; null if the record doesn't say. */
+  readonly productCode: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** Calls that a field may take. */
+export type UpstreamTake =
+  /** A call for each object that has the field. */
+  | 'EACH'
+  /** Figures. The latest ones if the field has a single one, or its arguments say so; else series. */
+  | 'FIGURES'
+  /** Calls for the objects of its identifiers. */
+  | 'IDENTIFIED'
+  /** None. Only a field with a resolver needs this; a property of a record doesn't. */
+  | 'NOTHING'
+  /** One call an operation, for any number of objects: mostly a list. */
+  | 'ONCE';
+
+
+
+export type ResolverTypeWrapper<T> = Promise<T> | T;
+
+export type ReferenceResolver<TResult, TReference, TContext> = (
+      reference: TReference,
+      context: TContext,
+      info: GraphQLResolveInfo
+    ) => Promise<TResult> | TResult;
+
+      type ScalarCheck<T, S> = S extends true ? T : NullableCheck<T, S>;
+      type NullableCheck<T, S> = Maybe<T> extends T ? Maybe<ListCheck<NonNullable<T>, S>> : ListCheck<T, S>;
+      type ListCheck<T, S> = T extends (infer U)[] ? NullableCheck<U, S>[] : GraphQLRecursivePick<T, S>;
+      export type GraphQLRecursivePick<T, S> = { [K in keyof T & keyof S]: ScalarCheck<T[K], S[K]> };
+    
+export type Resolver<TResult, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = ResolverFn<TResult, TParent, TContext, TArgs>;
+
+export type ResolverFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Promise<TResult> | TResult;
+
+export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
+
+export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
+  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
+}
+
+export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
+  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
+}
+
+export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
+  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
+  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
+
+export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
+  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
+  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
+
+export type TypeResolveFn<TTypes, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (
+  parent: TParent,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Maybe<TTypes> | Promise<Maybe<TTypes>>;
+
+export type IsTypeOfResolverFn<T = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (obj: T, context: TContext, info: GraphQLResolveInfo) => boolean | Promise<boolean>;
+
+export type NextResolverFn<T> = () => Promise<T>;
+
+export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = (
+  next: NextResolverFn<TResult>,
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+/** Mapping of federation types */
+export type FederationTypes = {
+  Country: Country;
+  Indicator: Indicator;
+  Observation: Observation;
+  Office: Office;
+  Source: Source;
+  Ticker: Ticker;
+};
+
+/** Mapping of federation reference types */
+export type FederationReferenceTypes = {
+  Country:
+    ( { __typename: 'Country' }
+    & GraphQLRecursivePick<FederationTypes['Country'], {"code":true}> );
+  Indicator:
+    ( { __typename: 'Indicator' }
+    & GraphQLRecursivePick<FederationTypes['Indicator'], {"key":true}> );
+  Observation:
+    ( { __typename: 'Observation' }
+    & GraphQLRecursivePick<FederationTypes['Observation'], {"id":true}> );
+  Office:
+    ( { __typename: 'Office' }
+    & GraphQLRecursivePick<FederationTypes['Office'], {"id":true}> );
+  Source:
+    ( { __typename: 'Source' }
+    & GraphQLRecursivePick<FederationTypes['Source'], {"key":true}> );
+  Ticker:
+    ( { __typename: 'Ticker' }
+    & GraphQLRecursivePick<FederationTypes['Ticker'], {"exchangeCode":true,"symbol":true}> );
+};
+
+
+/** Mapping of interface types */
+export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
+  Node:
+    | ( CountryRef )
+    | ( IndicatorRef )
+    | ( ObservationRecord )
+    | ( OfficeRecord )
+    | ( SourceRef )
+    | ( TickerRecord )
+  ;
+};
+
+/** Mapping between all available schema types and the resolvers types */
+export type ResolversTypes = {
+  ChangeKind: ChangeKind;
+  CitationStyle: CitationStyle;
+  CommodityBenchmark: ResolverTypeWrapper<CommodityBenchmarkRecord>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
+  Country: ResolverTypeWrapper<CountryRef>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
+  CountryConnection: ResolverTypeWrapper<Page<CountryRef>>;
+  CountryEdge: ResolverTypeWrapper<Omit<CountryEdge, 'node'> & { node: ResolversTypes['Country'] }>;
+  CountryOrder: CountryOrder;
+  CountryOrderField: CountryOrderField;
+  CountryProfile: ResolverTypeWrapper<CountryProfileRecord>;
+  DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
+  ErrorCode: ErrorCode;
+  FormerObservation: ResolverTypeWrapper<FormerObservationRecord>;
+  Freshness: ResolverTypeWrapper<Freshness>;
+  FxRate: ResolverTypeWrapper<FxRateRecord>;
+  Health: ResolverTypeWrapper<HealthRecord>;
+  Indicator: ResolverTypeWrapper<IndicatorRef>;
+  IndicatorConnection: ResolverTypeWrapper<Page<IndicatorRef>>;
+  IndicatorEdge: ResolverTypeWrapper<Omit<IndicatorEdge, 'node'> & { node: ResolversTypes['Indicator'] }>;
+  IndicatorOrder: IndicatorOrder;
+  IndicatorOrderField: IndicatorOrderField;
+  JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
+  Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
+  Observation: ResolverTypeWrapper<ObservationRecord>;
+  ObservationChange: ResolverTypeWrapper<ObservationChangeRecord>;
+  ObservationChanges: ResolverTypeWrapper<ObservationChangesRecord>;
+  ObservationConnection: ResolverTypeWrapper<Page<ObservationRecord>>;
+  ObservationEdge: ResolverTypeWrapper<Omit<ObservationEdge, 'node'> & { node: ResolversTypes['Observation'] }>;
+  ObservationOrder: ObservationOrder;
+  ObservationOrderField: ObservationOrderField;
+  ObservationScope: ObservationScope;
+  Office: ResolverTypeWrapper<OfficeRecord>;
+  OrderDirection: OrderDirection;
+  PageInfo: ResolverTypeWrapper<PageInfo>;
+  PlatformVersion: ResolverTypeWrapper<PlatformVersionRecord>;
+  Policy: ResolverTypeWrapper<PolicyRecord>;
+  PolicyDocumentType: PolicyDocumentType;
+  PolicyOverview: ResolverTypeWrapper<PolicyOverviewRecord>;
+  PolicyStatus: PolicyStatus;
+  ProfileIndicator: ResolverTypeWrapper<ProfileIndicatorRecord>;
+  Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Quota: ResolverTypeWrapper<QuotaRecord>;
+  QuotaState: QuotaState;
+  Rank: ResolverTypeWrapper<Rank>;
+  Ratio: ResolverTypeWrapper<Omit<Ratio, 'operands'> & { operands: ReadonlyArray<ResolversTypes['Observation']> }>;
+  Signals: ResolverTypeWrapper<SignalsRecord>;
+  Source: ResolverTypeWrapper<SourceRef>;
+  Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Term: ResolverTypeWrapper<TermRecord>;
+  Ticker: ResolverTypeWrapper<TickerRecord>;
+  TickerConnection: ResolverTypeWrapper<Page<TickerRecord>>;
+  TickerEdge: ResolverTypeWrapper<Omit<TickerEdge, 'node'> & { node: ResolversTypes['Ticker'] }>;
+  TickerOrder: TickerOrder;
+  TickerOrderField: TickerOrderField;
+  TradeFlow: ResolverTypeWrapper<TradeFlowRecord>;
+  TradeFlowType: TradeFlowType;
+  TradeOverview: ResolverTypeWrapper<TradeOverviewRecord>;
+  TradePartner: ResolverTypeWrapper<TradePartnerRecord>;
+  TradeProduct: ResolverTypeWrapper<TradeProductRecord>;
+  UpstreamTake: UpstreamTake;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+};
+
+/** Mapping between all available schema types and the resolvers parents */
+export type ResolversParentTypes = {
+  CommodityBenchmark: CommodityBenchmarkRecord;
+  Float: Scalars['Float']['output'];
+  Country: CountryRef;
+  ID: Scalars['ID']['output'];
+  CountryCode: Scalars['CountryCode']['output'];
+  CountryConnection: Page<CountryRef>;
+  CountryEdge: Omit<CountryEdge, 'node'> & { node: ResolversParentTypes['Country'] };
+  CountryOrder: CountryOrder;
+  CountryProfile: CountryProfileRecord;
+  DateTime: Scalars['DateTime']['output'];
+  DisasterAlert: DisasterAlertRecord;
+  FormerObservation: FormerObservationRecord;
+  Freshness: Freshness;
+  FxRate: FxRateRecord;
+  Health: HealthRecord;
+  Indicator: IndicatorRef;
+  IndicatorConnection: Page<IndicatorRef>;
+  IndicatorEdge: Omit<IndicatorEdge, 'node'> & { node: ResolversParentTypes['Indicator'] };
+  IndicatorOrder: IndicatorOrder;
+  JSON: Scalars['JSON']['output'];
+  Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
+  Observation: ObservationRecord;
+  ObservationChange: ObservationChangeRecord;
+  ObservationChanges: ObservationChangesRecord;
+  ObservationConnection: Page<ObservationRecord>;
+  ObservationEdge: Omit<ObservationEdge, 'node'> & { node: ResolversParentTypes['Observation'] };
+  ObservationOrder: ObservationOrder;
+  Office: OfficeRecord;
+  PageInfo: PageInfo;
+  PlatformVersion: PlatformVersionRecord;
+  Policy: PolicyRecord;
+  PolicyOverview: PolicyOverviewRecord;
+  ProfileIndicator: ProfileIndicatorRecord;
+  Query: Record<PropertyKey, never>;
+  Quota: QuotaRecord;
+  Rank: Rank;
+  Ratio: Omit<Ratio, 'operands'> & { operands: ReadonlyArray<ResolversParentTypes['Observation']> };
+  Signals: SignalsRecord;
+  Source: SourceRef;
+  Subscription: Record<PropertyKey, never>;
+  Term: TermRecord;
+  Ticker: TickerRecord;
+  TickerConnection: Page<TickerRecord>;
+  TickerEdge: Omit<TickerEdge, 'node'> & { node: ResolversParentTypes['Ticker'] };
+  TickerOrder: TickerOrder;
+  TradeFlow: TradeFlowRecord;
+  TradeOverview: TradeOverviewRecord;
+  TradePartner: TradePartnerRecord;
+  TradeProduct: TradeProductRecord;
+  Boolean: Scalars['Boolean']['output'];
+  String: Scalars['String']['output'];
+  Int: Scalars['Int']['output'];
+};
+
+export type DeferDirectiveArgs = {
+  if?: Scalars['Boolean']['input'];
+  label?: Maybe<Scalars['String']['input']>;
+};
+
+export type DeferDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = DeferDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type LookupDirectiveArgs = { };
+
+export type LookupDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = LookupDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type SemanticNonNullDirectiveArgs = {
+  levels?: ReadonlyArray<Scalars['Int']['input']>;
+};
+
+export type SemanticNonNullDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = SemanticNonNullDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type UpstreamDirectiveArgs = {
+  takes: UpstreamTake;
+};
+
+export type UpstreamDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = UpstreamDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type CommodityBenchmarkResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CommodityBenchmark'] = ResolversParentTypes['CommodityBenchmark']> = {
+  commodityKey?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  priceDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  priceValue?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type CountryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Country'] = ResolversParentTypes['Country'], FederationReferenceType extends FederationReferenceTypes['Country'] = FederationReferenceTypes['Country']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Country']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  capital?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  code?: Resolver<ResolversTypes['CountryCode'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  iso3?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<CountryObservationArgs, 'metricKey'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<CountryObservationsArgs, 'latest' | 'scope'>>;
+  observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<CountryObservationsConnectionArgs, 'latest' | 'scope'>>;
+  offices?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Office']>>, ParentType, ContextType>;
+  officialName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  policies?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Policy']>>, ParentType, ContextType, Partial<CountryPoliciesArgs>>;
+  policyOverview?: Resolver<Maybe<ResolversTypes['PolicyOverview']>, ParentType, ContextType, Partial<CountryPolicyOverviewArgs>>;
+  profile?: Resolver<Maybe<ResolversTypes['CountryProfile']>, ParentType, ContextType>;
+  record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
+  region?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  signals?: Resolver<Maybe<ResolversTypes['Signals']>, ParentType, ContextType>;
+  subregion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType>;
+  tradeFlows?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeFlow']>>, ParentType, ContextType, Partial<CountryTradeFlowsArgs>>;
+  tradeOverview?: Resolver<Maybe<ResolversTypes['TradeOverview']>, ParentType, ContextType, Partial<CountryTradeOverviewArgs>>;
+  tradePartners?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradePartner']>>, ParentType, ContextType>;
+  tradeProducts?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeProduct']>>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export interface CountryCodeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['CountryCode'], any> {
+  name: 'CountryCode';
+}
+
+export type CountryConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CountryConnection'] = ResolversParentTypes['CountryConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['CountryEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Country']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type CountryEdgeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CountryEdge'] = ResolversParentTypes['CountryEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+};
+
+export type CountryProfileResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CountryProfile'] = ResolversParentTypes['CountryProfile']> = {
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  indicators?: Resolver<ReadonlyArray<ResolversTypes['ProfileIndicator']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
+  name: 'DateTime';
+}
+
+export type DisasterAlertResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['DisasterAlert'] = ResolversParentTypes['DisasterAlert']> = {
+  alertLevel?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  alertScore?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  eventFromAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  eventKey?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  eventToAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  eventType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  reportUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  severityText?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  severityUnit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  severityValue?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
+};
+
+export type FormerObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FormerObservation'] = ResolversParentTypes['FormerObservation']> = {
+  asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  locationName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  period?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  retrievedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  valueStatus?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type FreshnessResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Freshness'] = ResolversParentTypes['Freshness']> = {
+  fetchedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  reason?: Resolver<Maybe<ResolversTypes['ErrorCode']>, ParentType, ContextType>;
+  stale?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type FxRateResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FxRate'] = ResolversParentTypes['FxRate']> = {
+  baseCurrency?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  countries?: Resolver<ReadonlyArray<ResolversTypes['Country']>, ParentType, ContextType>;
+  quoteCurrency?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  rate?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  rateDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
+};
+
+export type HealthResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Health'] = ResolversParentTypes['Health']> = {
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type IndicatorResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Indicator'] = ResolversParentTypes['Indicator'], FederationReferenceType extends FederationReferenceTypes['Indicator'] = FederationReferenceTypes['Indicator']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Indicator']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  category?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasData?: Resolver<Maybe<ResolversTypes['Boolean']>, ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<IndicatorObservationArgs, 'countryCode'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<IndicatorObservationsArgs, 'latest' | 'scope'>>;
+  observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<IndicatorObservationsConnectionArgs, 'latest' | 'scope'>>;
+  record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
+  sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
+  unit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type IndicatorConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['IndicatorConnection'] = ResolversParentTypes['IndicatorConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['IndicatorEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Indicator']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type IndicatorEdgeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['IndicatorEdge'] = ResolversParentTypes['IndicatorEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
+};
+
+export interface JsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSON'], any> {
+  name: 'JSON';
+}
+
+export type NodeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
+  __resolveType: TypeResolveFn<'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker', ParentType, ContextType>;
+};
+
+export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation'], FederationReferenceType extends FederationReferenceTypes['Observation'] = FederationReferenceTypes['Observation']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Observation']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  change?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType, Partial<ObservationChangeArgs>>;
+  citation?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<ObservationCitationArgs, 'style'>>;
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  freshness?: Resolver<ResolversTypes['Freshness'], ParentType, ContextType>;
+  growthPercent?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType, Partial<ObservationGrowthPercentArgs>>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
+  isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  locationName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  per?: Resolver<Maybe<ResolversTypes['Ratio']>, ParentType, ContextType, RequireFields<ObservationPerArgs, 'metricKey'>>;
+  period?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  rank?: Resolver<Maybe<ResolversTypes['Rank']>, ParentType, ContextType, RequireFields<ObservationRankArgs, 'direction'>>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  retrievedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  source?: Resolver<ResolversTypes['Source'], ParentType, ContextType>;
+  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  valueStatus?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ObservationChangeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChange'] = ResolversParentTypes['ObservationChange']> = {
+  before?: Resolver<Maybe<ResolversTypes['FormerObservation']>, ParentType, ContextType>;
+  formerId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
+  observation?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
+};
+
+export type ObservationChangesResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChanges'] = ResolversParentTypes['ObservationChanges']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  changes?: Resolver<ReadonlyArray<ResolversTypes['ObservationChange']>, ParentType, ContextType>;
+  isWhole?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  revision?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type ObservationConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationConnection'] = ResolversParentTypes['ObservationConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['ObservationEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Observation']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type ObservationEdgeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationEdge'] = ResolversParentTypes['ObservationEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
+};
+
+export type OfficeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Office'] = ResolversParentTypes['Office'], FederationReferenceType extends FederationReferenceTypes['Office'] = FederationReferenceTypes['Office']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Office']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  roleType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  terms?: Resolver<ReadonlyArray<ResolversTypes['Term']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PageInfoResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
+  endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type PlatformVersionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PlatformVersion'] = ResolversParentTypes['PlatformVersion']> = {
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type PolicyResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Policy'] = ResolversParentTypes['Policy']> = {
+  country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType>;
+  documentType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  publishedAt?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
+  status?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  title?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  wikidataId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type PolicyOverviewResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PolicyOverview'] = ResolversParentTypes['PolicyOverview']> = {
+  activePolicyCount?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  latestPolicy?: Resolver<Maybe<ResolversTypes['Policy']>, ParentType, ContextType>;
+  recentPolicies?: Resolver<ReadonlyArray<ResolversTypes['Policy']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type ProfileIndicatorResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ProfileIndicator'] = ResolversParentTypes['ProfileIndicator']> = {
+  indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  period?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
+  unit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  value?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  year?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+};
+
+export type QueryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  countries?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Country']>>, ParentType, ContextType, Partial<QueryCountriesArgs>>;
+  countriesConnection?: Resolver<Maybe<ResolversTypes['CountryConnection']>, ParentType, ContextType, Partial<QueryCountriesConnectionArgs>>;
+  country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType, RequireFields<QueryCountryArgs, 'code'>>;
+  health?: Resolver<Maybe<ResolversTypes['Health']>, ParentType, ContextType>;
+  indicator?: Resolver<Maybe<ResolversTypes['Indicator']>, ParentType, ContextType, RequireFields<QueryIndicatorArgs, 'key'>>;
+  indicators?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Indicator']>>, ParentType, ContextType, Partial<QueryIndicatorsArgs>>;
+  indicatorsConnection?: Resolver<Maybe<ResolversTypes['IndicatorConnection']>, ParentType, ContextType, Partial<QueryIndicatorsConnectionArgs>>;
+  node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
+  nodes?: Resolver<Maybe<ReadonlyArray<Maybe<ResolversTypes['Node']>>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<QueryObservationsArgs, 'latest' | 'scope'>>;
+  observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<QueryObservationsConnectionArgs, 'latest' | 'scope'>>;
+  platformVersion?: Resolver<Maybe<ResolversTypes['PlatformVersion']>, ParentType, ContextType>;
+  policies?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Policy']>>, ParentType, ContextType, Partial<QueryPoliciesArgs>>;
+  quota?: Resolver<Maybe<ResolversTypes['Quota']>, ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType, RequireFields<QuerySourceArgs, 'key'>>;
+  sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
+  ticker?: Resolver<Maybe<ResolversTypes['Ticker']>, ParentType, ContextType, RequireFields<QueryTickerArgs, 'exchangeCode' | 'symbol'>>;
+  tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType, Partial<QueryTickersArgs>>;
+  tickersConnection?: Resolver<Maybe<ResolversTypes['TickerConnection']>, ParentType, ContextType, Partial<QueryTickersConnectionArgs>>;
+  tradeFlows?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeFlow']>>, ParentType, ContextType, Partial<QueryTradeFlowsArgs>>;
+};
+
+export type QuotaResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Quota'] = ResolversParentTypes['Quota']> = {
+  callsThisMinute?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  callsThisMonth?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  minuteResetsAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  monthResetsAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  monthlyRequests?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  plan?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  requestsPerMinute?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  state?: Resolver<ResolversTypes['QuotaState'], ParentType, ContextType>;
+};
+
+export type RankResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Rank'] = ResolversParentTypes['Rank']> = {
+  of?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  position?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type RatioResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Ratio'] = ResolversParentTypes['Ratio']> = {
+  operands?: Resolver<ReadonlyArray<ResolversTypes['Observation']>, ParentType, ContextType>;
+  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type SignalsResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Signals'] = ResolversParentTypes['Signals']> = {
+  commodityBenchmarks?: Resolver<ReadonlyArray<ResolversTypes['CommodityBenchmark']>, ParentType, ContextType>;
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  disasterAlerts?: Resolver<ReadonlyArray<ResolversTypes['DisasterAlert']>, ParentType, ContextType>;
+  fxRates?: Resolver<ReadonlyArray<ResolversTypes['FxRate']>, ParentType, ContextType>;
+  observations?: Resolver<ReadonlyArray<ResolversTypes['Observation']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type SourceResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source'], FederationReferenceType extends FederationReferenceTypes['Source'] = FederationReferenceTypes['Source']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Source']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  lastSuccessfulRefresh?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  nextRun?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
+  url?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type SubscriptionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+  observationsChanged?: SubscriptionResolver<Maybe<ResolversTypes['ObservationChanges']>, "observationsChanged", ParentType, ContextType, RequireFields<SubscriptionObservationsChangedArgs, 'latest'>>;
+  sourceRefreshed?: SubscriptionResolver<Maybe<ResolversTypes['Source']>, "sourceRefreshed", ParentType, ContextType, Partial<SubscriptionSourceRefreshedArgs>>;
+};
+
+export type TermResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Term'] = ResolversParentTypes['Term']> = {
+  endDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  holder?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  startDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  status?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type TickerResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Ticker'] = ResolversParentTypes['Ticker'], FederationReferenceType extends FederationReferenceTypes['Ticker'] = FederationReferenceTypes['Ticker']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Ticker']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  changePercent?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  closePrice?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType>;
+  exchangeCode?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  industry?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  instrumentType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  sector?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  session?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  symbol?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TickerConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TickerConnection'] = ResolversParentTypes['TickerConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['TickerEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Ticker']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type TickerEdgeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TickerEdge'] = ResolversParentTypes['TickerEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Ticker'], ParentType, ContextType>;
+};
+
+export type TradeFlowResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeFlow'] = ResolversParentTypes['TradeFlow']> = {
+  flowType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  partnerCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
+  productCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  reporterCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
+  year?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+};
+
+export type TradeOverviewResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeOverview'] = ResolversParentTypes['TradeOverview']> = {
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type TradePartnerResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradePartner'] = ResolversParentTypes['TradePartner']> = {
+  partnerCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type TradeProductResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeProduct'] = ResolversParentTypes['TradeProduct']> = {
+  productCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type Resolvers<ContextType = GraphContext> = {
+  CommodityBenchmark?: CommodityBenchmarkResolvers<ContextType>;
+  Country?: CountryResolvers<ContextType>;
+  CountryCode?: GraphQLScalarType;
+  CountryConnection?: CountryConnectionResolvers<ContextType>;
+  CountryEdge?: CountryEdgeResolvers<ContextType>;
+  CountryProfile?: CountryProfileResolvers<ContextType>;
+  DateTime?: GraphQLScalarType;
+  DisasterAlert?: DisasterAlertResolvers<ContextType>;
+  FormerObservation?: FormerObservationResolvers<ContextType>;
+  Freshness?: FreshnessResolvers<ContextType>;
+  FxRate?: FxRateResolvers<ContextType>;
+  Health?: HealthResolvers<ContextType>;
+  Indicator?: IndicatorResolvers<ContextType>;
+  IndicatorConnection?: IndicatorConnectionResolvers<ContextType>;
+  IndicatorEdge?: IndicatorEdgeResolvers<ContextType>;
+  JSON?: GraphQLScalarType;
+  Node?: NodeResolvers<ContextType>;
+  Observation?: ObservationResolvers<ContextType>;
+  ObservationChange?: ObservationChangeResolvers<ContextType>;
+  ObservationChanges?: ObservationChangesResolvers<ContextType>;
+  ObservationConnection?: ObservationConnectionResolvers<ContextType>;
+  ObservationEdge?: ObservationEdgeResolvers<ContextType>;
+  Office?: OfficeResolvers<ContextType>;
+  PageInfo?: PageInfoResolvers<ContextType>;
+  PlatformVersion?: PlatformVersionResolvers<ContextType>;
+  Policy?: PolicyResolvers<ContextType>;
+  PolicyOverview?: PolicyOverviewResolvers<ContextType>;
+  ProfileIndicator?: ProfileIndicatorResolvers<ContextType>;
+  Query?: QueryResolvers<ContextType>;
+  Quota?: QuotaResolvers<ContextType>;
+  Rank?: RankResolvers<ContextType>;
+  Ratio?: RatioResolvers<ContextType>;
+  Signals?: SignalsResolvers<ContextType>;
+  Source?: SourceResolvers<ContextType>;
+  Subscription?: SubscriptionResolvers<ContextType>;
+  Term?: TermResolvers<ContextType>;
+  Ticker?: TickerResolvers<ContextType>;
+  TickerConnection?: TickerConnectionResolvers<ContextType>;
+  TickerEdge?: TickerEdgeResolvers<ContextType>;
+  TradeFlow?: TradeFlowResolvers<ContextType>;
+  TradeOverview?: TradeOverviewResolvers<ContextType>;
+  TradePartner?: TradePartnerResolvers<ContextType>;
+  TradeProduct?: TradeProductResolvers<ContextType>;
+};
+
+export type DirectiveResolvers<ContextType = GraphContext> = {
+  defer?: DeferDirectiveResolver<any, any, ContextType>;
+  lookup?: LookupDirectiveResolver<any, any, ContextType>;
+  semanticNonNull?: SemanticNonNullDirectiveResolver<any, any, ContextType>;
+  upstream?: UpstreamDirectiveResolver<any, any, ContextType>;
+};

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { awayState, fetchedState, isAway } from '../cache/backing.ts';
+import type { HeldState, Lease, LeaseState, Leases } from '../cache/store.ts';
+import type { Clock } from '../shared/async/clock.ts';
+import { untilAborted } from '../shared/async/turns.ts';
+import type { InFlight, TenantCache } from './tenant-cache.ts';
+
+type WantedNames = Parameters<InFlight['together']>[0];
+
+/**
+ * Milliseconds that a lease lasts which its holder doesn't renew: so long others wait for a process that was killed.
+ * And the interval at which it is renewed for as long as the fetch goes on: two may fail.
+ */
+const LIFE_MS = 600;
+const RENEWAL_MS = 150;
+
+/** Names of one batch beyond which none is leased: a fetch of so many takes its time to plan and to make anyway. */
+const MAX_NAMES_TOGETHER = 5_000;
+
+/**
+ * Milliseconds, at most, that a name which nobody fetches waits while others are fetching the rest of the batch: mostly
+ * they have been asked for the same, and are about to fetch this too. And the share of a usual fetch's time that it
+ * waits: the wait comes before the fetch, and must not be felt beside it.
+ */
+const MAX_HOLD_MS = 250;
+const HOLD_SHARE = 0.25;
+
+/** Weight of the newest fetch in the usual time of one. */
+const NEWEST_SHARE = 0.2;
+
+/** The first pause between looks at what others fetch, and the longest: each is longer by half than the last. */
+const FIRST_LOOK_MS = 10;
+const MAX_LOOK_MS = 50;
+
+/** @param maxWaitMs the longest that anybody waits for others, in milliseconds */
+export function createInFlight(
+  leases: Leases,
+  cache: TenantCache,
+  clock: Clock,
+  maxWaitMs: number,
+): InFlight {
+  /** Names that this process fetches or is about to, with the state of each. */
+  const own = new Map<string, Promise<LeaseState>>();
+  /** Milliseconds that a fetch usually takes. */
+  let usualMs = MAX_HOLD_MS / HOLD_SHARE;
+
+  /**
+   * Takes leases, but for names that this process has already: those are its own.
+   * @returns the leases that are taken, and the state of each name
+   */
+  async function take(group: string, names: readonly string[], terms: Terms) {
+    const known = names.map((name) => own.get(`${group} ${name}`));
+    const asked = names.filter((_, i) => known[i] === undefined);
+    const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
+    const passedOver = asked.map((name) => terms.seen.get(name) ?? null);
+    const taking =
+      asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { passedOver, isWhole: terms.isWhole });
+    for (const [i, name] of asked.entries()) {
+      own.set(
+        `${group} ${name}`,
+        taking.then((states) => states?.[i] ?? 'own'),
+      );
+    }
+    const states = await taking;
+    for (const [i, name] of asked.entries()) if (states?.[i] !== 'own') own.delete(`${group} ${name}`);
+    const stateOf = new Map<string, LeaseState>();
+    for (const [i, name] of names.entries()) {
+      const mine = known[i];
+      if (mine !== undefined) stateOf.set(name, await mine);
+    }
+    // If the store is lost, each fetches for itself; a lease whose reply was lost may have been taken all the same, and
+    // is ended.
+    for (const [i, name] of asked.entries()) stateOf.set(name, states?.[i] ?? 'own');
+    const leasedNames = states === null ? asked : asked.filter((_, i) => states[i] === 'own');
+    return { stateOf, leased: { ...lease, names: leasedNames } };
+  }
+
+  /** Renews a lease from time to time; returns a function that stops that. */
+  function renewing(lease: Lease): () => void {
+    const passedOver = lease.names.map(() => awayState(lease.holder));
+    let cancel = () => {};
+    const wait = () => {
+      cancel = clock.after(RENEWAL_MS, () => {
+        void leases.take(lease, { passedOver, isWhole: false });
+        wait();
+      });
+    };
+    wait();
+    return () => cancel();
+  }
+
+  async function fetchLeased(wanted: WantedNames, names: readonly string[], lease: Lease): Promise<void> {
+    const isLeased = lease.names.length > 0;
+    const stopRenewing = isLeased ? renewing(lease) : () => {};
+    const startedMs = performance.now();
+    let isFetched = false;
+    try {
+      await wanted.fetch(names);
+      isFetched = true;
+      usualMs += NEWEST_SHARE * (performance.now() - startedMs - usualMs);
+    } finally {
+      for (const name of lease.names) own.delete(`${lease.group} ${name}`);
+      // Nobody waits for it, but all who read a lease as ended find the values that it was for.
+      const end = () => {
+        stopRenewing();
+        void leases.end(lease, isFetched);
+      };
+      if (isLeased) void cache.landed().then(end, end);
+    }
+  }
+
+  async function together(wanted: WantedNames): Promise<void> {
+    const { group, names, signal } = wanted;
+    const startedMs = performance.now();
+    const untilMs = startedMs + maxWaitMs;
+    const holdUntilMs = startedMs + Math.min(MAX_HOLD_MS, HOLD_SHARE * usualMs, maxWaitMs);
+    const fetching: Promise<void>[] = [];
+    const begin = (work: Promise<void>) => {
+      // An error of it is thrown at the end.
+      work.catch(() => {});
+      fetching.push(work);
+    };
+    const seen = new Map<string, HeldState>();
+    let missing = names;
+    while (missing.length > 0) {
+      const isWhole = performance.now() < holdUntilMs;
+      const { stateOf, leased } = await take(group, missing, { seen, isWhole });
+      const { mine, free, away, fetched } = byState(missing, stateOf);
+      if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
+      if (mine.length === missing.length) break;
+      for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
+      // Looks at figures of others at once: they may be too old by now, which a wait for the rest would show late.
+      const lacking = fetched.length === 0 ? [] : await wanted.takeOver(fetched);
+      if (lacking.length > 0) {
+        missing = [...lacking, ...free, ...away];
+        continue;
+      }
+      await untilOver(away, free.length === 0 ? untilMs : holdUntilMs, signal, clock, (still) =>
+        leases.look(group, still),
+      );
+      missing = free.length + away.length === 0 ? [] : await wanted.takeOver([...free, ...away]);
+      if (performance.now() >= untilMs) {
+        if (missing.length > 0) begin(wanted.fetch(missing));
+        break;
+      }
+    }
+    await Promise.all(fetching);
+  }
+
+  return {
+    cache,
+    together: (wanted) =>
+      wanted.names.length > MAX_NAMES_TOGETHER ? wanted.fetch(wanted.names) : together(wanted),
+  };
+}
+
+interface Terms {
+  readonly isWhole: boolean;
+  /** Names that others were at before, with the state in which they are once these have fetched them. */
+  readonly seen: ReadonlyMap<string, HeldState>;
+}
+
+/** @returns the names to fetch, those that nobody fetches, those that others are at, and those that others have fetched */
+function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {
+  const where = (isIt: (state: LeaseState) => boolean) =>
+    names.filter((name) => isIt(states.get(name) ?? 'own'));
+  return {
+    mine: where((state) => state === 'own'),
+    free: where((state) => state === 'free'),
+    away: where(isAway),
+    fetched: where((state) => isHeld(state) && !isAway(state)),
+  };
+}
+
+/** Waits until none of the names is being fetched by others any more, the time is over, or the store is lost. */
+async function untilOver(
+  names: readonly string[],
+  untilMs: number,
+  signal: AbortSignal,
+  clock: Clock,
+  look: (names: readonly string[]) => ReturnType<Leases['look']>,
+): Promise<void> {
+  let away = names;
+  for (let pauseMs = FIRST_LOOK_MS; away.length > 0; pauseMs = Math.min(pauseMs * 1.5, MAX_LOOK_MS)) {
+    const leftMs = untilMs - performance.now();
+    if (leftMs <= 0) return;
+    await untilAborted(clock.sleep(Math.min(pauseMs, leftMs)), signal);
+    const states = await look(away);
+    if (states === null) return;
+    away = away.filter((_, i) => states[i]);
+  }
+}
+
+function isHeld(state: LeaseState): state is HeldState {
+  return state !== 'own' && state !== 'free';
+}
+
+/** Returns the state of a name, found in another state, once its holder has fetched it. */
+function onceFetched(found: HeldState): HeldState {
+  return fetchedState(found.slice(found.indexOf(' ') + 1));
+}

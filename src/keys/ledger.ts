@@ -1,0 +1,490 @@
+import type { CounterSnapshot, Note, SharedCounters, Window } from '../cache/store.ts';
+import { Failure } from '../shared/errors.ts';
+import { numberOf } from '../shared/exact-json.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Interval after a monthly 429 at which one call may go out, to see if the plan has been upgraded since. */
+const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
+
+/** Calls of a minute beyond which one more makes no difference. */
+const PLENTY = 30;
+
+/** Calls that a minute must have left if one of them is a guess: beside a list, and not the last one. */
+const CALLS_WITH_GUESS = 3;
+
+/** Calls a minute of the smallest plan: no plan allows fewer. */
+const SMALLEST_PLAN = 5;
+
+const OWN_SHARE_SPENT =
+  "The store in which gateways count their calls (CACHE_URL) can't be reached, and this gateway has sent its share of the calls that were left of this minute.";
+
+/** Calls that one key has spent, and its plan as the service has told it. Instants are ISO 8601, UTC. */
+export interface QuotaRecord {
+  readonly plan: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyRequests: number | null;
+  readonly callsThisMinute: number;
+  readonly callsThisMonth: number;
+  readonly minuteResetsAt: string;
+  readonly monthResetsAt: string;
+  readonly state: 'OK' | 'MINUTE_SPENT' | 'DAY_SPENT' | 'MONTH_SPENT';
+}
+
+/** Rest of one limit of a plan. */
+export interface RateLimit {
+  readonly name: 'minute' | 'day' | 'month';
+  /** Calls that the plan allows in a window. */
+  readonly most: number;
+  readonly left: number;
+  readonly windowSeconds: number;
+  /** Seconds until the next window begins. */
+  readonly resetSeconds: number;
+}
+
+/**
+ * Calls that one key has spent, and the known facts of its plan. Minutes are fixed windows and months calendar months,
+ * both UTC, as the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
+ */
+export class Account {
+  #minute: number;
+  #callsThisMinute = 0;
+  #acceptedThisMinute = 0;
+  #isMinuteSpent = false;
+  #month: number;
+  #callsThisMonth = 0;
+  #isMonthSpent = false;
+  /** Times that the month was found spent. */
+  #monthsSpent = 0;
+  #plan: string | null = null;
+  #requestsPerMinute: number | null = null;
+  #monthlyRequests: number | null = null;
+  /** True if the service has taken more in a minute than the smallest plan allows. */
+  #isPlanLarger = false;
+  #nextProbeAtMs = 0;
+  /**
+   * Calls of this minute that may still leave without the shared counters; null as long as these are reached. Once it
+   * has been begun so, a minute is gone on with without them: calls that they grant late would come on top.
+   */
+  #leftAlone: number | null = null;
+
+  constructor(nowMs: number) {
+    this.#minute = Math.floor(nowMs / MINUTE_MS);
+    this.#month = monthOf(nowMs);
+  }
+
+  /** Begins a new minute or month if the last one is over. */
+  enter(nowMs: number): this {
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    if (this.#minute !== minute) {
+      this.#minute = minute;
+      this.#callsThisMinute = 0;
+      this.#acceptedThisMinute = 0;
+      this.#isMinuteSpent = false;
+      this.#leftAlone = null;
+      // The clock may have been set back.
+      this.#nextProbeAtMs = Math.min(this.#nextProbeAtMs, nowMs + PROBE_INTERVAL_MS);
+      const month = monthOf(nowMs);
+      if (this.#month !== month) {
+        this.#month = month;
+        this.#callsThisMonth = 0;
+        this.#isMonthSpent = false;
+      }
+    }
+    return this;
+  }
+
+  /**
+   * Returns the state in which a call leaves, by which its answer is judged.
+   * @param isShared true if the shared counters have it
+   */
+  departure(isShared = false) {
+    return { minute: this.#minute, month: this.#month, monthsSpent: this.#monthsSpent, isShared };
+  }
+
+  isIn({ minute }: { readonly minute: number }): boolean {
+    return this.#minute === minute;
+  }
+
+  /** Returns the instant at which a call may leave; not after now if it may at once. */
+  opensAtMs(nowMs: number): number {
+    if (this.#isMonthSpent) return Math.min(this.#nextProbeAtMs, monthEndMs(this.#month));
+    return this.#isSpent() ? this.#minuteEndsAtMs() : nowMs;
+  }
+
+  /** Returns the failure of a call that may not leave: the month is spent, or else the minute. */
+  refusal(nowMs: number, detail?: string, isMonthly = this.#isMonthSpent): Failure {
+    const plan = this.#plan ?? undefined;
+    if (isMonthly) {
+      return new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', {
+        detail,
+        plan,
+        monthlyRequests: this.#monthlyRequests ?? undefined,
+        resetsAt: new Date(monthEndMs(this.#month)).toISOString(),
+      });
+    }
+    const retryAtMs = this.#minuteEndsAtMs();
+    const isByUs = this.#isShareSpent() && !this.#isMinuteSpent && detail === undefined;
+    const words = isByUs ? OWN_SHARE_SPENT : 'The requests of this minute are spent.';
+    return new Failure('RATE_LIMITED', words, {
+      detail,
+      plan,
+      requestsPerMinute: this.#requestsPerMinute ?? undefined,
+      retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)),
+      retryAt: new Date(retryAtMs).toISOString(),
+    });
+  }
+
+  count(calls = 1): void {
+    this.#callsThisMinute += calls;
+    this.#callsThisMonth += calls;
+  }
+
+  /**
+   * Takes a call without the shared counters: no more than half of the calls that they have left, as far as is known,
+   * since another gateway may be doing the same, or go on with them.
+   */
+  takeAlone(): boolean {
+    if (this.#requestsPerMinute !== null) {
+      this.#leftAlone ??= Math.floor(Math.max(0, this.#requestsPerMinute - this.#callsThisMinute) / 2);
+      if (this.#isMinuteSpent || this.#leftAlone === 0) return false;
+      this.#leftAlone -= 1;
+    }
+    this.count();
+    return true;
+  }
+
+  /** True if this minute is gone on with without the shared counters. */
+  get isAlone(): boolean {
+    return this.#leftAlone !== null;
+  }
+
+  /** Takes the shared counts over. Counters that have lost theirs know of fewer calls than this process. */
+  copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
+    const least = this.isAlone ? [this.#callsThisMinute, this.#callsThisMonth] : [0, 0];
+    this.#callsThisMinute = Math.max(callsThisMinute, least[0] ?? 0);
+    this.#callsThisMonth = Math.max(callsThisMonth, least[1] ?? 0);
+    if (note === null) return;
+    this.#setMonthSpent(note.spentMonth === this.#month);
+    this.#plan = note.plan ?? this.#plan;
+    this.#requestsPerMinute = note.requestsPerMinute ?? this.#requestsPerMinute;
+    this.#monthlyRequests = note.monthlyRequests ?? this.#monthlyRequests;
+    this.#isPlanLarger ||= note.isPlanLarger;
+    this.#isMinuteSpent ||= note.spentMinute === this.#minute;
+    this.#nextProbeAtMs = note.nextProbeAtMs;
+  }
+
+  /** Forgets the plan of a month that isn't spent any more: before the next month it takes another plan for that. */
+  #setMonthSpent(isSpent: boolean): void {
+    if (isSpent === this.#isMonthSpent) return;
+    this.#isMonthSpent = isSpent;
+    if (isSpent) this.#monthsSpent += 1;
+    else this.#plan = this.#requestsPerMinute = this.#monthlyRequests = null;
+  }
+
+  /** Returns the facts that other gateways are to know. */
+  note(): Note {
+    return {
+      plan: this.#plan,
+      requestsPerMinute: this.#requestsPerMinute,
+      monthlyRequests: this.#monthlyRequests,
+      isPlanLarger: this.#isPlanLarger,
+      spentMinute: this.#isMinuteSpent ? this.#minute : null,
+      spentMonth: this.#isMonthSpent ? this.#month : null,
+      nextProbeAtMs: this.#nextProbeAtMs,
+    };
+  }
+
+  window(nowMs: number): Window {
+    return { minute: this.#minute, month: this.#month, nowMs };
+  }
+
+  /** Notes that the one call of a spent month is on its way. Returns true if that is news to others. */
+  probe(nowMs: number): boolean {
+    if (this.#isMonthSpent) this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
+    return this.#isMonthSpent;
+  }
+
+  /** Notes that the service took a call. Returns true if that is news to other gateways. */
+  accept(departure: Departure): boolean {
+    // A call that left before the month was found spent doesn't tell that it isn't.
+    const isNews = this.#isMonthSpent && departure.monthsSpent === this.#monthsSpent;
+    const wasLarger = this.#isPlanLarger;
+    if (isNews) this.#setMonthSpent(false);
+    if (this.isIn(departure)) this.#acceptedThisMinute += 1;
+    this.#isPlanLarger ||= this.#acceptedThisMinute > SMALLEST_PLAN;
+    return isNews || this.#isPlanLarger !== wasLarger;
+  }
+
+  /**
+   * Notes that the service refused a call, which says nothing of a minute or month that has begun since.
+   * @returns true if the month is spent
+   */
+  limit(
+    { isMonthly, plan, requestsPerMinute, monthlyRequests }: ReturnType<typeof toldLimits>,
+    nowMs: number,
+    departure: Departure,
+  ): boolean {
+    this.#plan = plan ?? this.#plan;
+    this.#requestsPerMinute = requestsPerMinute ?? this.#requestsPerMinute;
+    this.#monthlyRequests = monthlyRequests ?? this.#monthlyRequests;
+    const isMonthSpent = isMonthly && departure.month === this.#month;
+    if (isMonthSpent) {
+      this.#setMonthSpent(true);
+      this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
+    } else if (this.isIn(departure)) this.#isMinuteSpent = true;
+    return isMonthSpent;
+  }
+
+  isDoubtful(): boolean {
+    const isPlanUnknown = this.#requestsPerMinute === null && !this.#isPlanLarger;
+    return isPlanUnknown && this.#callsThisMinute >= SMALLEST_PLAN;
+  }
+
+  shareLeft(): number | null {
+    if (this.#isMonthSpent || this.#isMinuteSpent || this.#leftAlone === 0) return 0;
+    if (this.#requestsPerMinute === null) return this.#isPlanLarger ? 1 : null;
+    return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
+  }
+
+  /** Tells if half of the minute's calls, and more than a few, are left; or if an unknown plan is a larger one. */
+  hasPlenty(): boolean {
+    if (this.#isMonthSpent || this.#isMinuteSpent) return false;
+    const most = this.#requestsPerMinute;
+    if (most === null) return this.#isPlanLarger;
+    return (this.#leftAlone ?? most - this.#callsThisMinute) >= Math.max(PLENTY, most / 2);
+  }
+
+  /** Tells if the minute has room for a guess beside a list, and for one more call: also if the plan is the smallest. */
+  hasRoomForGuess(): boolean {
+    if (this.#isMonthSpent || this.#isMinuteSpent) return false;
+    const most = this.#requestsPerMinute ?? (this.#isPlanLarger ? Number.POSITIVE_INFINITY : SMALLEST_PLAN);
+    return most - this.#callsThisMinute >= CALLS_WITH_GUESS;
+  }
+
+  quota(): QuotaRecord {
+    return {
+      plan: this.#plan,
+      requestsPerMinute: this.#requestsPerMinute,
+      monthlyRequests: this.#monthlyRequests,
+      callsThisMinute: this.#callsThisMinute,
+      callsThisMonth: this.#callsThisMonth,
+      minuteResetsAt: new Date(this.#minuteEndsAtMs()).toISOString(),
+      monthResetsAt: new Date(monthEndMs(this.#month)).toISOString(),
+      state: this.#isMonthSpent ? 'MONTH_SPENT' : this.#isSpent() ? 'MINUTE_SPENT' : 'OK',
+    };
+  }
+
+  /** Returns the rest of the limits that the service has named. */
+  limits(nowMs: number): readonly RateLimit[] {
+    const limits: RateLimit[] = [];
+    const most = { minute: this.#requestsPerMinute, month: this.#monthlyRequests };
+    if (most.minute !== null) {
+      const leftShared = Math.max(0, most.minute - this.#callsThisMinute);
+      limits.push({
+        name: 'minute',
+        most: most.minute,
+        left: this.#isMonthSpent || this.#isMinuteSpent ? 0 : (this.#leftAlone ?? leftShared),
+        windowSeconds: MINUTE_MS / 1000,
+        resetSeconds: Math.ceil((this.#minuteEndsAtMs() - nowMs) / 1000),
+      });
+    }
+    if (most.month !== null) {
+      const endsAtMs = monthEndMs(this.#month);
+      limits.push({
+        name: 'month',
+        most: most.month,
+        left: this.#isMonthSpent ? 0 : Math.max(0, most.month - this.#callsThisMonth),
+        windowSeconds: (endsAtMs - monthEndMs(this.#month - 1)) / 1000,
+        resetSeconds: Math.ceil((endsAtMs - nowMs) / 1000),
+      });
+    }
+    return limits;
+  }
+
+  #isSpent(): boolean {
+    const most = this.#requestsPerMinute;
+    return this.#isMinuteSpent || this.#isShareSpent() || (most !== null && this.#callsThisMinute >= most);
+  }
+
+  /** Tells if calls are left of the minute, but none that may leave without the shared counters. */
+  #isShareSpent(): boolean {
+    return this.#leftAlone === 0 && this.#callsThisMinute < (this.#requestsPerMinute ?? 0);
+  }
+
+  #minuteEndsAtMs(): number {
+    return (this.#minute + 1) * MINUTE_MS;
+  }
+}
+
+type Departure = ReturnType<Account['departure']>;
+
+/** Returns the month of an instant, in months since year 0, UTC. */
+function monthOf(atMs: number): number {
+  const date = new Date(atMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function monthEndMs(month: number): number {
+  return Date.UTC(Math.floor((month + 1) / 12), (month + 1) % 12, 1);
+}
+
+/** The owner of an account: the tenant, as far as the ledger sees it. */
+type AccountHolder = {
+  /** Names the account where counters are shared. */
+  readonly digest: string;
+  /** Null before the first call. */
+  account: Account | null;
+};
+
+/** Limits of the plans as the service publishes them, for texts that name a plan but not all its figures. */
+const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; monthlyRequests: number }>> = {
+  free: { requestsPerMinute: 5, monthlyRequests: 1_000 },
+  analyst: { requestsPerMinute: 60, monthlyRequests: 250_000 },
+  team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
+};
+
+/** Reads a whole number, with or without marks between its thousands; null for 0, which no plan allows. */
+function figureIn(digits: string): number | null {
+  return numberOf(digits.replace(/[,_]/g, '')) || null;
+}
+
+/**
+ * Reads the text of a 429, completed by the published limits of the plan that it names. The two kinds differ by the phrase
+ * `monthly request limit` alone.
+ */
+function toldLimits(detail: string) {
+  const isMonthly = /monthly request limit/i.test(detail);
+  const plan =
+    /\b(free|analyst|team)\b/i.exec(detail)?.[1] ??
+    /\bplan\b\s*(?:is\s+|key\s+)?[:=]?\s*["'`(]([\w-]+)["'`)]/i.exec(detail)?.[1] ??
+    /["'`]([\w-]+)["'`]\s+plan\b/i.exec(detail)?.[1];
+  const published = PUBLISHED_PLANS[plan?.toLowerCase() ?? ''];
+  const figures = [...detail.matchAll(/\d[\d,_]*/g)].flatMap(([digits]) => figureIn(digits) ?? []);
+  const perMinute = /(\d[\d,_]*)\s*(?:requests?|calls?|req)?\s*(?:per|\/|a|each)\s*min/i.exec(detail)?.[1];
+  const minutely = perMinute === undefined ? figures[0] : figureIn(perMinute);
+  const monthly = figures.length > 0 ? Math.max(...figures) : null;
+  return {
+    isMonthly,
+    plan: plan?.toLowerCase() ?? null,
+    requestsPerMinute: (isMonthly ? null : minutely) ?? published?.requestsPerMinute ?? null,
+    monthlyRequests: (isMonthly ? monthly : null) ?? published?.monthlyRequests ?? null,
+  };
+}
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+/**
+ * Keeps the calls that each key has spent, on its tenant. If gateways share counters, those count, and the ledger is a
+ * copy to decide by at once. Once they can't be reached, a gateway goes on by its own count for the rest of the minute,
+ * and takes no more than half of the calls that its copy shows to be left: another one may be doing the same, or may
+ * still reach them.
+ * Calls of other keys of the same account are not seen; the service's 429 tells.
+ */
+export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null) {
+  function accountOf(tenant: AccountHolder): Account {
+    const nowMs = now();
+    tenant.account ??= new Account(nowMs);
+    return tenant.account.enter(nowMs);
+  }
+
+  /** Has other gateways know the plan that the service has told this one. */
+  function share({ digest }: AccountHolder, account: Account): void {
+    void sharedCounters?.note(digest, account.note());
+  }
+
+  function probe(tenant: AccountHolder, account: Account): void {
+    if (account.probe(now())) share(tenant, account);
+  }
+
+  async function takeShared(counters: SharedCounters, tenant: AccountHolder): Promise<Departure | null> {
+    const window = accountOf(tenant).window(now());
+    const snapshot = await counters.take(tenant.digest, window);
+    const account = accountOf(tenant);
+    const isShared = snapshot?.isTaken ?? false;
+    // Else the call would leave in a minute in which it hasn't been counted.
+    let mayLeave = account.isIn(window);
+    if (mayLeave && snapshot !== null) account.copy(snapshot);
+    if (mayLeave) mayLeave = snapshot !== null && !account.isAlone ? isShared : account.takeAlone();
+    if (!mayLeave) {
+      if (isShared) void counters.putBack(tenant.digest, window);
+      return null;
+    }
+    probe(tenant, account);
+    return account.departure(isShared);
+  }
+
+  /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
+  function limits(tenant: AccountHolder): readonly RateLimit[] {
+    const nowMs = now();
+    return tenant.account?.enter(nowMs).limits(nowMs) ?? [];
+  }
+
+  return {
+    /** Returns the instant at which a call may leave, in milliseconds since the epoch; not after now if at once. */
+    opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
+    refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
+    /**
+     * Bills one call that is to leave now; null if others who share counters have left none until `opensAtMs`, or the
+     * next minute has begun, in which a call may be taken at once.
+     */
+    async take(tenant: AccountHolder): Promise<Departure | null> {
+      if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
+      const account = accountOf(tenant);
+      account.count();
+      probe(tenant, account);
+      return account.departure();
+    },
+    /** Puts a call back that has not left after all; counters that can't be reached then count one too many. */
+    putBack(tenant: AccountHolder, departure: Departure): void {
+      const account = accountOf(tenant);
+      if (account.isIn(departure)) account.count(-1);
+      if (departure.isShared) void sharedCounters?.putBack(tenant.digest, departure);
+    },
+    /** Learns the calls that other gateways have spent. */
+    async refresh(tenant: AccountHolder): Promise<void> {
+      const window = accountOf(tenant).window(now());
+      const snapshot = await sharedCounters?.read(tenant.digest, window);
+      const account = accountOf(tenant);
+      if (snapshot && account.isIn(window)) account.copy(snapshot);
+    },
+    accepted(tenant: AccountHolder, departure: Departure): void {
+      const account = accountOf(tenant);
+      if (account.accept(departure)) share(tenant, account);
+    },
+    /** Notes that the service answered 429 to a call, and the plan that `detail` tells. */
+    limited(tenant: AccountHolder, detail: string, departure: Departure): Failure {
+      const account = accountOf(tenant);
+      const told = toldLimits(detail);
+      const isMonthSpent = account.limit(told, now(), departure);
+      share(tenant, account);
+      return account.refusal(now(), detail, isMonthSpent);
+    },
+    /** Tells if a plan that nobody has named may refuse the next call: the smallest plan's minute is spent. */
+    isDoubtful: (tenant: AccountHolder) => accountOf(tenant).isDoubtful(),
+    quota: (tenant: AccountHolder) => accountOf(tenant).quota(),
+    limits,
+    /** Lists the rest of the limits of the first so many tenants of which anything was named. */
+    recentLimits(tenants: Iterable<AccountHolder>, most: number) {
+      const recent: { readonly tenant: AccountHolder; readonly limits: readonly RateLimit[] }[] = [];
+      for (const tenant of tenants) {
+        if (recent.length === most) break;
+        const named = limits(tenant);
+        if (named.length > 0) recent.push({ tenant, limits: named });
+      }
+      return recent;
+    },
+    /** Returns the share of the minute's calls that is left, from 0 to 1; null if the plan may be the smallest. */
+    shareLeft: (tenant: AccountHolder) => accountOf(tenant).shareLeft(),
+    /** Returns true if so many of the minute's calls are left that one more makes no difference. */
+    hasPlenty: (tenant: AccountHolder) => accountOf(tenant).hasPlenty(),
+    /**
+     * Returns true if a call that may be for nothing may be sent, to save a round trip: if one more makes no difference; or
+     * if no other operation of the key waits to share it, unless it may be the last of the minute.
+     */
+    mayGuess(tenant: AccountHolder & { readonly operations: number }): boolean {
+      const account = accountOf(tenant);
+      return account.hasPlenty() || (tenant.operations <= 1 && account.hasRoomForGuess());
+    },
+  };
+}

@@ -1,0 +1,324 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import type { Store } from '../cache/store.ts';
+import { Flow } from '../shared/async/turns.ts';
+import type { Failure } from '../shared/errors.ts';
+import type { Account } from './ledger.ts';
+
+/** The table that a tenant stands in. */
+interface TenantTable {
+  /** Milliseconds since the epoch, by a clock that never goes back. */
+  readonly now: () => number;
+  /** Notes that the service has answered for the tenant's key. */
+  prove(tenant: Tenant): void;
+}
+
+/** Number of the last generation: never the same twice, so that a key that was forgotten and comes back has none of before. */
+let generations = 0;
+
+/** Names of a tenant's values in the store, by the names that the gateway calls them. */
+interface StoreNames {
+  /** The group that these count together with: when it is too large, all are dropped. */
+  readonly among: object;
+  readonly keys: Map<string, string>;
+}
+
+/** Data calls of a key in the interval that runs and in the one before. */
+export interface Traffic {
+  interval: number;
+  calls: number;
+  callsBefore: number;
+  /** Instant of the last call for the sources, with any outcome; 0 if there was none. */
+  askedAtMs: number;
+}
+
+/** Milliseconds that a key counts as proven after the service's last answer: it gives room, and no data. */
+const PROVEN_MS = 60 * 60_000;
+
+/** The holder of one key, and all that this process knows of it. Each request finds its tenant once. */
+export class Tenant {
+  /** A keyed digest of the key, which names the tenant in stores and metrics. */
+  readonly digest: string;
+  readonly #table: TenantTable;
+  /** The flow of work under the key, while it is proven. */
+  readonly flow = new Flow();
+  /** True once the service has answered for the key, so that it can't be one that anybody has made up. */
+  isKnown = false;
+  /** Calls and operations under way: a tenant that has any is not forgotten. */
+  underWay = 0;
+  /** Operations among these. */
+  operations = 0;
+  /** True once the table has given its place to another. */
+  isForgotten = false;
+  /** Calls that the key has spent, and its plan; null before the first. */
+  account: Account | null = null;
+  /** Calls that wait or are under way, as the gate keeps them; null before the first. */
+  queue: object | null = null;
+  /** Pauses after refusals and failures, as the gate keeps them; null before the first. */
+  pauses: object | null = null;
+  /** Instants of the service's last verdicts, its own or told by others who share the store; 0 for never. */
+  acceptedAtMs = 0;
+  refusedAtMs = 0;
+  /** Instant at which the store was last told. */
+  writtenAtMs = 0;
+  /** The last refusal; null if the service has accepted the key since, or others were told. */
+  refusal: Failure | null = null;
+  /** Changes each time that anything is held for the key, or that the key is refused. */
+  generation = 0;
+  /** Names in the store that are at hand. */
+  names: StoreNames | null = null;
+  /** Data calls, by which a look at the sources is judged; null before the first. */
+  traffic: Traffic | null = null;
+  /** Demands for its figures that wait or are under way, as the pool keeps them; null before the first. */
+  batching: object | null = null;
+  /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
+  #provenUntilMs = 0;
+
+  constructor(digest: string, table: TenantTable = LONE) {
+    this.digest = digest;
+    this.#table = table;
+    this.renew();
+  }
+
+  /** True if there is no key of the service. */
+  get isNobody(): boolean {
+    return this.digest === NO_KEY;
+  }
+
+  /**
+   * True if the service has accepted the key lately. Anybody can make up keys, so a caller who has not shown a good one
+   * gets little of the memory and of the processor, and takes none away from callers who have.
+   */
+  get isProven(): boolean {
+    return this.#provenUntilMs > 0 && this.#table.now() <= this.#provenUntilMs;
+  }
+
+  /** Begins a new generation. */
+  renew(): void {
+    generations += 1;
+    this.generation = generations;
+  }
+
+  /** Notes that the service has accepted the key, at an instant. */
+  accept(atMs = this.#table.now()): void {
+    this.#provenUntilMs = atMs + PROVEN_MS;
+    this.prove();
+  }
+
+  /** Notes that the service has refused the key. */
+  refuse(): void {
+    this.#provenUntilMs = 0;
+  }
+
+  /** Notes that the service has answered for the key. */
+  prove(): void {
+    if (!this.isKnown) this.#table.prove(this);
+  }
+}
+
+/** The table of a tenant that stands in none. */
+const LONE: TenantTable = {
+  now: Date.now,
+  prove(tenant) {
+    tenant.isKnown = true;
+  },
+};
+
+/** The owner of data that anybody may read. */
+export const PUBLIC = new Tenant('public');
+PUBLIC.prove();
+
+/** Digest of callers who bring no key. */
+const NO_KEY = 'none';
+
+/** Tenants that are remembered at once. */
+const MOST = { known: 10_000, others: 2_000 };
+
+/** Headers whose tenants are at hand: a digest takes as long to make as a kept answer takes to find. */
+const MAX_AT_HAND = 256;
+
+/** Tenants in the order of their last use, so many at the most. */
+class Remembered {
+  readonly #most: number;
+  readonly #byDigest = new Map<string, Tenant>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  find(digest: string): Tenant | undefined {
+    return this.#byDigest.get(digest);
+  }
+
+  /** Takes a tenant in as the one that was last in use; of the others, the idle one that was the longest ago may go for it. */
+  put(tenant: Tenant): void {
+    if (!this.#byDigest.delete(tenant.digest) && this.#byDigest.size >= this.#most) this.#forgetOne();
+    this.#byDigest.set(tenant.digest, tenant);
+  }
+
+  delete(tenant: Tenant): void {
+    this.#byDigest.delete(tenant.digest);
+  }
+
+  all(): MapIterator<Tenant> {
+    return this.#byDigest.values();
+  }
+
+  #forgetOne(): void {
+    for (const tenant of this.#byDigest.values()) {
+      if (tenant.underWay > 0) continue;
+      this.delete(tenant);
+      tenant.isForgotten = true;
+      return;
+    }
+  }
+}
+
+/**
+ * All tenants of this process, within bounds: keys that the service has answered for apart from keys that anybody can
+ * have made up, so that none of the latter takes the place of one of the former. The tenant that was in use the longest
+ * ago goes first, with all that is known of it.
+ */
+export class Tenants implements TenantTable {
+  readonly now: () => number;
+  readonly #digest: (authorization: string) => string;
+  readonly #known = new Remembered(MOST.known);
+  readonly #others = new Remembered(MOST.others);
+  /** Tenants by the headers that were last in use. */
+  readonly #atHand = new Map<string, Tenant>();
+  /** The tenant that was last in use: nothing takes its place before another one is. */
+  #last: Tenant | null = null;
+
+  /** @param digest makes the digest of an `Authorization` header */
+  constructor(digest: (authorization: string) => string, now: () => number) {
+    this.#digest = digest;
+    this.now = now;
+  }
+
+  /** Finds the tenant that an `Authorization` header names; null names nobody, and so does what looks like an issued key. */
+  of(authorization: string | null): Tenant {
+    if (authorization === null) return this.named(NO_KEY);
+    const atHand = this.#atHand.get(authorization);
+    if (atHand !== undefined && !atHand.isForgotten) {
+      this.#use(atHand);
+      return atHand;
+    }
+    const tenant = this.named(looksIssued(authorization) ? NO_KEY : this.#digest(authorization));
+    if (this.#atHand.size >= MAX_AT_HAND) this.#atHand.clear();
+    this.#atHand.set(authorization, tenant);
+    return tenant;
+  }
+
+  /** Finds a tenant by its digest, and remembers one that is new. */
+  named(digest: string): Tenant {
+    const found = this.find(digest);
+    if (found !== undefined) return found;
+    const tenant = new Tenant(digest, this);
+    this.#use(tenant);
+    return tenant;
+  }
+
+  /** Finds a tenant by its digest; undefined if it isn't remembered. */
+  find(digest: string): Tenant | undefined {
+    if (this.#last?.digest === digest) return this.#last;
+    const tenant = this.#known.find(digest) ?? this.#others.find(digest);
+    if (tenant !== undefined) this.#use(tenant);
+    return tenant;
+  }
+
+  prove(tenant: Tenant): void {
+    tenant.isKnown = true;
+    this.#others.delete(tenant);
+    // One that was forgotten may have come back as another.
+    if (this.#known.find(tenant.digest) !== undefined) return;
+    tenant.isForgotten = false;
+    this.#last = null;
+    this.#use(tenant);
+  }
+
+  /** Forgets the digests of headers, since they are made in another way from now on. */
+  rename(): void {
+    this.#atHand.clear();
+  }
+
+  /** Gives all tenants. */
+  *all(): Generator<Tenant, void> {
+    yield* this.#known.all();
+    yield* this.#others.all();
+  }
+
+  /** Lists the tenants that the service has answered for, the most recently used first. */
+  known(): readonly Tenant[] {
+    return [...this.#known.all()].reverse();
+  }
+
+  #use(tenant: Tenant): void {
+    if (tenant === this.#last) return;
+    (tenant.isKnown ? this.#known : this.#others).put(tenant);
+    this.#last = tenant;
+  }
+}
+
+/** What an issued key begins with, however it is quoted or escaped; as it stands, even in the middle of a word. */
+const ISSUED = [/(?<![0-9a-z])cgk[^0-9a-z]/i, /cgk_/];
+
+/** Times that a header may be encoded for an address. */
+const MOST_ENCODED = 3;
+
+/**
+ * Tells if a header holds something that looks like a key of a gateway's own, in any spelling, which is no key of the
+ * service: it goes to nobody, whether this gateway issues keys or not.
+ */
+export function looksIssued(authorization: string): boolean {
+  let text = authorization;
+  for (let times = 0; times < MOST_ENCODED; times += 1) {
+    if (ISSUED.some((form) => form.test(text)) || /cgk_/i.test(inBase64(text))) return true;
+    if (!text.includes('%')) return false;
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+      String.fromCharCode(Number.parseInt(digits, 16)),
+    );
+  }
+  return false;
+}
+
+/** Decodes the last word of a header, as Basic has it. */
+function inBase64(text: string): string {
+  return Buffer.from(text.slice(text.lastIndexOf(' ') + 1), 'base64').toString('latin1');
+}
+
+/** Bytes of a pepper that nobody chose. */
+const PEPPER_BYTES = 32;
+
+/**
+ * Opens the table of tenants, named by keyed digests of the `Authorization` header, the same for all spellings of its
+ * scheme. Gateways that share a store must agree on the pepper: if none is given, the first of them makes one and
+ * leaves it in the store; without a store it lives as long as the process. If the store could not be reached, or has
+ * lost it, the pepper is read again as soon as the store is back, since others may have left another there.
+ */
+export async function openTenants(
+  pepper: string | undefined,
+  store: Store | null,
+  now: () => number,
+): Promise<Tenants> {
+  let text = pepper ?? randomBytes(PEPPER_BYTES).toString('base64url');
+  /** The pepper as a key, since a text would be made one for each digest. */
+  let secret = createSecretKey(text, 'utf8');
+  const tenants = new Tenants(
+    (authorization) => createHmac('sha256', secret).update(sameHowever(authorization)).digest('base64url'),
+    now,
+  );
+  if (pepper === undefined && store !== null) {
+    const agree = async () => {
+      text = (await store.first('pepper', text)) ?? text;
+      secret = createSecretKey(text, 'utf8');
+      tenants.rename();
+    };
+    await agree();
+    store.onReturn(() => void agree());
+  }
+  return tenants;
+}
+
+/** Spells the scheme in one way, with one blank before the key. */
+function sameHowever(authorization: string): string {
+  return authorization.replace(/^bearer +/i, 'Bearer ');
+}

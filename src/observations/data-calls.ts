@@ -1,0 +1,606 @@
+import { makeCall, type Send, type Sending, tracing } from '../service/call.ts';
+import type { Ask } from '../service/client.ts';
+import { observations } from '../service/endpoints.ts';
+import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
+import { excerpt, Failure } from '../shared/errors.ts';
+import { numberOf } from '../shared/exact-json.ts';
+import type { createRefusedNames, ObservationEntries, Outcome } from './entries.ts';
+import {
+  isWithin,
+  keyOf,
+  type Mode,
+  type Pair,
+  pairKey,
+  pairKeys,
+  pairsOf,
+  type Rectangle,
+  type RowsOf,
+  widened,
+  type YearRange,
+} from './planner/demand.ts';
+import {
+  DEFAULT_MAX_ROWS,
+  type Dimension,
+  type Facts,
+  type Learned,
+  mayNameYears,
+} from './planner/learned.ts';
+import { expectedRows, inWhole, type Planning, type PlanPart } from './planner/modes.ts';
+import { putInOrder } from './planner/newest.ts';
+
+/**
+ * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
+ * question, and rows that it lacks may be there all the same. Metrics that differ in case alone are one here.
+ */
+function strayIn(
+  list: ObservationList,
+  figures: Iterable<readonly ObservationRecord[]>,
+  rectangle: Rectangle,
+): Failure | null {
+  const codes = new Set(rectangle.countryCodes.map((code) => code.toUpperCase()));
+  const keys = new Set(rectangle.metricKeys.map((key) => key.toLowerCase()));
+  const isStray = ({ countryCode, metricKey }: NamedRow) =>
+    (countryCode !== null && !codes.has(countryCode.toUpperCase())) ||
+    (metricKey !== null && !keys.has(metricKey) && !keys.has(metricKey.toLowerCase()));
+  for (const rows of figures) {
+    const row = rows[0];
+    if (row !== undefined && isStray(row)) return strayRows(row);
+  }
+  const other = list.blanks.find(isStray) ?? list.faults.find(isStray);
+  return other === undefined ? null : strayRows(other);
+}
+
+interface NamedRow {
+  readonly countryCode: string | null;
+  readonly metricKey: string | null;
+}
+
+function strayRows({ countryCode, metricKey }: NamedRow): Failure {
+  return new Failure(
+    'UPSTREAM_INVALID_RESPONSE',
+    'The service answered with rows that nobody asked for and none of these: that is no word on what it holds.',
+    {
+      route: observations.route,
+      detail: excerpt(`rows that nobody asked for, such as ${countryCode ?? '?'} ${metricKey ?? '?'}`),
+    },
+  );
+}
+
+/** The answer to a data call that brought rows. */
+export interface Rows {
+  readonly isRefused: false;
+  readonly list: ObservationList;
+  readonly groups: Groups;
+  /** The reason why a pair without rows may have some: the answer has rows that nobody asked for. Null if it has none. */
+  readonly stray: Failure | null;
+  readonly limit: number | undefined;
+  /** The facts of the service as this answer has left them. */
+  readonly facts: Readonly<Facts>;
+  /** The years of all rows, if the call named any; null if it asked for whole series. */
+  readonly years: YearRange | null;
+  readonly receivedAt: number;
+}
+
+/** A data call that was refused, and its outcome for the pairs. */
+export interface Refusal {
+  readonly isRefused: true;
+  /** Empty if the service says that there is nothing (404), a failure if it says that the call is wrong. */
+  readonly outcome: Outcome;
+  readonly detail: string;
+  /** The reason why a 404 proves nothing by itself; left out if its words name anything that was asked for. */
+  readonly stray?: Failure;
+  readonly receivedAt: number;
+}
+
+type Reply = Rows | Refusal;
+
+/** The rows of an answer by the pairs of the call, as `pairKey` names them. */
+interface Groups {
+  /** Rows with a figure. */
+  readonly figures: ReadonlyMap<string, ObservationRecord[]>;
+  /** Number of rows without a figure; a pair that has none is left out. */
+  readonly blanks: ReadonlyMap<string, number>;
+  /** Returns the call's spelling of a metric that the service spells in another case. */
+  readonly askedKeyOf: (metricKey: string) => string;
+}
+
+/** A rectangle, and the query for its pairs. */
+interface DataQuery {
+  readonly mode: Mode;
+  readonly rectangle: Rectangle;
+  readonly limit?: number | undefined;
+  readonly named?: YearRange | null | undefined;
+}
+
+/** A rectangle to ask for: of all years, or of some alone. */
+interface Asked {
+  readonly mode: Mode;
+  readonly rectangle: Rectangle;
+  readonly years: YearRange | null;
+  readonly rowsOf: RowsOf;
+}
+
+/** Makes data calls, and learns from their answers how the service behaves. */
+export function createDataCalls({ send, learned, now }: CallParts) {
+  async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
+    const { mode, rectangle, limit, named } = query;
+    const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
+    const params = { ...rectangle, latest: mode === 'latest', limit, ...years };
+    const call = makeCall(observations, params);
+    try {
+      const answer = await send(call, sending);
+      const { receivedAt } = answer;
+      if (answer.status === 404) {
+        const { body, stray } = answer;
+        if (stray !== undefined && body === undefined) throw stray;
+        const { detail } = body as { readonly detail: string };
+        return { isRefused: true, outcome: [], detail, ...(stray && { stray }), receivedAt };
+      }
+      const list = tracing(sending.trace, 'decode', () =>
+        observations.decode(answer.body, params, receivedAt),
+      );
+      const facts = learned.noteAnswer(rectangle, limit, list);
+      const groups = groupRows(list, rectangle);
+      const stray = strayIn(list, groups.figures.values(), rectangle);
+      return { isRefused: false, list, groups, stray, limit, facts, years: null, receivedAt };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
+      return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
+    }
+  }
+
+  /** Makes one call, with `limit` if it may be needed. If that is refused, asks again with a lower limit or none. */
+  async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
+    const { mode, rectangle, years } = asked;
+    const named = years && widened(years);
+    const asking = (most?: number) => ask({ mode, rectangle, limit: most, named }, sending);
+    const isForLimit = (refusal: Refusal) =>
+      named === null ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
+    const reply = await asking(limit);
+    if (!reply.isRefused || !isForLimit(reply)) return reply;
+    const highest = highestLimitIn(reply.detail, limit);
+    if (highest !== null) {
+      const lower = await asking(highest);
+      if (!lower.isRefused || !isForLimit(lower)) {
+        learned.learn({ maxRows: highest });
+        return lower;
+      }
+    }
+    const plain = await asking();
+    if (!plain.isRefused) {
+      learned.learn({ limitParam: 'refused' });
+      learned.learn({ refusedLimit: limit });
+    }
+    return plain;
+  }
+
+  /** The limit to ask with; undefined for none. */
+  function limitFor({ mode, years, rectangle, rowsOf }: Asked, mayTry: boolean): number | undefined {
+    const { limitParam, maxRows, defaultRows } = learned.facts();
+    if (limitParam === 'accepted') return maxRows;
+    if (!mayTry || limitParam === 'refused') return undefined;
+    const isKnown = (code: string, key: string) =>
+      years === null ? learned.knowsSeries(code, key) : learned.knowsWithin(code, key, widened(years));
+    // The latest figure of a pair is one row.
+    const rows = mode === 'latest' ? cellsOf(rectangle) : expectedRows(rectangle, rowsOf);
+    const mayBeLong = rows >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
+    return mayBeLong ? maxRows : undefined;
+  }
+
+  /**
+   * Makes one data call, with `limit` if more than a default page is expected and the service may know it.
+   * @param mayTry true if the call may find out if the service takes `limit`
+   */
+  async function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
+    const { mode, rectangle, years } = asked;
+    const limit = limitFor(asked, mayTry);
+    const reply =
+      limit === undefined
+        ? await ask({ mode, rectangle, named: years && widened(years) }, sending)
+        : await askWithLimit(asked, sending, limit);
+    return years === null || reply.isRefused ? reply : { ...reply, years };
+  }
+
+  /** True if a call may have been refused for its `limit`: if limits are taken, only if the words say so. */
+  function mayBeForLimit({ outcome, detail }: Refusal): boolean {
+    if (!(outcome instanceof Error)) return false;
+    return isAboutLimit(detail) || learned.facts().limitParam !== 'accepted';
+  }
+
+  /**
+   * Tells if an answer has to be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
+   * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
+   */
+  async function isCutShort(
+    { mode, rectangle }: DataQuery,
+    { list, groups, limit, facts }: Rows,
+    sending: Sending,
+  ): Promise<boolean> {
+    const { received, meta } = list;
+    const isEveryPairPresent = () =>
+      mode === 'latest' && pairKeys(pairsOf(rectangle)).every(isPresentIn(groups));
+    const looksCut = ({ totals, limitEffect }: Facts) => {
+      if (meta.total !== null && meta.total > received) return true;
+      if (meta.total !== null && totals === 'true') return false;
+      return isAtLimit(received, meta.limit, limit, limitEffect) && !isEveryPairPresent();
+    };
+    if (!looksCut(facts)) return false;
+    const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
+    if (isTold || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
+    // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
+    const one = await ask({ mode, rectangle, limit: 1 }, sending);
+    learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
+    return looksCut(learned.facts());
+  }
+
+  return { ask, askFor, isCutShort };
+}
+
+/** True if an answer is exactly as long as a limit that applied, as the service says (`told`) or else by its effect. */
+function isAtLimit(
+  received: number,
+  told: number | null,
+  asked: number | undefined,
+  effect: Facts['limitEffect'],
+): boolean {
+  if (told !== null) return received >= told;
+  if (asked !== undefined && effect === 'heeded') return received >= asked;
+  const isAsLong = effect === 'unknown' && received === asked;
+  return received > 0 && (isAsLong || received === DEFAULT_MAX_ROWS);
+}
+
+function everyPair(
+  { countryCodes, metricKeys }: Rectangle,
+  test: (code: string, key: string) => boolean,
+): boolean {
+  return countryCodes.every((code) => metricKeys.every((key) => test(code, key)));
+}
+
+const isPresentIn =
+  ({ figures, blanks }: Groups) =>
+  (key: string) =>
+    figures.has(key) || blanks.has(key);
+
+function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
+  const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
+  const keysOf = (some: readonly Pair[]) =>
+    pairKeys(
+      some.every(({ metricKey }) => askedKeyOf(metricKey) === metricKey)
+        ? some
+        : some.map(({ countryCode, metricKey }) => ({ countryCode, metricKey: askedKeyOf(metricKey) })),
+    );
+  const figures = new Map<string, ObservationRecord[]>();
+  const keys = keysOf(rows);
+  for (let i = 0; i < rows.length; i += 1) {
+    const row = rows[i] as ObservationRecord;
+    const key = keys[i] as string;
+    const group = figures.get(key);
+    if (group === undefined) figures.set(key, [row]);
+    else group.push(row);
+  }
+  for (const group of figures.values()) if (group.length > 1) putInOrder(group);
+  const counts = new Map<string, number>();
+  for (const key of keysOf(blanks)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return { figures, blanks: counts, askedKeyOf };
+}
+
+/**
+ * Finds the metric of the call that a row's metric is: the one of the same spelling, or the one that differs in case
+ * alone and has no row in its own spelling. (No call asks for two that differ in case alone.)
+ */
+function createKeyMatch(
+  asked: readonly string[],
+  ...rows: readonly (readonly { readonly metricKey: string }[])[]
+): Groups['askedKeyOf'] {
+  const exact = new Set(asked);
+  let byFold: Map<string, string> | undefined;
+  function matchByFold(metricKey: string): string {
+    if (byFold === undefined) {
+      const came = new Set(rows.flatMap((some) => some.map((row) => row.metricKey)));
+      byFold = new Map(asked.filter((key) => !came.has(key)).map((key) => [key.toLowerCase(), key]));
+    }
+    return byFold.get(metricKey.toLowerCase()) ?? metricKey;
+  }
+  return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
+}
+
+/**
+ * Learns the length of a series, or the number of its rows that a call for some years brings.
+ * @param sent number of rows, with those that have no figure
+ */
+export function learnLength(
+  { countryCode, metricKey }: Pair,
+  years: YearRange | null,
+  rows: readonly ObservationRecord[],
+  sent: number,
+  learned: Learned,
+): void {
+  if (years !== null) {
+    learned.learnWithin(countryCode, metricKey, widened(years), sent);
+    return;
+  }
+  let span: { readonly from: number; readonly to: number } | null = null;
+  for (const { year } of rows) {
+    if (span === null) span = { from: year, to: year };
+    else if (year < span.from || year > span.to) {
+      span = { from: Math.min(span.from, year), to: Math.max(span.to, year) };
+    }
+  }
+  learned.learnSeries(countryCode, metricKey, sent, span);
+}
+
+/** Number of rows of a pair in an answer, with a figure or without. */
+export function sentOf({ figures, blanks }: Groups, key: string): number {
+  return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
+}
+
+/** True if the service's words are about a limit: they name it, or a number that may not be larger. */
+function isAboutLimit(detail: string): boolean {
+  return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
+}
+
+/** True if, by the service's words, a call that named years was refused for its limit; else it may be for the years. */
+function isForLimitAlone({ outcome, detail }: Refusal): boolean {
+  return outcome instanceof Error && isAboutLimit(detail) && !/year/i.test(detail);
+}
+
+/** The highest limit below the refused one that the service's words name; null if they name none. */
+function highestLimitIn(detail: string, asked: number): number | null {
+  if (!isAboutLimit(detail)) return null;
+  const figures = [...detail.matchAll(/\b\d+\b/g)]
+    .flatMap(([digits]) => numberOf(digits) ?? [])
+    .filter((n) => n > 1 && n < asked);
+  return figures.length === 0 ? null : Math.max(...figures);
+}
+
+/**
+ * The outcome of a pair: its rows, a failure, or `'no figure'` if the latest row holds no value, so that the latest figure
+ * stands further back in the series.
+ */
+export type PairOutcome = Outcome | 'no figure';
+
+/** Pairs of one mode that are to be fetched. */
+export interface PairsToFetch extends PlanPart {
+  /** Says that the call for a task is under way, and may answer further demands; left out if nobody listens. */
+  readonly onTask?: ((task: Task) => void) | undefined;
+  /** Settles pairs that a call has answered, by the places of their outcomes. */
+  readonly settle: (pairs: readonly Pair[], outcomes: readonly PairOutcome[]) => void;
+  /** Pairs of the cut answer that these are a part of; left out if they are of none. */
+  readonly partOf?: number | undefined;
+  /** Number of times that they were asked for again since, and were no fewer. */
+  readonly round: number;
+  readonly search: NameSearch;
+}
+
+/** A rectangle to fetch, and the pairs that it answers. */
+export interface Task extends PairsToFetch {
+  readonly rectangle: Rectangle;
+  /** Replaced, not changed: pairs may join the first ones for as long as the task is open. */
+  pairs: readonly Pair[];
+  /** True until the answer has come. */
+  isOpen: boolean;
+  /**
+   * Gathers parts of a refused call of which a 404 names nothing; left out while none is looked into. It says that there
+   * is nothing of them if the route has answered anything else.
+   */
+  readonly unproven?: { readonly part: Task; readonly refusal: Refusal; readonly stray: Failure }[];
+  /** Has some of the pairs covered anew, and fetched through all stages. */
+  readonly replan: (
+    pairs: readonly Pair[],
+    changes?: Partial<Pick<PairsToFetch, 'years' | 'rowsOf' | 'partOf' | 'round'>>,
+  ) => Promise<FetchedRows>;
+}
+
+/** The state of the search for refused names in one fetch: all of its tasks share it. */
+export interface NameSearch {
+  /** Further refusals that may be looked into; undefined before the first. */
+  refusalsLeft: number | undefined;
+  /** True if the service's own list of such names has been asked for. */
+  readonly isListAsked: Record<Dimension, boolean>;
+  /** Set once a call that named years was refused without words that tell the reason. */
+  isRefusedWithYears: boolean;
+  /** Set once any of the calls was answered with rows, so that the route is there. */
+  isAnswered: boolean;
+}
+
+/** The rows that came for pairs. */
+export interface FetchedRows {
+  /** Number of them, with those that have no figure. */
+  readonly rows: number;
+  /** True if `rows` counts everything; else it is no count to prove anything by. */
+  readonly isWhole: boolean;
+}
+
+export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
+export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
+
+/** Fetches a rectangle, and settles its pairs. Each failure is settled, so that no `Failure` is thrown. */
+type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
+
+/** The ways to make good what a call did not bring. */
+export interface Repair {
+  /** Gets the rest of a cut answer; throws Failure UPSTREAM_INCOMPLETE if it can't be had. */
+  cut(task: Task, answer: Rows, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
+  /** Finds the names for which a call was refused, and fetches the others. */
+  refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
+}
+
+/** The parts of the stage that makes calls. */
+export interface CallParts extends Planning {
+  /** Sends a call to the service, by all stages on the way there. */
+  readonly send: Send;
+  readonly now: () => number;
+  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
+  readonly keep: ObservationEntries['keep'];
+  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
+  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
+}
+
+/** The parts that a repair takes besides. */
+export interface RepairParts extends CallParts {
+  /** Asks for lists, and has `learned` note the names in them. */
+  readonly ask: Ask;
+  readonly entries: ObservationEntries;
+  readonly refusedNames: ReturnType<typeof createRefusedNames>;
+}
+
+/** The means of a repair: further calls, and the parts of the stage. */
+export interface RepairMeans extends RepairParts {
+  readonly calls: ReturnType<typeof createDataCalls>;
+  readonly fetch: FetchTask;
+  /** Hands out an answer to a task, or has the rest of it fetched. */
+  readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;
+}
+
+/** Fetches a task by one call, and hands its rows to the pairs. A cut answer, or a refusal, enters a repair. */
+export function called(parts: RepairParts, { cut, refused }: Repair): FetchTask {
+  const { learned } = parts;
+  const calls = createDataCalls(parts);
+  const means: RepairMeans = {
+    ...parts,
+    calls,
+    fetch: (task, sending) =>
+      settlingFailures(task, async () => {
+        if (task.years !== null && !mayNameYears(learned.facts())) return askInWhole(closed(task), parts);
+        const reply = await calls.askFor(task, sending).finally(() => closed(task));
+        task.search.isAnswered ||= !reply.isRefused;
+        if (reply.isRefused) return refused(task, reply, sending, means);
+        const isUsable = task.years === null || learnYears(reply, task.years, learned);
+        return isUsable ? means.receive(task, reply, sending) : askInWhole(task, parts);
+      }),
+    receive: (task, answer, sending) =>
+      settlingFailures(task, async () => {
+        if (!(await calls.isCutShort(task, answer, sending))) return handOut(task, answer, sending, parts);
+        return task.pairs.length === 0 ? NOT_WHOLE : cut(task, answer, sending, means);
+      }),
+  };
+  return means.fetch;
+}
+
+/** Fetches pairs, and settles every one of them with a failure that is thrown on the way. */
+export async function settlingFailures(
+  task: PairsToFetch,
+  fetch: () => Promise<FetchedRows>,
+): Promise<FetchedRows> {
+  try {
+    return await fetch();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    settleAs(task, task.pairs, error);
+    return NOT_WHOLE;
+  }
+}
+
+/** Settles pairs that have the same outcome. */
+export function settleAs({ settle }: PairsToFetch, pairs: readonly Pair[], outcome: PairOutcome): void {
+  if (pairs.length === 0) return;
+  settle(
+    pairs,
+    pairs.map(() => outcome),
+  );
+}
+
+/** Has no further pairs join a task: those that have joined are all that it settles. */
+function closed(task: Task): Task {
+  task.isOpen = false;
+  return task;
+}
+
+/** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */
+function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
+  return task.replan(task.pairs, inWhole(task.pairs, planning));
+}
+
+/**
+ * True if an answer to a call that named years can be used. Learns from it if the service takes years. An answer with
+ * rows of other years may be one of whole series, and so may one without: it is used if it would show that it was cut.
+ * The call was not planned for the rows of whole series, so its length alone says nothing.
+ */
+function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
+  const { list } = answer;
+  const isHeeded = list.rows.every(({ year }) => isWithin(widened(years), year));
+  const isTold = wouldTellOfCut(answer, learned.facts());
+  if (!isHeeded || !isTold) learned.learn({ yearsParam: 'ignored' });
+  else if (list.rows.length > 0) learned.learn({ yearsParam: 'accepted' });
+  return isTold;
+}
+
+/** True if an answer would tell that it was cut: by a total that has proved true, or a limit that applied. */
+function wouldTellOfCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boolean {
+  const { received, meta } = list;
+  if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
+  return meta.total !== null && (totals === 'true' || meta.total > received);
+}
+
+/** Settles the pairs of a whole answer; throws Failure if the pair of a faulty row can't be told. */
+function handOut(
+  { mode, rectangle, pairs, settle }: Task,
+  { list, groups, stray, years, receivedAt }: Rows,
+  sending: Sending,
+  { learned, keep, onRows }: CallParts,
+): FetchedRows {
+  const { figures } = groups;
+  const [unknown] = list.unknown;
+  if (unknown !== undefined) {
+    sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: unknown.detail });
+  }
+  const faulty = faultsIn(list.faults, groups);
+  const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
+  const asked = pairs.length === cellsOf(rectangle) ? pairs : pairsOf(rectangle);
+  const all = stray === null ? asked : asked.filter((pair) => isProven(nameOf(pair)));
+  if (mode === 'series') {
+    for (const pair of all) {
+      const key = nameOf(pair);
+      learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
+    }
+  }
+  // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
+  if (unknown === undefined) {
+    const sound = all.filter((pair) => !faulty.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
+    const kept = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
+    keep(sending.caller.tenant, { mode, years }, kept, receivedAt);
+  }
+  // Rows that belong to no pair count with the wanted ones.
+  const ofNoPair = list.received - list.rows.length - list.blanks.length;
+  let rows = ofNoPair;
+  const outcomes = pairs.map((pair): PairOutcome => {
+    const key = nameOf(pair);
+    const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
+    rows += sentOf(groups, key);
+    return failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? []));
+  });
+  settle(pairs, outcomes);
+  onRows?.(list.received, list.received - rows + ofNoPair);
+  return { rows, isWhole: true };
+}
+
+/** Names a pair: one that is a demand has its name at hand. */
+function nameOf(pair: Pair): string {
+  return pair.pairKey ?? keyOf(pair);
+}
+
+/** True if the latest row holds no value: the latest figure stands further back. */
+function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {
+  return mode === 'latest' && blanks.has(key) && !figures.has(key);
+}
+
+export function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
+  return countryCodes.length * metricKeys.length;
+}
+
+/** @throws Failure if the pair of a row that breaks the specification can't be told */
+function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
+  const byPair = new Map<string, Failure>();
+  for (const { countryCode, metricKey, failure } of faults) {
+    if (countryCode === null || metricKey === null) throw failure;
+    byPair.set(pairKey(countryCode, askedKeyOf(metricKey)), failure);
+  }
+  return byPair;
+}
+
+export function sum(parts: readonly FetchedRows[]): FetchedRows {
+  return {
+    rows: parts.reduce((total, { rows }) => total + rows, 0),
+    isWhole: parts.every(({ isWhole }) => isWhole),
+  };
+}

@@ -1,0 +1,492 @@
+import { createLru, createObjectMemo } from '../cache/lru.ts';
+import type { Tenant } from '../keys/tenant.ts';
+import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
+import type { Sending } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
+import type { JsonObject } from '../service/records/envelope.ts';
+import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
+import {
+  covers,
+  type Demand,
+  demandKey,
+  demandKeys,
+  isWithin,
+  type Mode,
+  type Pair,
+  wholeKey,
+  type YearRange,
+} from './planner/demand.ts';
+import type { Dimension } from './planner/learned.ts';
+import {
+  areCopies,
+  contenders,
+  distinct,
+  isLatestStill,
+  newestRows,
+  periodKeyOf,
+  putInOrder,
+  sourcesOf,
+} from './planner/newest.ts';
+
+/** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
+const MAX_TEXTS = 20_000;
+
+/** Fields whose texts stand in many rows, in our words and in the service's. */
+const FIELDS = [
+  ['countryCode', 'country_code'],
+  ['countryName', 'country_name'],
+  ['metricKey', 'metric_key'],
+  ['metricName', 'metric_name'],
+  ['period', 'period'],
+  ['asOfPeriod', 'as_of_period'],
+  ['unit', 'unit'],
+  ['source', 'source'],
+  ['valueStatus', 'value_status'],
+  ['datasetVersion', 'dataset_version'],
+  ['retrievedAt', 'retrieved_at'],
+] as const satisfies readonly (readonly [ours: keyof ObservationRecord, sent: string])[];
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/**
+ * Lets rows that are about to be held share the texts that they have in common, in the rows and in the records as sent.
+ * The parser makes each text anew, and a name, a unit or a time of retrieval stands in thousands of rows. The rows say
+ * the same as before.
+ */
+export function createCommonTexts(): (rows: readonly ObservationRecord[]) => void {
+  const texts = new Map<string, string>();
+
+  function common(text: string): string {
+    const known = texts.get(text);
+    if (known !== undefined) return known;
+    if (texts.size >= MAX_TEXTS) texts.clear();
+    texts.set(text, text);
+    return text;
+  }
+
+  return (rows) => {
+    for (const row of rows as readonly Mutable<ObservationRecord>[]) {
+      const record = row.record as Record<string, unknown>;
+      for (const [ours, sent] of FIELDS) {
+        const given = row[ours];
+        if (given === null) continue;
+        const text = common(given);
+        row[ours] = text;
+        if (record[sent] === text) record[sent] = text;
+      }
+    }
+  };
+}
+
+/** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
+export type Outcome = readonly ObservationRecord[] | Error;
+
+const MAX_PAIRS = 20_000;
+
+/** Periods of a country and metric remembered: several end on the same day. */
+const MAX_PERIODS = 8;
+
+/**
+ * Keeps the countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most
+ * services have none. It decides nothing: the answer warns by it.
+ */
+function createSeveralFigures() {
+  /** The sources of figures, by the place and period that they are for. */
+  const known = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
+  const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
+    `${tenant.digest} ${countryCode} ${metricKey}`;
+
+  return {
+    get isEmpty() {
+      return known.size === 0;
+    },
+    /**
+     * Notes the rows that have come for the newest period of a country and metric.
+     * @param areAll true if there are no others, so that earlier knowledge of the pair is over
+     */
+    note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void {
+      if (rows.length === 0 || (rows.length === 1 && known.size === 0)) return;
+      const first = rows[0] as ObservationRecord;
+      const several = rows.length === 1 ? [] : severalIn(rows);
+      if (several.length > 0) known.set(nameOf(tenant, first), new Map(several));
+      else if (areAll) known.delete(nameOf(tenant, first));
+    },
+    /** Returns the sources of all figures for the place and period of one; null if none but it are known. */
+    sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null {
+      return known.size === 0 ? null : (known.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
+    },
+  };
+}
+
+function severalIn(rows: readonly ObservationRecord[]): [string, readonly string[]][] {
+  const several = [...Map.groupBy(rows, whenOf)].filter(([, alike]) => distinct(alike).length > 1);
+  return several.slice(0, MAX_PERIODS).map(([when, alike]) => [when, sourcesOf(alike)]);
+}
+
+/** Names the place and the period of a row. */
+function whenOf(row: ObservationRecord): string {
+  return JSON.stringify([row.year, periodKeyOf(row), row.locationName]);
+}
+
+/** Names remembered at once; the one not asked for longest goes first. */
+const MAX_NAMES = 10_000;
+
+/** The service's outcome for a name that it refused. */
+interface Refused {
+  readonly outcome: Outcome;
+  /** Instant of the refusal, in milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/**
+ * Keeps country codes and metric keys that the service has refused a key: a negative cache.
+ * @param ttlMs milliseconds for which a refusal is remembered; 0 remembers none
+ */
+export function createRefusedNames(now: () => number, ttlMs: number) {
+  const names = createLru<Refused>(MAX_NAMES);
+
+  const keyOf = (tenant: Tenant, dimension: Dimension, name: string) =>
+    `${tenant.digest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;
+
+  function find(key: string): Refused | undefined {
+    const held = names.get(key);
+    if (held === undefined || now() - held.atMs < ttlMs) return held;
+    names.delete(key);
+    return undefined;
+  }
+
+  const refusedNames = {
+    /** True as long as no name of any key has been refused. */
+    areNone: true,
+    /** Returns the refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
+    of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
+      find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey)),
+    remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {
+      if (ttlMs === 0) return;
+      names.set(keyOf(tenant, dimension, name), refused);
+      refusedNames.areNone = false;
+    },
+  };
+  return refusedNames;
+}
+
+/** The held figures of one pair: none if the service held none. */
+export interface ObservationEntry {
+  readonly rows: readonly ObservationRecord[];
+  /** The years that `rows` has all rows of; null for a whole series, and for a latest figure. */
+  readonly years: YearRange | null;
+  /** Instant when the service sent them, in milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Latest instant when this process knew them to be current: later than `atMs` once they were renewed. */
+  checkedAtMs: number;
+  /** Instant when this process last counted them among the key's wanted figures; 0 for never. */
+  wantedAtMs: number;
+}
+
+/** The query of an answer for each of its pairs. */
+interface KeptAs extends KeptYears {
+  readonly mode: Mode;
+}
+
+interface KeptYears {
+  /** Null for all years. */
+  readonly years: YearRange | null;
+}
+
+interface PairFigures {
+  readonly pair: Pair;
+  readonly rows: readonly ObservationRecord[];
+}
+
+type RawRows = readonly JsonObject[];
+
+/** Rows of a series, or of some years of it, as they are held. */
+interface RawFigures extends KeptYears {
+  readonly rows: RawRows;
+  /** Instant when the service sent them, in milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** Ranges of a pair, as they are held: the last one first. None has all years of another that came before it. */
+interface RawRanges {
+  readonly ranges: readonly (RawFigures & { readonly years: YearRange })[];
+}
+
+/** Ranges of a pair that are held at once. */
+const MAX_RANGES = 8;
+
+/** Entries of records that the tenant cache holds in this process. */
+const entries = createObjectMemo<ObservationEntry>('entry');
+
+/** Stands for a latest figure that a series doesn't tell: reads as nothing held. */
+const UNTOLD = { isUntold: true };
+
+/** A latest figure that the service itself may choose otherwise than a series tells it. */
+interface Choice {
+  /** The newest rows of the series that it may choose: if one of them is held, it stays. */
+  readonly among: readonly ObservationRecord[];
+  /** All rows of the series. */
+  readonly series: readonly ObservationRecord[];
+  /** The value to hold else. */
+  readonly otherwise: RawRows | typeof UNTOLD;
+}
+
+export type ObservationEntries = ReturnType<typeof createObservationEntries>;
+
+/** Reads entries of stored values: what this process has put there is at hand, the rest is decoded once. */
+function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
+  /**
+   * The entry of a stored value; null if there is none, or not one that was put there.
+   * @param years to find among ranges: the entry that was last known to hold, of those that have them all
+   */
+  function entryOf(
+    held: CacheEntry<unknown> | undefined,
+    tenant: Tenant,
+    years: YearRange | null = null,
+  ): ObservationEntry | null {
+    if (held === undefined) return null;
+    const { value, atMs } = held;
+    if (years === null) {
+      if (!Array.isArray(value)) return null;
+      return entries.of(value) ?? decoded(value, { years, rows: value, atMs }, tenant);
+    }
+    const covering = rangesIn(value).filter((range) => covers(range.years, years));
+    return lastChecked(covering.map((range) => entries.of(range) ?? decoded(range, range, tenant))) ?? null;
+  }
+
+  /** The entry for each demand that was last known to hold, in the values that are stored under `namesOf` them. */
+  function entriesIn(
+    held: readonly (CacheEntry<unknown> | undefined)[],
+    tenant: Tenant,
+    demands: readonly Demand[],
+  ): (ObservationEntry | undefined)[] {
+    const known = entries.ofValues(held);
+    let range = demands.length;
+    return demands.map(({ years }, i) => {
+      const whole = known[i] ?? entryOf(held[i], tenant);
+      return years === null
+        ? (whole ?? undefined)
+        : lastChecked([whole, entryOf(held[range++], tenant, years)]);
+    });
+  }
+
+  /** @param owner the part of a stored value that the entry is remembered on from now on */
+  function decoded(owner: object, raw: RawFigures, tenant: Tenant): ObservationEntry | null {
+    const { years, atMs } = raw;
+    const { rows, faults } = decodeObservations({ data: raw.rows }, observations.route, atMs);
+    if (faults.length > 0 || rows.length !== raw.rows.length) return null;
+    // An earlier version may have put it there in the order that it came in.
+    putInOrder(rows);
+    // Another process has put it there.
+    several.note(tenant, contenders(rows), false);
+    return entries.put(owner, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+  }
+
+  return { entryOf, entriesIn };
+}
+
+/**
+ * Holds figures by country, metric and mode, not by the address of the call: addresses of merged calls hardly ever
+ * repeat, figures do.
+ * @param several learns the countries and metrics that have several figures of a period
+ */
+export function createObservationEntries(tenantCache: TenantCache, several = createSeveralFigures()) {
+  const shareTexts = createCommonTexts();
+  const { entryOf, entriesIn } = createEntryReader(several);
+
+  /**
+   * Returns true if the held latest figures may be those that the service chooses now. If the series shows that they are,
+   * they are as good as new.
+   */
+  function mayStay(
+    { among, series }: Choice,
+    held: CacheEntry<unknown> | undefined,
+    tenant: Tenant,
+    atMs: number,
+  ): boolean {
+    const entry = entryOf(held, tenant);
+    if (entry === null || entry.rows.length === 0) return false;
+    const isStill = entry.rows.every((one) => isLatestStill(one, series, entry.atMs));
+    if (isStill) entry.checkedAtMs = Math.max(entry.checkedAtMs, atMs);
+    return isStill || entry.rows.every((one) => among.some((row) => areCopies(one, row)));
+  }
+
+  /**
+   * Keeps the service's own choice for latest figures that a series came with, if it is held and may be its choice still.
+   * An older choice doesn't outlive the series.
+   * @param choices by the names of the latest figures
+   */
+  async function keepChosen(tenant: Tenant, choices: ReadonlyMap<string, Choice>, atMs: number) {
+    const held = await tenantCache.read<unknown>(tenant, [...choices.keys()]);
+    // A value put there since the read comes first.
+    const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? held.get(name);
+    const gone = [...choices].filter(([name, choice]) => !mayStay(choice, heldNow(name), tenant, atMs));
+    if (gone.length === 0) return;
+    tenantCache.keep(tenant, new Map(gone.map(([name, { otherwise }]) => [name, otherwise])), atMs);
+  }
+
+  return {
+    several,
+    /** Returns the entries for demands by their places; undefined where none is held, or the store can't tell at once. */
+    atHand(tenant: Tenant, demands: readonly Demand[]): (ObservationEntry | undefined)[] {
+      if (!tenantCache.isAtHand) return demands.map(() => undefined);
+      return entriesIn(tenantCache.peekMany(tenant, namesOf(demands)), tenant, demands);
+    },
+    /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
+    async read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>> {
+      const names = namesOf(demands);
+      const held = await tenantCache.read<unknown>(tenant, names);
+      const found = entriesIn(names.map(held.get, held), tenant, demands);
+      const byKey = new Map<string, ObservationEntry>();
+      for (let i = 0; i < demands.length; i += 1) {
+        const entry = found[i];
+        if (entry !== undefined) byKey.set((demands[i] as Demand).key, entry);
+      }
+      return byKey;
+    },
+    /**
+     * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
+     * that is. The service's own choice stays, as long as it is another one of the newest rows: one of several, or that
+     * of a place. Of a range of years, only the rows that lie in it are held, beside the last few other ranges.
+     */
+    keep(tenant: Tenant, { mode, years }: KeptAs, figures: readonly PairFigures[], atMs: number): void {
+      const isHolding = tenantCache !== NO_TENANT_CACHE;
+      if (!isHolding && mode === 'latest') return;
+      const values = new Map<string, RawRows | RawRanges>();
+      const choices = new Map<string, Choice>();
+      const owners: object[] = [];
+      const made: ObservationEntry[] = [];
+      const rawOf = (rows: readonly ObservationRecord[]) => rows.map(({ record }) => record);
+      const put = (name: string, rows: readonly ObservationRecord[]) => {
+        const raw = rawOf(rows);
+        const range = years === null ? null : { years, rows: raw, atMs };
+        owners.push(range ?? raw);
+        made.push({ rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+        values.set(name, range === null ? raw : { ranges: [range] });
+      };
+      const names = demandKeys(
+        mode,
+        figures.map(({ pair }) => pair),
+      );
+      for (let i = 0; i < figures.length; i += 1) {
+        const { pair, rows } = figures[i] as PairFigures;
+        const newest = rows.length < 2 ? rows : newestRows(rows);
+        const told = newest.length < 2 ? newest : contenders(newest);
+        several.note(tenant, told, mode === 'series' && years === null);
+        if (!isHolding) continue;
+        shareTexts(rows);
+        if (years !== null) {
+          // A row of a later year shows that those of the range are not the newest.
+          const later = { from: years.from, to: null };
+          put(
+            rangeName(names[i] as string),
+            rows.filter(({ year }) => isWithin(later, year)),
+          );
+          continue;
+        }
+        put(names[i] as string, rows);
+        if (mode === 'latest') continue;
+        const latest = demandKey('latest', pair);
+        if (newest.length <= 1) put(latest, newest);
+        else if (told.length > 1) choices.set(latest, { among: newest, series: rows, otherwise: UNTOLD });
+        else
+          choices.set(latest, {
+            among: newest.filter(({ locationName }) => locationName !== null),
+            series: rows,
+            otherwise: rawOf(told),
+          });
+      }
+      if (!isHolding) return;
+      entries.putMany(owners, made);
+      tenantCache.keep(tenant, values, atMs, years === null ? undefined : withOlder);
+      if (choices.size > 0) void keepChosen(tenant, choices, atMs);
+    },
+  };
+}
+
+/**
+ * The name under which the last ranges of a pair are held.
+ * @param key of the demand for its whole series
+ */
+function rangeName(key: string): string {
+  return `years of ${key}`;
+}
+
+/** The names of all entries that may answer the demands: of whole figures by their places, and then of the ranges. */
+function namesOf(demands: readonly Demand[]): string[] {
+  const names = demands.map((demand) => (demand.years === null ? demand.key : wholeKey(demand)));
+  for (let i = 0; i < demands.length; i += 1)
+    if (demands[i]?.years !== null) names.push(rangeName(names[i] as string));
+  return names;
+}
+
+/** The first of the entries that were last known to hold. */
+function lastChecked(found: readonly (ObservationEntry | null)[]): ObservationEntry | undefined {
+  let best: ObservationEntry | undefined;
+  for (const entry of found)
+    if (entry !== null && (best === undefined || entry.checkedAtMs > best.checkedAtMs)) best = entry;
+  return best;
+}
+
+/** The ranges in a stored value; none if it is not one that was put there. */
+function rangesIn(value: unknown): RawRanges['ranges'] {
+  const ranges = typeof value === 'object' && value !== null && 'ranges' in value ? value.ranges : [];
+  return Array.isArray(ranges) ? ranges.filter((range) => Array.isArray(range?.rows) && range.years) : [];
+}
+
+/** Holds the ranges of before on, up to a number, unless the new one has their years. */
+function withOlder(value: unknown, before: unknown): RawRanges {
+  const ranges = rangesIn(value);
+  const others = rangesIn(before).filter((old) => !ranges.some(({ years }) => covers(years, old.years)));
+  return { ranges: [...ranges, ...others].slice(0, MAX_RANGES) };
+}
+
+/**
+ * Outcomes by the keys of demands; those of an operation by the names, since they may differ in age alone. It belongs to
+ * the one who asked.
+ */
+export type Outcomes = Map<string, Outcome>;
+
+/**
+ * Fetches figures of one operation: returns an outcome of each of the demands, no two of which are equal. A failure on
+ * the way is an outcome. A thrown error is a fault of ours, or the reason for which the operation was given up.
+ */
+export type Fetch = (demands: readonly Demand[], sending: Sending) => Promise<Outcomes>;
+
+/**
+ * Fetches a batch, which several operations wait for. Outcomes are told as they come, those of a call together, so that
+ * nobody waits for a call that others need.
+ */
+export type FetchBatch = (demands: readonly Demand[], sending: Sending, telling: Telling) => Promise<void>;
+
+export interface Telling {
+  /** Called with demands, each once, and their outcomes by place. */
+  readonly onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
+  /**
+   * Called with each call under way that may bring more than was demanded: with a function that has it tell the outcome of
+   * a further demand, and returns true if it will.
+   */
+  readonly onCall?: ((takeAlong: (demand: Demand) => boolean) => void) | undefined;
+}
+
+/** Tells that all of these demands have the same outcome. */
+export function tellAll({ onOutcomes }: Telling, demands: readonly Demand[], outcome: Outcome): void {
+  if (demands.length === 0) return;
+  onOutcomes(
+    demands,
+    demands.map(() => outcome),
+  );
+}
+
+/** The source of the figures of one operation. */
+export interface Figures {
+  /**
+   * Finds the held figures of demands, each given once, that may be served without asking: by their places, undefined
+   * where there are none; null if none can be found at once.
+   */
+  readonly find: (demands: readonly Demand[], sending: Sending) => (Outcome | undefined)[] | null;
+  /** @throws the signal's reason if the client leaves first */
+  readonly fetch: Fetch;
+  /** The countries and metrics that are known to have several figures of a period. */
+  readonly several: ObservationEntries['several'];
+}

@@ -1,0 +1,56 @@
+import type { Payer } from '../../service/call.ts';
+
+/** Work that will make a call which fills many fields: it is over once the call is about to leave, or can't any more. */
+interface Leading {
+  readonly route: string;
+  readonly isOver: Promise<void>;
+  readonly end: () => void;
+}
+
+/**
+ * The order in which the calls of one operation leave while the minute's calls are scarce: first those that fill the
+ * most fields, the calls for figures and lists, then those for single records in the order of the document. So if the
+ * minute has no room for all of them, what fails is the fewest fields.
+ * @param isShort tells if calls are scarce
+ * @param mayWait tells if nothing waits for the records themselves
+ */
+export function createCallOrder(payer: Payer, isShort: () => boolean, mayWait: () => boolean) {
+  const leading = new Set<Leading>();
+
+  return {
+    /** The payer of the operation, which is told of each call that is about to leave, be it another operation's. */
+    payer: {
+      reserve: (route) => payer.reserve(route),
+      onLeave(route) {
+        for (const one of leading) if (one.route === route) one.end();
+      },
+    } satisfies Payer,
+    /** Has single records wait until a call to the route is about to leave, or the work is over without one. */
+    leads<Result>(route: string, work: Promise<Result>): Promise<Result> {
+      const { promise: isOver, resolve } = Promise.withResolvers<void>();
+      const end = () => {
+        leading.delete(one);
+        resolve();
+      };
+      const one: Leading = { route, isOver, end };
+      leading.add(one);
+      work.then(end, end);
+      return work;
+    },
+    /** Waits until the turn of single records; undefined if it is at once. */
+    turnOfRecords(): Promise<void> | undefined {
+      if (!isShort()) return undefined;
+      return (async () => {
+        // Fields beside them may ask in the same turn.
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        while (leading.size > 0 && mayWait()) {
+          await Promise.all(Array.from(leading, ({ isOver }) => isOver));
+          // Other calls of the same plan leave in this turn.
+          await new Promise<void>((resolve) => setImmediate(resolve));
+        }
+      })();
+    },
+  };
+}
+
+export type CallOrder = ReturnType<typeof createCallOrder>;

@@ -1,0 +1,342 @@
+import type { Sending } from '../../service/call.ts';
+import type { Ask } from '../../service/client.ts';
+import { type TickersParams, tickers } from '../../service/endpoints.ts';
+import {
+  invalid,
+  kindOf,
+  leftOutOf,
+  notFoundIn,
+  sumOf,
+  withLeftOut,
+} from '../../service/records/envelope.ts';
+import type { TickerList, TickerRecord } from '../../service/records/reference.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { TickerLoader, TickersLearned } from './loaders.ts';
+
+type Filter = Parameters<TickerLoader['where']>[0];
+
+type FilterName = keyof Filter;
+
+/** Returns the filters to ask with, widest first, so that one answer can meet several fields. */
+function narrowings({ exchangeCode, countryCode, instrumentType }: TickersParams): TickersParams[] {
+  const country = countryCode === undefined ? [] : [{ countryCode }];
+  const exchange = exchangeCode === undefined ? [] : [{ exchangeCode }];
+  const both = exchangeCode === undefined || countryCode === undefined ? [] : [{ exchangeCode, countryCode }];
+  const wide = [...country, ...exchange, ...both];
+  if (instrumentType === undefined) return wide;
+  return wide.length === 0
+    ? [{ instrumentType }]
+    : [...wide, ...wide.map((filter) => ({ ...filter, instrumentType }))];
+}
+
+/** Spells a filter as it is sent. Kinds of listings are spelt as the service spells them, if it has shown how. */
+function spelt(
+  { exchangeCode, countryCode, instrumentType }: Filter,
+  known: readonly TickerRecord[],
+): TickersParams {
+  const type = known.find((row) => passes(row, { instrumentType }))?.instrumentType ?? instrumentType;
+  return {
+    ...(exchangeCode == null ? {} : { exchangeCode: exchangeCode.toUpperCase() }),
+    ...(countryCode == null ? {} : { countryCode: countryCode.toUpperCase() }),
+    ...(instrumentType == null || type == null ? {} : { instrumentType: type }),
+  };
+}
+
+/** Returns the listings that pass a filter; a listing that may pass and doesn't say so is left out, and told. */
+function chosen(rows: readonly TickerRecord[], filter: Filter): readonly TickerRecord[] {
+  const leftOut = sumOf([leftOutOf(rows), undecided(rows, filter)]);
+  return withLeftOut(
+    rows.filter((row) => passes(row, filter)),
+    leftOut,
+  );
+}
+
+/** Counts the listings that are left out since they lack the field of the filter, and might pass. */
+function undecided(rows: readonly TickerRecord[], filter: Filter) {
+  const faults = rows.flatMap((row) => {
+    const unread = FILTERED.filter((field) => filter[field] != null && unreadIn(row, field, tickers.route));
+    const [field] = unread;
+    if (field === undefined) return [];
+    const others = { ...filter, ...Object.fromEntries(unread.map((name) => [name, null])) };
+    return passes(row, others) ? (unreadIn(row, field, tickers.route) ?? []) : [];
+  });
+  const [first] = faults;
+  return first ? { count: faults.length, first } : null;
+}
+
+/** Filters of fields that a listing may lack. */
+const FILTERED = ['countryCode', 'instrumentType'] as const;
+
+function passes(row: TickerRecord, { exchangeCode, countryCode, instrumentType }: Filter): boolean {
+  return (
+    (exchangeCode == null || row.exchangeCode.toUpperCase() === exchangeCode.toUpperCase()) &&
+    (countryCode == null || row.countryCode === countryCode.toUpperCase()) &&
+    (instrumentType == null || row.instrumentType?.toUpperCase() === instrumentType.toUpperCase())
+  );
+}
+
+/** Rows after which routes are seen to end if no `limit` is given, or none is heeded. */
+export const DEFAULT_ROWS = 100;
+/** The highest limit that the route is seen to take. */
+const MAX_ROWS = 500;
+
+interface TickerPart extends TickerList {
+  readonly isWhole: boolean;
+}
+
+/** Extent of a list, by its length: it is all, it was cut, or it may have been. */
+type ListExtent = 'whole' | 'cut' | 'doubtful';
+
+/**
+ * Asks for listings, for nothing twice. The route is promised neither counts nor pages, so a list that is as long as
+ * a limit may be cut and is looked into: it is whole if `limit` is shown to be heeded, or the service's own total
+ * says so.
+ */
+function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned) {
+  const asked = new Map<string, Promise<TickerList>>();
+  let isLimitShown = false;
+
+  function ask(params: TickersParams): Promise<TickerList> {
+    const name = nameOf(params);
+    let asking = asked.get(name);
+    if (asking === undefined) {
+      asking = Promise.resolve(askOne(tickers, params, sending)).then((list) => list ?? NO_LISTINGS);
+      asked.set(name, asking);
+    }
+    return asking;
+  }
+
+  /** Asks as `ask` does; null if the service refuses the parameters. */
+  const tryToAsk = async (params: TickersParams) => {
+    try {
+      return await ask(params);
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'BAD_USER_INPUT') return null;
+      throw error;
+    }
+  };
+
+  /** Returns true if a call for one row brings one, so that an answer below its limit is all there is. */
+  async function isLimitHeeded(): Promise<boolean> {
+    return (await tryToAsk({ limit: 1 }))?.received === 1;
+  }
+
+  const isLimitUseless = () => learned.isUseless('limit');
+
+  /** Returns the first answer to a call for all listings, which may have been cut. */
+  async function first(): Promise<TickerList> {
+    const limited = learned.needsLimit && !isLimitUseless() ? await tryToAsk({ limit: MAX_ROWS }) : null;
+    return limited ?? ask({});
+  }
+
+  /**
+   * Returns the listings that pass a filter; null if the service refuses it.
+   * @param isLong true if the list is taken to be longer than a default page, so that `limit` saves a call
+   */
+  async function all(filter: TickersParams, isLong: boolean): Promise<TickerPart | null> {
+    const isUnfiltered = Object.keys(filter).length === 0;
+    const askPlainly = () => (isUnfiltered ? ask(filter) : tryToAsk(filter));
+    let plain: TickerList | null | undefined;
+    if (!isLong || isLimitUseless()) {
+      plain = await askPlainly();
+      if (plain === null || isLimitUseless() || extentOf(plain, undefined) === 'whole') return partOf(plain);
+    }
+    const limited = await tryToAsk({ ...filter, limit: MAX_ROWS });
+    if (limited === null) {
+      learned.learnUseless('limit');
+      return partOf(plain === undefined ? await askPlainly() : plain);
+    }
+    if (plain?.total != null && plain.total < limited.received) learned.areTotalsCapped = true;
+    if (limited.received > DEFAULT_ROWS && limited.received <= MAX_ROWS) {
+      isLimitShown = true;
+      learned.needsLimit = true;
+    }
+    const extent = extentOf(limited, MAX_ROWS);
+    if (extent === 'whole' || isSaidWhole(limited)) return { ...limited, isWhole: true };
+    if (extent === 'cut') return { ...limited, isWhole: false };
+    const isWhole = isLimitShown || (await isLimitHeeded());
+    if (!isWhole) learned.learnUseless('limit');
+    return { ...limited, isWhole };
+  }
+
+  /** Returns true if the service's own count says that this is all. */
+  function isSaidWhole({ received, total }: TickerList): boolean {
+    return total !== null && total <= received && !learned.areTotalsCapped;
+  }
+
+  function partOf(plain: TickerList | null): TickerPart | null {
+    return plain && { ...plain, isWhole: extentOf(plain, undefined) === 'whole' || isSaidWhole(plain) };
+  }
+
+  return { first, all };
+}
+
+function nameOf(params: TickersParams): string {
+  return JSON.stringify(Object.entries(params).sort());
+}
+
+const NO_LISTINGS: TickerList = { rows: [], received: 0, total: null, limit: null };
+
+/** @param asked the limit that was asked for */
+function extentOf({ received, total, limit }: TickerList, asked: number | undefined): ListExtent {
+  if (total !== null && total > received) return 'cut';
+  if (limit !== null && received >= limit) return asked === undefined ? 'doubtful' : 'cut';
+  if (asked !== undefined && received === asked) return 'cut';
+  // The service says that it has applied the limit, and the list is shorter.
+  if (limit !== null && limit === asked) return 'whole';
+  return received === DEFAULT_ROWS ? 'doubtful' : 'whole';
+}
+
+/** Values of one filter by which a list that was cut is asked for in pieces. */
+const MAX_PIECES = 20;
+
+/**
+ * Meets all filters of an operation with one list. If the service cuts it, it is completed by filters that are shown to
+ * be heeded, put together in pieces if need be.
+ */
+export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
+  const fetch = createTickerFetch(ask, sending, learned);
+  let list: Promise<TickerPart> | undefined;
+  /** Null if the service refuses the filter, or doesn't heed it. */
+  const parts = new Map<string, Promise<TickerPart | null>>();
+  /** Filters that left out listings which pass them and came before: these may be gone by now. */
+  const doubtful = new Set<FilterName>();
+  const isUseless = (name: FilterName) => doubtful.has(name) || learned.isUseless(name);
+
+  function fetchList(): Promise<TickerPart> {
+    list ??= fetch.all({}, learned.needsLimit) as Promise<TickerPart>;
+    return list;
+  }
+
+  /** Returns the service's list for a filter; null if it doesn't take it, or answers as if it were not there. */
+  function fetchPart(filter: TickersParams): Promise<TickerPart | null> {
+    const name = nameOf(filter);
+    let part = parts.get(name);
+    if (part === undefined) {
+      part = fetchList().then(async ({ rows }) => {
+        const found = await fetch.all(filter, true);
+        if (found !== null && isHeeded(filter, found, rows)) return found;
+        const [only, ...others] = Object.keys(filter) as FilterName[];
+        if (only === undefined || others.length > 0) return null;
+        // Refused may be a value that the service doesn't know: then it has no listing.
+        const isUnfit = found === null ? rows.some(isOf(filter)) : !found.rows.every(isOf(filter));
+        if (isUnfit) learned.learnUseless(only);
+        else if (found !== null) doubtful.add(only);
+        return null;
+      });
+      parts.set(name, part);
+    }
+    return part;
+  }
+
+  /** Returns all that is wanted, and as little more as makes it whole; else as much as there was to be had. */
+  async function gather(wanted: Filter): Promise<TickerPart> {
+    let best = await fetchList();
+    let bestFilter: TickersParams = {};
+    if (best.isWhole) return best;
+    for (const filter of narrowings(spelt(wanted, best.rows))) {
+      if ((Object.keys(filter) as FilterName[]).some(isUseless)) continue;
+      const part = await fetchPart(filter);
+      if (part?.isWhole) return part;
+      if (part !== null) [best, bestFilter] = [part, filter];
+    }
+    return (await inPieces(best, bestFilter)) ?? best;
+  }
+
+  /** Puts a list that was cut together from its parts by other filters; null if its total doesn't prove the sum. */
+  async function inPieces(cut: TickerPart, filter: TickersParams): Promise<TickerPart | null> {
+    if (cut.total === null || cut.total <= cut.received) return null;
+    for (const name of ['exchangeCode', 'instrumentType'] as const) {
+      if (filter[name] !== undefined || isUseless(name)) continue;
+      const values = [...new Set(cut.rows.flatMap((row) => row[name] ?? []))];
+      if (values.length < 2 || values.length > MAX_PIECES) continue;
+      const pieces: TickerPart[] = [];
+      for (const value of values) {
+        const piece = await fetchPart({ ...filter, [name]: value });
+        if (!piece?.isWhole) break;
+        pieces.push(piece);
+      }
+      const received = pieces.reduce((sum, piece) => sum + piece.received, 0);
+      if (received === cut.total) return { ...cut, rows: joined(pieces), received, isWhole: true };
+    }
+    return null;
+  }
+
+  /** The listings of each filter that was asked for. */
+  const met = new Map<string, Promise<readonly TickerRecord[]>>();
+
+  async function meet(filter: Filter): Promise<readonly TickerRecord[]> {
+    const part = await gather(filter);
+    if (!part.isWhole) throw incomplete(part);
+    return chosen(part.rows, filter);
+  }
+
+  return {
+    where({ exchangeCode, countryCode, instrumentType }) {
+      // A country of a thousand listings is asked for its own a thousand times.
+      const name = JSON.stringify([exchangeCode, countryCode, instrumentType]);
+      const known = met.get(name) ?? meet({ exchangeCode, countryCode, instrumentType });
+      met.set(name, known);
+      return known;
+    },
+    async find(exchangeCode, symbol) {
+      const isWanted = (row: TickerRecord) =>
+        passes(row, { exchangeCode }) && row.symbol.toUpperCase() === symbol.toUpperCase();
+      // A listing that came is there, though others may be lacking.
+      const there = (await fetch.first()).rows.find(isWanted);
+      if (there !== undefined) return there;
+      const part = await gather({ exchangeCode });
+      const found = part.rows.find(isWanted) ?? (await fetchList()).rows.find(isWanted);
+      if (found === undefined && !part.isWhole) throw incomplete(part);
+      return found ?? notFoundIn(part.rows);
+    },
+  };
+}
+
+const isOf = (filter: TickersParams) => (row: TickerRecord) => passes(row, filter);
+
+function joined(pieces: readonly TickerPart[]): readonly TickerRecord[] {
+  return withLeftOut(
+    pieces.flatMap(({ rows }) => rows),
+    sumOf(pieces.map(({ rows }) => leftOutOf(rows))),
+  );
+}
+
+/**
+ * Returns true if an answer shows that a filter was heeded: all of it passes, and it lacks nothing that is known to
+ * pass.
+ * @param known listings that came without a filter
+ */
+function isHeeded(
+  filter: TickersParams,
+  { rows, received }: TickerPart,
+  known: readonly TickerRecord[],
+): boolean {
+  if (!rows.every(isOf(filter))) return false;
+  const names = new Set(rows.map(listingOf));
+  return received >= DEFAULT_ROWS || known.every((row) => !passes(row, filter) || names.has(listingOf(row)));
+}
+
+function listingOf({ exchangeCode, symbol }: TickerRecord): string {
+  return `${exchangeCode} ${symbol}`;
+}
+
+function incomplete({ received, total }: TickerList): Failure {
+  return new Failure(
+    'UPSTREAM_INCOMPLETE',
+    'The service cut the list of listings short. Ask for one exchange or one country.',
+    { route: tickers.route, received, total },
+  );
+}
+
+const SPELT = {
+  countryCode: ['country_code', 'country'],
+  instrumentType: ['instrument_type'],
+} as const;
+
+/** Makes the failure of a listing's unknown field; null if the service says that there is nothing of it. */
+function unreadIn(row: TickerRecord, field: keyof typeof SPELT, route: string): Failure | null {
+  const [name] = SPELT[field];
+  if (row[field] !== null || SPELT[field].some((spelt) => row.record[spelt] === null)) return null;
+  return invalid({ route, path: name }, `expected string, received ${kindOf(row.record[name])}`);
+}

@@ -1,0 +1,139 @@
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import type { Outcome } from '../entries.ts';
+import { type Demand, keyOf, nameOfYears } from '../planner/demand.ts';
+
+type Rows = readonly ObservationRecord[];
+
+/** Names all of a row that its identifier is made of, within its country and metric. */
+function figureOf(row: ObservationRecord): string {
+  const { year, period, asOfPeriod, locationName, source, datasetVersion, valueStatus, unit } = row;
+  return JSON.stringify([year, period, asOfPeriod, locationName, source, datasetVersion, valueStatus, unit]);
+}
+
+function isSameValue(one: ObservationRecord, other: ObservationRecord): boolean {
+  const keys = ['value', 'estimateLow', 'estimateHigh'] as const;
+  return keys.every((key) => String(one[key]) === String(other[key]));
+}
+
+/** Indexes rows by their figures; null for a figure of which there are several. */
+function byFigure(rows: Rows): Map<string, ObservationRecord | null> {
+  const found = new Map<string, ObservationRecord | null>();
+  for (const row of rows) {
+    const figure = figureOf(row);
+    const known = found.get(figure);
+    found.set(figure, known === undefined || known === row ? row : null);
+  }
+  return found;
+}
+
+/**
+ * Has one operation tell each figure in one state. A figure may be held twice, as the latest and in its series, from
+ * answers between which the service has revised it; both have one identifier, by which clients keep what they were told
+ * last. What the operation has told first stands, unless a later demand takes nothing that old.
+ */
+export function createOneState() {
+  /** Sets of outcomes that were told, until they are indexed. */
+  const sets: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
+  /** Figures that were told, by pair; null while all demands are of one kind, so that none can differ. */
+  let told: Map<string, Map<string, ObservationRecord | null>> | null = null;
+  let kind: string | null = null;
+
+  function note(pair: string, rows: Rows): void {
+    const known = told?.get(pair);
+    if (known === undefined) told?.set(pair, byFigure(rows));
+    else for (const [figure, row] of byFigure(rows)) if (!known.has(figure)) known.set(figure, row);
+  }
+
+  function index(): void {
+    if (told !== null) return;
+    told = new Map();
+    for (const { demands, outcomes } of sets.splice(0))
+      for (const [i, { pairKey }] of demands.entries()) {
+        const outcome = outcomes[i];
+        if (outcome !== undefined && !(outcome instanceof Error)) note(pairKey, outcome);
+      }
+  }
+
+  /** Puts the states that were told in place of others. */
+  function toldOf(pair: string, rows: Rows, isAnyAge: boolean): Rows {
+    const known = told?.get(pair);
+    if (known === undefined || rows.length === 0) {
+      note(pair, rows);
+      return rows;
+    }
+    const own = byFigure(rows);
+    let isOther = false;
+    const states = rows.map((row) => {
+      const figure = figureOf(row);
+      const state = own.get(figure) === null ? null : known.get(figure);
+      if (state == null || state === row || (!isAnyAge && state.fetchedAtMs < row.fetchedAtMs)) return row;
+      isOther = true;
+      return state;
+    });
+    note(pair, rows);
+    return isOther ? states : rows;
+  }
+
+  return {
+    /** Returns the outcomes of demands in the states that the operation tells. */
+    of(demands: readonly Demand[], outcomes: readonly Outcome[]): readonly Outcome[] {
+      const first = demands[0];
+      if (first === undefined) return outcomes;
+      const { mode, years, maxAgeMs } = first;
+      // Ranges of one set may differ from pair to pair.
+      const own = `${mode} ${years === null ? '' : `${nameOfYears(years)} of ${sets.length}`} ${maxAgeMs}`;
+      kind ??= own;
+      if (told === null && kind === own) {
+        sets.push({ demands, outcomes });
+        return outcomes;
+      }
+      index();
+      return outcomes.map((outcome, i) => {
+        const demand = demands[i];
+        if (outcome instanceof Error || demand === undefined) return outcome;
+        return toldOf(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY);
+      });
+    },
+    /**
+     * Returns rows that came by another route in the states that the operation tells. A row of the same value stays: its
+     * record is that of its own route.
+     */
+    ofRows(rows: Rows): Rows {
+      index();
+      const pairs = Map.groupBy(rows, keyOf);
+      const states = new Map<ObservationRecord, ObservationRecord>();
+      for (const [pair, some] of pairs)
+        for (const [i, state] of toldOf(pair, some, true).entries()) {
+          const row = some[i] as ObservationRecord;
+          if (!isSameValue(state, row)) states.set(row, state);
+        }
+      return rows.map((row) => states.get(row) ?? row);
+    },
+  };
+}
+
+/**
+ * Puts the newest states of figures in place of others, among the outcomes of demands that came together.
+ * @param outcomes by the names of the demands
+ */
+export function renewTogether(demands: readonly Demand[], outcomes: Map<string, unknown>): void {
+  for (const some of Map.groupBy(demands, ({ pairKey }) => pairKey).values()) {
+    const lists = some.flatMap(({ name }) => {
+      const rows = outcomes.get(name);
+      return Array.isArray(rows) ? [{ name, rows: rows as Rows }] : [];
+    });
+    if (lists.length < 2) continue;
+    const newest = new Map<string, ObservationRecord | null>();
+    for (const { rows } of lists)
+      for (const [figure, row] of byFigure(rows)) {
+        const known = newest.get(figure);
+        const isNewer = known == null || row === null || row.fetchedAtMs > known.fetchedAtMs;
+        if (known !== null && isNewer) newest.set(figure, row);
+      }
+    for (const { name, rows } of lists)
+      outcomes.set(
+        name,
+        rows.map((row) => newest.get(figureOf(row)) ?? row),
+      );
+  }
+}

@@ -1,0 +1,608 @@
+import type { Ledger } from '../keys/ledger.ts';
+import type { Tenant } from '../keys/tenant.ts';
+import { type Caller, faultIn, type Payer, type Sending, sharedPayer, type Trace } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
+import type { Clock } from '../shared/async/clock.ts';
+import { untilAborted } from '../shared/async/turns.ts';
+import { Failure } from '../shared/errors.ts';
+import { type FetchBatch, type Outcome, type Outcomes, type Telling, tellAll } from './entries.ts';
+import type { Demand } from './planner/demand.ts';
+
+/** The demands that one operation makes at once. */
+interface Request {
+  readonly sending: Sending;
+  /** Demands with different keys. */
+  readonly demands: readonly Demand[];
+  /** Outcomes that have come. */
+  readonly outcomes: Outcomes;
+  /** Batches that bring some of the demands. */
+  readonly batches: Set<Batch>;
+  /** Called once all outcomes are there. */
+  readonly onDone: () => void;
+}
+
+/** Demands that were sent together, and the requests that wait for some of them. */
+interface Batch {
+  readonly ends: AbortController;
+  /** The request whose operation is billed if nobody else pays. */
+  readonly first: Request;
+  readonly requests: Set<Request>;
+  /** Payers of the requests that still wait for a demand, first come first: calls are billed to them alone. */
+  readonly payers: Map<Request, Payer>;
+  /** Its span, which all operations that share it are linked with. */
+  readonly trace: Trace | undefined;
+}
+
+interface Queued {
+  readonly demand: Demand;
+  /** Replaced, not changed: demands that came together share the list. */
+  requests: readonly Request[];
+  /** The batch that it is under way with; null while it waits to be sent. */
+  batch: Batch | null;
+}
+
+/** A call under way that may bring more than was demanded. */
+interface UnderWay {
+  readonly batch: Batch;
+  /** Has it settle a further demand; returns true if it will. */
+  readonly takeAlong: (demand: Demand) => boolean;
+}
+
+/** The demands under one key that have no outcome: each waits to be sent, or is under way. */
+class Queue {
+  /** Demands by their keys. Made anew once it is empty: see `TransientMap`, which would box each demand. */
+  #all = new Map<string, Queued>();
+  /** Number of demands that wait to be sent. */
+  #waiting = 0;
+  /** Replaced, not changed, as the demands are. */
+  #calls: readonly UnderWay[] = [];
+
+  get isUnderWay(): boolean {
+    return this.#all.size > this.#waiting;
+  }
+
+  /** True if a demand waits to be sent. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** @returns true if some of its demands are not under way yet */
+  add(request: Request): boolean {
+    let isNew = false;
+    const alone = [request];
+    const withIt = onceForEach((requests) => [...requests, request]);
+    for (const demand of request.demands) {
+      const queued = this.#all.get(demand.key);
+      if (queued === undefined) {
+        const batch = this.#calls.find(({ takeAlong }) => takeAlong(demand))?.batch ?? null;
+        this.#all.set(demand.key, { demand, requests: alone, batch });
+        if (batch !== null) {
+          join(batch, request);
+          continue;
+        }
+        this.#waiting += 1;
+      } else {
+        queued.requests = withIt(queued.requests);
+        if (queued.batch !== null) {
+          join(queued.batch, request);
+          continue;
+        }
+      }
+      isNew = true;
+    }
+    return isNew;
+  }
+
+  /** Withdraws a request, and batches that nobody waits for any more; returns its demands that have no outcome. */
+  withdraw(request: Request): readonly Demand[] {
+    const missing = isAnswered(request)
+      ? []
+      : request.demands.filter(({ key }) => !request.outcomes.has(key));
+    const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
+    for (const { key } of missing) {
+      const queued = this.#all.get(key);
+      if (queued === undefined) continue;
+      queued.requests = withoutIt(queued.requests);
+      if (queued.requests.length === 0 && queued.batch === null) this.#dropWaiting(key);
+    }
+    for (const batch of request.batches) {
+      batch.requests.delete(request);
+      batch.payers.delete(request);
+      if (batch.requests.size === 0) this.#giveUp(batch);
+    }
+    return missing;
+  }
+
+  /** Gives the demands of these requests that wait to be sent an outcome. */
+  endWaiting(outcome: Outcome, isMeant: (request: Request) => boolean = () => true): void {
+    const answered = new Set<Request>();
+    for (const [key, queued] of this.#all) {
+      const { requests, batch } = queued;
+      if (batch !== null) continue;
+      const meant = requests.filter(isMeant);
+      queued.requests = requests.filter((request) => !meant.includes(request));
+      if (queued.requests.length === 0) this.#dropWaiting(key);
+      for (const request of meant) {
+        request.outcomes.set(key, outcome);
+        answered.add(request);
+      }
+    }
+    endAnswered(answered);
+  }
+
+  /** Sends all waiting demands, as one batch. */
+  send(next: FetchBatch, onBatch: PoolParts['onBatch']): void {
+    const demands: Demand[] = [];
+    let own: Batch | undefined;
+    let joined: Queued['requests'] | undefined;
+    for (const queued of this.#all.values()) {
+      const first = queued.requests[0];
+      if (queued.batch !== null || first === undefined) continue;
+      own ??= openBatch(first);
+      if (queued.requests !== joined) for (const request of queued.requests) join(own, request);
+      joined = queued.requests;
+      queued.batch = own;
+      demands.push(queued.demand);
+    }
+    this.#waiting = 0;
+    if (own === undefined) return;
+    own.trace?.set({
+      'country_graph.batch.operations': own.requests.size,
+      'country_graph.batch.demands': demands.length,
+    });
+    onBatch?.({ operations: own.requests.size, demands: demands.length });
+    const telling: Telling = {
+      onOutcomes: (told, outcomes) => this.#answer(own, told, outcomes),
+      onCall: (takeAlong) => this.#begin({ batch: own, takeAlong }),
+    };
+    // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
+    next(demands, sendingOf(own), telling).then(
+      () => {
+        own.trace?.end();
+        this.#end(own);
+      },
+      (error: unknown) => {
+        own.trace?.end(faultIn(error));
+        this.#end(own);
+        const left = Array.from(this.#all.values()).filter(({ batch }) => batch === own);
+        tellAll(
+          telling,
+          left.map(({ demand }) => demand),
+          faultOf(error),
+        );
+      },
+    );
+  }
+
+  /** Gives the outcomes that a batch has brought to the requests that wait for them. */
+  #answer(batch: Batch, demands: readonly Demand[], outcomes: readonly Outcome[]): void {
+    for (let i = 0; i < demands.length; i += 1) {
+      const { key } = demands[i] as Demand;
+      const queued = this.#all.get(key);
+      if (queued?.batch !== batch) continue;
+      this.#drop(key);
+      for (const request of queued.requests) request.outcomes.set(key, outcomes[i] as Outcome);
+    }
+    endAnswered(batch.requests);
+  }
+
+  /** Notes a call under way. Demands that it brings anyway, and that wait to be sent, come with it. */
+  #begin(call: UnderWay): void {
+    const { batch, takeAlong } = call;
+    // It has been given up while it was planned.
+    if (batch.requests.size === 0) return;
+    this.#calls = [...this.#calls, call];
+    for (const queued of this.#all.values()) {
+      if (queued.batch !== null || !takeAlong(queued.demand)) continue;
+      queued.batch = batch;
+      this.#waiting -= 1;
+      for (const request of queued.requests) join(batch, request);
+    }
+  }
+
+  /** Forgets the calls of a batch. */
+  #end(batch: Batch): void {
+    this.#calls = this.#calls.filter((call) => call.batch !== batch);
+  }
+
+  #dropWaiting(key: string): void {
+    if (!this.#all.has(key)) return;
+    this.#waiting -= 1;
+    this.#drop(key);
+  }
+
+  #drop(key: string): void {
+    this.#all.delete(key);
+    if (this.#all.size === 0) this.#all = new Map();
+  }
+
+  /** Drops the demands that a batch still has to bring, so that no later request waits for it. */
+  #giveUp(batch: Batch): void {
+    this.#end(batch);
+    let hasMore = false;
+    for (const [key, queued] of this.#all) {
+      if (queued.batch !== batch) continue;
+      this.#drop(key);
+      hasMore = true;
+    }
+    if (hasMore) batch.ends.abort();
+  }
+}
+
+/** Makes a change once for all demands that share a list of requests: they still share it after the change. */
+function onceForEach(
+  change: (requests: Queued['requests']) => Queued['requests'],
+): (requests: Queued['requests']) => Queued['requests'] {
+  let from: Queued['requests'] = [];
+  let to = from;
+  return (requests) => {
+    if (requests !== from) {
+      from = requests;
+      to = change(requests);
+    }
+    return to;
+  };
+}
+
+function openBatch(first: Request): Batch {
+  const trace = first.sending.trace?.begin('batch');
+  return { ends: new AbortController(), first, requests: new Set(), payers: new Map(), trace };
+}
+
+function faultOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error('The batch was given up.', { cause: error });
+}
+
+function join(batch: Batch, request: Request): void {
+  if (batch.requests.has(request)) return;
+  request.batches.add(batch);
+  batch.requests.add(request);
+  batch.payers.set(request, request.sending.payer);
+  if (batch.trace !== undefined && request.sending.trace !== undefined)
+    batch.trace.link(request.sending.trace);
+}
+
+function isAnswered({ demands, outcomes }: Request): boolean {
+  return outcomes.size === demands.length;
+}
+
+/** Ends the requests among these that have all outcomes. */
+function endAnswered(requests: Iterable<Request>): void {
+  for (const request of requests) {
+    if (!isAnswered(request)) continue;
+    for (const { payers } of request.batches) payers.delete(request);
+    request.onDone();
+  }
+}
+
+/** Sends on behalf of all requests of a batch. */
+function sendingOf(batch: Batch): Sending {
+  const { first, ends, requests } = batch;
+  return {
+    caller: first.sending.caller,
+    bill: first.sending.bill,
+    signal: ends.signal,
+    trace: batch.trace,
+    waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
+    payer: sharedPayer(batch.payers),
+    onLeftOut(rows) {
+      for (const { sending } of requests) sending.onLeftOut?.(rows);
+    },
+  };
+}
+
+/** The parts of the stage in which operations meet. */
+export interface PoolParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  /** Milliseconds that operations wait for each other. */
+  readonly windowMs: number;
+  /** Milliseconds that a batch waits for operations that can still add to it. */
+  readonly holdMs: number;
+  /** Called with the size of each batch that is sent, and the number of operations that wait for some of it. */
+  readonly onBatch?: ((size: { readonly operations: number; readonly demands: number }) => void) | undefined;
+  /** Called with the milliseconds that a batch has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+}
+
+interface WindowMeans extends PoolParts {
+  readonly tenant: Tenant;
+  readonly isUnderWay: () => boolean;
+  /** Sends what has gathered; returns the instant to send the rest, in milliseconds since the epoch; null for none. */
+  readonly leave: () => number | null;
+}
+
+/**
+ * Factor by which further arrivals may stretch the window: high if calls are scarce or their number is unknown, low if
+ * the minute has plenty left. So a steady stream of operations doesn't keep it open.
+ */
+const MAX_STRETCH = { scarce: 25, plenty: 2 };
+
+/** Factor by which the window is wider while the minute's budget is spent, or unknown. */
+const WIDENING = { spent: 5, unknown: 4 };
+
+/** Turns of the event loop without an arrival after which nobody is taken to be at the door. */
+const QUIET_TURNS = 4;
+
+interface Gathering {
+  readonly name: 'gathering';
+  readonly openedAtMs: number;
+  /** Operations and demands that came while the window was open. */
+  arrivals: number;
+  cancel: () => void;
+}
+
+type State =
+  | { readonly name: 'idle' }
+  | { readonly name: 'about to leave' }
+  | Gathering
+  | { readonly name: 'awaiting operations'; readonly cancel: () => void }
+  | { readonly name: 'awaiting the minute' };
+
+/**
+ * Decides when to send the demands of all operations under one key:
+ *
+ * | state               | event                                          | next                               |
+ * |---------------------|------------------------------------------------|------------------------------------|
+ * | idle                | something is asked for                         | gathering, or about to leave       |
+ * | about to leave      | the turn is over, and no operation is expected | sends: idle or awaiting the minute |
+ * | about to leave      | the turn is over, and one is expected          | gathering                          |
+ * | gathering           | something is asked for, or an operation joins  | gathering, a little longer         |
+ * | gathering           | the window is over                             | awaiting operations                |
+ * | awaiting operations | the last one has asked, or `holdMs` are over   | sends: idle or awaiting the minute |
+ * | awaiting the minute | something is asked for                         | gathering                          |
+ * | any                 | the minute that was waited for begins          | sends: idle or awaiting the minute |
+ *
+ * If nothing is under way and the minute has plenty left, a batch leaves in the same turn of the event loop. Operations
+ * that come later gather behind it.
+ */
+function createBatchWindow(parts: WindowMeans) {
+  const { clock, holdMs, leave, ledger, tenant } = parts;
+  let state: State = { name: 'idle' };
+  /** Operations that have yet to ask. */
+  const awaited = new Set<object>();
+  /** The minute that the batch waits for; null if it waits for none. */
+  let minute: object | null = null;
+
+  function gather(): void {
+    if (state.name === 'awaiting operations' || state.name === 'about to leave') return;
+    if (state.name === 'gathering') keepOpen(state);
+    else if (state.name === 'idle' && !parts.isUnderWay() && ledger.hasPlenty(tenant)) {
+      state = { name: 'about to leave' };
+      setImmediate(endTurn);
+    } else openWindow();
+  }
+
+  function endTurn(): void {
+    if (awaited.size === 0) close();
+    else openWindow();
+  }
+
+  function openWindow(): void {
+    const nowMs = clock.now();
+    const gathering: Gathering = { name: 'gathering', openedAtMs: nowMs, arrivals: 0, cancel() {} };
+    state = gathering;
+    keepOpen(gathering, nowMs);
+  }
+
+  function keepOpen(gathering: Gathering, nowMs = clock.now()): void {
+    gathering.arrivals += 1;
+    gathering.cancel();
+    const { arrivals } = gathering;
+    // An arrival before the timer fires opens the window anew.
+    const isQuiet = () => state === gathering && gathering.arrivals === arrivals;
+    const leftMs = millisecondsLeft(gathering.openedAtMs, nowMs, parts);
+    gathering.cancel = clock.after(leftMs, () => afterQuietTurns(isQuiet, endWindow));
+  }
+
+  function endWindow(): void {
+    // The timer of the window has fired.
+    state = { name: 'idle' };
+    if (awaited.size === 0) close();
+    else state = { name: 'awaiting operations', cancel: clock.after(holdMs, close) };
+  }
+
+  function closeIfAllArrived(): void {
+    if (state.name === 'awaiting operations' && awaited.size === 0) close();
+  }
+
+  function close(): void {
+    if ('cancel' in state) state.cancel();
+    state = { name: 'idle' };
+    // An operation that has not come in time is not waited for again.
+    awaited.clear();
+    minute = null;
+    const opensAtMs = leave();
+    if (opensAtMs !== null) awaitMinute(opensAtMs);
+  }
+
+  function awaitMinute(opensAtMs: number): void {
+    const own = {};
+    minute = own;
+    state = { name: 'awaiting the minute' };
+    void clock.sleep(opensAtMs - clock.now()).then(() => {
+      if (minute === own) close();
+    });
+  }
+
+  return {
+    /** Opens the window, or keeps it open a little longer: something is asked for that is not under way. */
+    demanded: gather,
+    /** Keeps an open window open a little longer: an operation came. */
+    joined(): void {
+      if (state.name === 'gathering') keepOpen(state);
+    },
+    /** Has a batch wait for the operation, which may yet ask for something, unless its window is over. */
+    expect(operation: object): void {
+      if (state.name !== 'awaiting operations') awaited.add(operation);
+    },
+    /** Ends the wait for the operation: it has asked, or never will. */
+    arrived(operation: object): void {
+      if (awaited.delete(operation)) closeIfAllArrived();
+    },
+  };
+}
+
+/**
+ * Waits until some turns of the event loop have passed without an arrival. An overdue timer fires before the sockets
+ * are read, so operations already at the door would else be left behind.
+ */
+function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = QUIET_TURNS): void {
+  if (!isQuiet()) return;
+  if (turnsLeft === 0) then();
+  else setImmediate(() => afterQuietTurns(isQuiet, then, turnsLeft - 1));
+}
+
+/** Milliseconds that a window stays open after an arrival at this moment. */
+function millisecondsLeft(
+  openedAtMs: number,
+  nowMs: number,
+  { windowMs, ledger, tenant }: WindowMeans,
+): number {
+  const left = ledger.shareLeft(tenant);
+  const longestMs = openedAtMs + windowMs * stretch(left) - nowMs;
+  return Math.max(0, Math.min(windowMs * widening(left), longestMs));
+}
+
+function stretch(shareLeft: number | null): number {
+  const { scarce, plenty } = MAX_STRETCH;
+  return shareLeft === null ? scarce : plenty + (1 - shareLeft) * (scarce - plenty);
+}
+
+function widening(shareLeft: number | null): number {
+  return shareLeft === null ? WIDENING.unknown : 1 + (1 - shareLeft) * (WIDENING.spent - 1);
+}
+
+const OVER = 'The operation is over.';
+
+/** The demands under one key, and the window that sends them. */
+interface Batching {
+  readonly queue: Queue;
+  readonly window: ReturnType<typeof createBatchWindow>;
+}
+
+/**
+ * Opens the meeting point of the demands of all operations under one key. They are planned together, fetched once, and
+ * handed back to each operation by name. A demand already under way is waited for, not asked for again, and so is one
+ * that a call under way brings anyway, since its rectangle has more figures than were asked for. It is the one
+ * stage that remembers its operations: an operation joins it, and fetches by a stage of its own.
+ * @param next fetches the demands of several operations, on behalf of all of them
+ */
+export function createObservationPool(next: FetchBatch, parts: PoolParts) {
+  return {
+    join({ tenant }: Caller) {
+      // Most operations take everything from held entries, and open none.
+      const opened = () => tenant.batching as Batching | null;
+      const batch = () => {
+        const batching = opened() ?? openBatching(tenant, next, parts);
+        tenant.batching = batching;
+        return batching;
+      };
+      const self = {};
+      const requests = new Set<Request>();
+      let isHere = true;
+      tenant.underWay += 1;
+      tenant.operations += 1;
+      opened()?.window.joined();
+
+      return {
+        /**
+         * Fetches for this operation. If the operation's time is over, that is the outcome of all demands without another.
+         * @throws the signal's reason if the operation is given up otherwise, and Error if it is over
+         */
+        async fetch(demands: readonly Demand[], sending: Sending): Promise<Outcomes> {
+          // A demand made ahead, and not wanted in the end, may come this late.
+          if (!isHere) throw new Error(OVER);
+          if (demands.length > 0) sending.deadline?.start();
+          const { queue, window } = batch();
+          const { promise: done, resolve: onDone } = Promise.withResolvers<void>();
+          const outcomes: Outcomes = new Map();
+          if (sending.signal.aborted) {
+            window.arrived(self);
+            return withLate(outcomes, demands, sending.signal.reason);
+          }
+          const request: Request = { sending, demands, outcomes, batches: new Set(), onDone };
+          requests.add(request);
+          if (queue.add(request)) window.demanded();
+          else sending.payer.onLeave?.(observations.route);
+          window.arrived(self);
+          try {
+            const waiting = demands.length > 0 ? untilAborted(done, sending.signal) : undefined;
+            sending.waits?.service.timing(waiting);
+            await waiting;
+          } catch (reason) {
+            return withLate(outcomes, queue.withdraw(request), reason);
+          } finally {
+            queue.withdraw(request);
+            requests.delete(request);
+          }
+          for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
+          return outcomes;
+        },
+        /** Has batches that open from now on wait for the operation: it may yet bring demands. */
+        expect(): void {
+          batch().window.expect(self);
+        },
+        /** Ends that wait: the operation brings no demands. */
+        forgo(): void {
+          opened()?.window.arrived(self);
+        },
+        /** Ends the operation: nobody waits for its demands any more, and those not yet sent are not sent. */
+        leave(): void {
+          if (!isHere) return;
+          isHere = false;
+          tenant.underWay -= 1;
+          tenant.operations -= 1;
+          if (requests.size > 0)
+            opened()?.queue.endWaiting(new Error(OVER), (request) => requests.has(request));
+          opened()?.window.arrived(self);
+        },
+      };
+    },
+  };
+}
+
+function openBatching(tenant: Tenant, next: FetchBatch, parts: PoolParts): Batching {
+  const { ledger, clock, onBatch, onMinuteWait } = parts;
+  const queue = new Queue();
+  /** Instant since which something waits for a minute window; null if nothing does. */
+  let shutSinceMs: number | null = null;
+  const window = createBatchWindow({
+    ...parts,
+    tenant,
+    isUnderWay: () => queue.isUnderWay,
+    /** Sends the batch. If the minute is spent, requests that may not wait for the next one are refused. */
+    leave() {
+      try {
+        const opensAtMs = ledger.opensAtMs(tenant);
+        if (opensAtMs <= clock.now()) {
+          if (shutSinceMs !== null && queue.isWaiting) onMinuteWait?.(clock.now() - shutSinceMs);
+          shutSinceMs = null;
+          queue.send(next, onBatch);
+          return null;
+        }
+        const refusal = ledger.refusal(tenant).with({ route: observations.route });
+        queue.endWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
+        shutSinceMs = queue.isWaiting ? (shutSinceMs ?? clock.now()) : null;
+        return queue.isWaiting ? opensAtMs : null;
+      } catch (error) {
+        // Timers call this: a fault on the way fails the gathered demands, and nothing else.
+        queue.endWaiting(
+          error instanceof Error ? error : new Error('The batch could not be sent.', { cause: error }),
+        );
+        return null;
+      }
+    },
+  });
+  return { queue, window };
+}
+
+/**
+ * Adds the outcome of demands that have none when an operation is given up because its time is over.
+ * @throws the reason if it was given up for another one: then nobody reads its answer
+ */
+function withLate(outcomes: Outcomes, missing: readonly Demand[], reason: unknown): Outcomes {
+  if (!(reason instanceof Failure)) throw reason;
+  for (const { key } of missing) outcomes.set(key, reason);
+  return outcomes;
+}

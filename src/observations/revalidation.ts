@@ -1,0 +1,169 @@
+import { createObjectMemo } from '../cache/lru.ts';
+import type { Tenant } from '../keys/tenant.ts';
+import { makeCall, type Sending } from '../service/call.ts';
+import { heldRecords } from '../service/client.ts';
+import { etlStatus, indicators } from '../service/endpoints.ts';
+import { leftOutOf } from '../service/records/envelope.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
+import { timeIn } from '../shared/periods.ts';
+import type { ObservationEntry } from './entries.ts';
+import {
+  type FetchCosts,
+  type HeldFigures,
+  type Revalidation,
+  type RevalidationParts,
+  trafficOf,
+} from './held.ts';
+
+/** Milliseconds by which the service's clock may differ from ours. */
+export const CLOCK_SKEW_MS = 60_000;
+
+/** Share of expired entries that a look is expected to renew, until looks have shown. */
+const EXPECTED_SHARE = 0.9;
+
+/** Weight of the last look in the estimate for the next. */
+const LEARNING_RATE = 0.3;
+
+/** Growth of the expected share with each look that was not taken. */
+const RECOVERY = 0.01;
+
+export function createRevalidation({
+  ask,
+  tenantCache,
+  freshness,
+  now,
+  mayRenew,
+}: RevalidationParts): Revalidation['check'] {
+  let share = EXPECTED_SHARE;
+
+  /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
+  function isWorthIt(tenant: Tenant, { calls, callsIfRenewed }: FetchCosts): boolean {
+    const traffic = trafficOf(tenant, now(), freshness);
+    const callsNow = calls();
+    const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
+    return share * (callsNow - callsIfRenewed() + callsLater) > 1;
+  }
+
+  /** The sources, as of an instant; null if they are older than data may be. */
+  async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
+    const { tenant } = sending.caller;
+    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
+    if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
+    const mayLook = mayRenew && now() - (tenant.traffic?.askedAtMs ?? 0) >= Math.max(1, freshness.ttlMs);
+    if (!mayLook) return null;
+    if (!isWorthIt(tenant, costs)) {
+      share = Math.min(EXPECTED_SHARE, share + RECOVERY);
+      return null;
+    }
+    const askedAtMs = now();
+    trafficOf(tenant, askedAtMs, freshness).askedAtMs = askedAtMs;
+    try {
+      const records = await ask(etlStatus, {}, sending, 0);
+      return records === null ? null : sourcesIn(records, now());
+    } catch {
+      // A cause that keeps the sources from us keeps the figures too, and fails with them.
+      return null;
+    }
+  }
+
+  /** The sources of each metric by its key, as far as the catalogue is held and names them. */
+  async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
+    const call = makeCall(indicators, {});
+    const held = await heldRecords(indicators, {}, call, caller.tenant, tenantCache);
+    return held?.records ? namedIn(held.records) : NONE_NAMED;
+  }
+
+  return async (held, costs, sending) => {
+    const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
+    const { tenant } = sending.caller;
+    const wasAskedAtMs = tenant.traffic?.askedAtMs ?? 0;
+    const sources = await look(costs, sending);
+    if (sources === null) return asBefore;
+    const byMetric = await sourcesByMetric(sending);
+    const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
+    if ((tenant.traffic?.askedAtMs ?? 0) !== wasAskedAtMs) {
+      const renewed = held.filter(isUnchanged).length;
+      share += LEARNING_RATE * (renewed / held.length - share);
+    }
+    return (figures) => {
+      const { atMs } = figures.entry;
+      return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
+    };
+  };
+}
+
+type Sources = ReturnType<typeof sourcesIn>;
+
+/**
+ * Reads the last change of each source, in milliseconds since the epoch, as known at an instant: the last instant that
+ * the service's words can mean, without sources that have never run well. It is infinite if one can't be read.
+ */
+export function sourcesIn(records: readonly SourceRecord[], atMs: number) {
+  const changedAtMs = new Map<string, number>();
+  for (const { key, lastSuccessfulRefresh } of records) {
+    if (lastSuccessfulRefresh === null) continue;
+    // If only the day is told, it may have been any instant of it.
+    const changedAt = timeIn(lastSuccessfulRefresh)?.lastMs ?? Number.POSITIVE_INFINITY;
+    changedAtMs.set(key.toLowerCase(), changedAt);
+  }
+  const isKnown = changedAtMs.size > 0 && leftOutOf(records) === null;
+  const lastChangeAtMs = isKnown ? Math.max(...changedAtMs.values()) : Number.POSITIVE_INFINITY;
+  return { atMs, changedAtMs, lastChangeAtMs };
+}
+
+/** Keys of the sources that may bring a metric, in lower case, by the metric's key. */
+export type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
+
+const NONE_NAMED: SourcesByMetric = new Map();
+
+const named = createObjectMemo<SourcesByMetric>('sources by metric');
+
+/** The sources of each metric that the catalogue names all of. */
+export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
+  let byMetric = named.of(catalogue);
+  if (byMetric === undefined) {
+    byMetric = new Map(
+      catalogue.flatMap(({ key, sources, areAllSources }) =>
+        areAllSources && sources.length > 0 && leftOutOf(sources) === null
+          ? [[key, sources.map((source) => source.toLowerCase())] as const]
+          : [],
+      ),
+    );
+    named.put(catalogue, byMetric);
+  }
+  return byMetric;
+}
+
+/** True if no source that may bring these figures has changed since they came. */
+export function areUnchanged(
+  { entry, metricKey }: HeldFigures,
+  byMetric: SourcesByMetric,
+  sources: Sources,
+): boolean {
+  return lastChangeMs(entry, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= entry.atMs;
+}
+
+/** The sources that may bring a metric; null (any) if the catalogue names none, or leaves out one of its rows. */
+export function namedSources(
+  rows: ObservationEntry['rows'],
+  sourceKeys: readonly string[] | undefined,
+): readonly string[] | null {
+  if (sourceKeys === undefined) return null;
+  return rows.every(({ source }) => sourceKeys.includes(source.toLowerCase())) ? sourceKeys : null;
+}
+
+/**
+ * The last change of any source that may bring these figures. If the catalogue names none, or leaves out one that has
+ * brought some of them, that is any source there is.
+ */
+function lastChangeMs(
+  { rows }: ObservationEntry,
+  sourceKeys: readonly string[] | undefined,
+  { changedAtMs, lastChangeAtMs }: Sources,
+): number {
+  const changeOf = (key: string) => changedAtMs.get(key) ?? Number.POSITIVE_INFINITY;
+  const named = namedSources(rows, sourceKeys);
+  if (named !== null) return Math.max(...named.map(changeOf));
+  const own = rows.map(({ source }) => source.toLowerCase());
+  return Math.max(lastChangeAtMs, ...new Set(own.map(changeOf)));
+}

@@ -1,0 +1,89 @@
+import type { Answer, Call, Send } from '../../service/call.ts';
+import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
+import { untilAborted } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
+
+/** Milliseconds for which a route counts as absent after the service itself has said so. */
+const ABSENT_MS = 24 * 3_600_000;
+
+/** The same after a 404 that has no words of the service: something between it and us may have sent that. */
+const STRAY_MS = 10 * 60_000;
+
+interface RouteState {
+  isThere: boolean;
+  /** The failure of calls to it; null if it may be asked. */
+  absence: Failure | null;
+  untilMs: number;
+  /** The call that finds out; others wait for it. */
+  probe: Promise<void> | null;
+}
+
+/**
+ * Asks routes that a service may lack once: while it isn't known if the service has one, one call finds out and the
+ * others wait. A 404 that names the missing thing is about that; so is any about a country that the service needn't
+ * know. Any other 404 says that there is no such route: all calls to it fail unsent from then on, under every key.
+ * @param routes templates of the routes that may be absent
+ */
+export function absentRoutes(next: Send, routes: ReadonlySet<string>, now: () => number): Send {
+  const states = new Map<string, RouteState>(
+    [...routes].map((route) => [route, { isThere: false, absence: null, untilMs: 0, probe: null }]),
+  );
+
+  function checkAbsence({ absence, untilMs }: RouteState): void {
+    if (absence !== null && now() < untilMs) throw absence;
+  }
+
+  function heard(state: RouteState, call: Call, answer: Answer): Answer {
+    if (answer.stray === undefined) {
+      state.isThere = true;
+      state.absence = null;
+      return answer;
+    }
+    if (!areAllKnown(call)) return answer;
+    const isWorded = answer.body !== undefined;
+    state.isThere = false;
+    state.untilMs = now() + (isWorded ? ABSENT_MS : STRAY_MS);
+    state.absence = absence(call.route);
+    throw state.absence;
+  }
+
+  return async (call, sending) => {
+    const state = states.get(call.route);
+    if (state === undefined) return next(call, sending);
+    checkAbsence(state);
+    while (!state.isThere && state.probe !== null) {
+      await untilAborted(state.probe, sending.signal);
+      checkAbsence(state);
+    }
+    if (state.isThere) return heard(state, call, await next(call, sending));
+    let over = () => {};
+    state.probe = new Promise((resolve) => {
+      over = resolve;
+    });
+    try {
+      return heard(state, call, await next(call, sending));
+    } finally {
+      state.probe = null;
+      over();
+    }
+  };
+}
+
+/** Tells if the service knows every country that a call names. */
+function areAllKnown({ route, target }: Call): boolean {
+  const [path = '', search = ''] = target.split('?');
+  const place = route.split('/').indexOf('{code}');
+  const codes = place === -1 ? [] : [path.split('/')[place] ?? ''];
+  const query = new URLSearchParams(search);
+  // Partners are of all the world, so their codes don't count.
+  for (const name of ['country_code', 'reporter_country_code']) codes.push(...query.getAll(name));
+  return codes.every((code) => COVERED_COUNTRIES.has(code.toUpperCase()));
+}
+
+function absence(route: string): Failure {
+  return new Failure(
+    'UPSTREAM_ROUTE_ABSENT',
+    'The service does not have this route. Leave the field out; the gateway looks again within a day.',
+    { route },
+  );
+}

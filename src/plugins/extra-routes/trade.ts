@@ -1,0 +1,236 @@
+/**
+ * The routes of trade, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the paths
+ * and parameters, and nothing of the answers: the fields that are read have the names of the parameters, and all else is
+ * in the record as sent.
+ */
+
+import type { GraphQLResolveInfo } from 'graphql';
+import { plainFields } from '../../graphql/resolvers/fields.ts';
+import { checkTexts } from '../../graphql/resolvers/warned.ts';
+import type { GraphContext } from '../../graphql/schema/context.ts';
+import type { CountryTradeFlowsArgs, Resolvers } from '../../graphql/schema/generated.ts';
+import type { Endpoint } from '../../service/call.ts';
+import type { CountryParams } from '../../service/endpoints.ts';
+import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
+import {
+  eachFound,
+  inside,
+  integerIn,
+  type JsonObject,
+  numberIn,
+  objectIn,
+  type Place,
+  type RowList,
+  rowListIn,
+  textIn,
+} from '../../service/records/envelope.ts';
+import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import type {
+  TradeFlowRecord,
+  TradeOverviewRecord,
+  TradePartnerRecord,
+  TradeProductRecord,
+} from './records.ts';
+
+interface TradeOverviewParams extends CountryParams, YearsParams {
+  /** 1 to 20. */
+  readonly top?: number | undefined;
+}
+
+interface TradeFlowsParams extends YearsParams {
+  readonly reporterCode?: string | undefined;
+  readonly partnerCode?: string | undefined;
+  readonly productCode?: string | undefined;
+  readonly flowType?: 'export' | 'import' | undefined;
+}
+
+/** Rows that one answer of flows may hold, as observed: the highest `limit`. */
+const MAX_FLOWS = 1_000;
+
+/** Observed: `start_year`, `end_year`, `top_limit` from 1 to 20. */
+const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
+  route: '/v1/trade/overview/{code}',
+  isPublic: false,
+  tag: 'trade',
+  isOptional: true,
+  caching: 'ttl',
+  params: ({ code, top, startYear, endYear }) => ({
+    path: { code: code.toUpperCase() },
+    query: {
+      top_limit: top?.toString(),
+      start_year: startYear?.toString(),
+      end_year: endYear?.toString(),
+    },
+  }),
+  decode(body, { code }) {
+    const found = objectIn(body, tradeOverview.route, ['country', 'country_code']);
+    return { countryCode: countryNamedIn(found, code).code, record: found.value };
+  },
+  assumed: () => ({}),
+};
+
+/** Observed: these filters, years, and `limit` from 1 to 1000. */
+const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
+  route: '/v1/trade/flows',
+  isPublic: false,
+  tag: 'trade',
+  isOptional: true,
+  caching: 'ttl',
+  params: ({ reporterCode, partnerCode, productCode, flowType, startYear, endYear }) => ({
+    query: {
+      reporter_country_code: reporterCode?.toUpperCase(),
+      partner_country_code: partnerCode?.toUpperCase(),
+      product_code: productCode,
+      flow_type: flowType,
+      start_year: startYear?.toString(),
+      end_year: endYear?.toString(),
+      limit: String(MAX_FLOWS),
+    },
+  }),
+  decode: (body, asked) =>
+    rowListIn(body, tradeFlows.route, (list) =>
+      eachFound(list, (row, place) => {
+        const partnerCode = partnerIn(row);
+        checkCountry(partnerCode, asked.partnerCode, inside(place, 'partner_country_code'));
+        return {
+          reporterCode: reporterIn(row, place, asked.reporterCode),
+          partnerCode,
+          productCode: productIn(row),
+          flowType: textIn(row, 'flow_type'),
+          year: yearIn(row),
+          record: row,
+        };
+      }),
+    ),
+  assumed: () => [],
+};
+
+/** Makes the endpoint of a list that one country reports. Observed: the reporter must be named. */
+function reportedList<Row>(route: string, read: (row: JsonObject) => Row) {
+  const endpoint: Endpoint<CountryParams, RowList<Row>> = {
+    route,
+    isPublic: false,
+    tag: 'trade',
+    isOptional: true,
+    caching: 'ttl',
+    params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
+    decode: (body, { code }) =>
+      rowListIn(body, route, (list) =>
+        eachFound(list, (row, place) => {
+          reporterIn(row, place, code);
+          return read(row);
+        }),
+      ),
+    assumed: () => [],
+  };
+  return endpoint;
+}
+
+const tradePartners = reportedList(
+  '/v1/trade/partners',
+  (row): TradePartnerRecord => ({ partnerCode: partnerIn(row), record: row }),
+);
+
+const tradeProducts = reportedList(
+  '/v1/trade/products',
+  (row): TradeProductRecord => ({ productCode: productIn(row), record: row }),
+);
+
+/** @throws Failure if it is another one than was asked for */
+function reporterIn(row: JsonObject, place: Place, asked: string | undefined): string | null {
+  const code = alpha2In(row, 'reporter_country_code', 'reporter');
+  checkCountry(code, asked, inside(place, 'reporter_country_code'));
+  return code;
+}
+
+const partnerIn = (row: JsonObject) => alpha2In(row, 'partner_country_code', 'partner');
+
+/** Reads the code of a product: these are often all digits, and may be sent as a number. */
+function productIn(row: JsonObject): string | null {
+  return textIn(row, 'product_code') ?? numberIn(row, 'product_code')?.toString() ?? null;
+}
+
+function yearIn(row: JsonObject): number | null {
+  const year = integerIn(row, 'year');
+  return year !== null && Math.abs(year) < 10_000 ? year : null;
+}
+
+export const endpoints = { tradeOverview, tradeFlows, tradePartners, tradeProducts };
+
+/** All flows there are go one of these ways. */
+const WAYS = ['export', 'import'] as const;
+
+function flowList(
+  { partnerCode, productCode, flowType, ...years }: CountryTradeFlowsArgs,
+  reporterCode: string | null | undefined,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<readonly TradeFlowRecord[] | null> {
+  checkTexts({ productCode });
+  checkNotEmpty({ productCode });
+  const params: TradeFlowsParams = {
+    ...yearsOf(years),
+    reporterCode: reporterCode ?? undefined,
+    partnerCode: partnerCode ?? undefined,
+    productCode: productCode ?? undefined,
+    flowType: flowType == null ? undefined : WAYS.find((way) => way === flowType.toLowerCase()),
+  };
+  const list = narrowed(params, {
+    ask: (asked) => context.loaders.load(tradeFlows, asked),
+    limit: MAX_FLOWS,
+    partsOf: (asked) =>
+      asked.flowType === undefined ? WAYS.map((way) => ({ ...asked, flowType: way })) : null,
+    yearOf: ({ year }) => year,
+    passes: (row, asked) => asked.flowType === undefined || row.flowType?.toLowerCase() === asked.flowType,
+    areAllDated: true,
+  });
+  return warnedOfLack(context, info.path, tradeFlows.route, list);
+}
+
+/** Loads a list of a country that can't be asked for in parts. */
+function listOf<Row>(
+  endpoint: Endpoint<CountryParams, RowList<Row>>,
+  { code }: CountryParams,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<readonly Row[] | null> {
+  const list = narrowed(
+    {},
+    {
+      ask: () => context.loaders.load(endpoint, { code }),
+      limit: null,
+      yearOf: () => null,
+      passes: () => true,
+      areAllDated: false,
+    },
+  );
+  return warnedOfLack(context, info.path, endpoint.route, list);
+}
+
+export const resolvers = {
+  Query: {
+    tradeFlows: (_, { reporterCode, ...args }, context, info) => flowList(args, reporterCode, context, info),
+  },
+  Country: {
+    tradeOverview: ({ code }, { top, ...years }, { loaders }) =>
+      loaders.load(tradeOverview, { code, top: topOf(top), ...yearsOf(years) }),
+    tradeFlows: ({ code }, args, context, info) => flowList(args, code, context, info),
+    tradePartners: (country, _, context, info) => listOf(tradePartners, country, context, info),
+    tradeProducts: (country, _, context, info) => listOf(tradeProducts, country, context, info),
+  },
+  TradeOverview: {
+    ...plainFields('TradeOverview', 'record'),
+    country: ({ countryCode }) => ({ code: countryCode }),
+  },
+  TradeFlow: plainFields(
+    'TradeFlow',
+    'reporterCode',
+    'partnerCode',
+    'productCode',
+    'flowType',
+    'year',
+    'record',
+  ),
+  TradePartner: plainFields('TradePartner', 'partnerCode', 'record'),
+  TradeProduct: plainFields('TradeProduct', 'productCode', 'record'),
+} satisfies Resolvers;

@@ -1,0 +1,206 @@
+import { Kind, type NameNode, parse, visit } from 'graphql';
+import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
+import { sha256Of } from '../../graphql/request/documents.ts';
+import {
+  ChangedRequest,
+  type GatewayRequest,
+  type GatewayResponse,
+  type HandleRequest,
+} from '../../graphql/request/messages.ts';
+import { isObject } from '../../service/records/envelope.ts';
+import type { LiveResults, Subscriptions } from '../subscriptions/subscriptions.ts';
+import { inverted, type PrefixedNames } from './subgraph.ts';
+
+/** Bytes of texts of routers that are kept, with their form in our words: anybody can send long ones. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** The beginning of an alias of `__typename` while we answer: names of types are prefixed there, too. */
+const ALIASED = '__typename_of_';
+
+type Params = Readonly<Record<string, unknown>>;
+
+/**
+ * Answers operations that routers word with prefixed names as if they had ours, and prefixes the names of types in the
+ * answer. An operation with none of them is passed on as it is.
+ */
+export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: number): HandleRequest {
+  /** Our texts by those of routers, and the hashes of ours by the hashes of theirs. */
+  const known = new BoundedCache<{ readonly text: string }>(
+    MAX_BYTES,
+    ({ text }, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
+  );
+  const hashKey = (hash: string) => `sha256 ${hash}`;
+  const named = inverted(names.types);
+
+  function ours(text: string): string {
+    const said = known.get(text) ?? { text: inOurWords(text, names, maxTokens) };
+    known.set(text, said);
+    return said.text;
+  }
+
+  /** Returns null if nothing in it is prefixed. */
+  function translated(params: Params): Params | null {
+    const { query, variables, extensions } = params;
+    const asked =
+      isObject(extensions) && isObject(extensions.persistedQuery) ? extensions.persistedQuery : null;
+    const hash = typeof asked?.sha256Hash === 'string' ? asked.sha256Hash : null;
+    const withHash = (sha256Hash: string) => ({
+      ...(extensions as Params),
+      persistedQuery: { ...asked, sha256Hash },
+    });
+    const told = { ...params, ...(isObject(variables) ? { variables: withOurTypes(variables, names) } : {}) };
+    if (typeof query !== 'string' || query === '') {
+      const own = hash === null ? undefined : known.get(hashKey(hash));
+      return own === undefined ? null : { ...told, extensions: withHash(own.text) };
+    }
+    if (!hasPrefixed(query, names)) return null;
+    const text = ours(query);
+    if (hash === null || hash !== sha256Of(query)) return { ...told, query: text };
+    const ownHash = sha256Of(text);
+    known.set(hashKey(hash), { text: ownHash });
+    return { ...told, query: text, extensions: withHash(ownHash) };
+  }
+
+  return (request) => {
+    const own = request.method === 'GET' ? fromSearch(request, translated) : fromBody(request, translated);
+    if (own === null) return next(request);
+    const answer = next(own);
+    return answer instanceof Promise
+      ? answer.then((response) => withPrefixedTypes(response, named))
+      : withPrefixedTypes(answer, named);
+  };
+}
+
+function hasPrefixed(text: string, { marks }: PrefixedNames): boolean {
+  return marks.some((mark) => text.includes(mark));
+}
+
+function fromBody(
+  request: GatewayRequest,
+  translated: (params: Params) => Params | null,
+): GatewayRequest | null {
+  const body = isObject(request.body) ? translated(request.body) : null;
+  return body && new ChangedRequest(request, { body });
+}
+
+function fromSearch(
+  request: GatewayRequest,
+  translated: (params: Params) => Params | null,
+): GatewayRequest | null {
+  const search = new URLSearchParams(request.search);
+  const params: Record<string, unknown> = Object.fromEntries(search);
+  for (const name of ['variables', 'extensions']) {
+    try {
+      if (search.has(name)) params[name] = JSON.parse(search.get(name) ?? '');
+    } catch {
+      // The next stage says that this is no JSON.
+      return null;
+    }
+  }
+  const own = translated(params);
+  if (own === null) return null;
+  for (const [name, value] of Object.entries(own))
+    search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  return new ChangedRequest(request, { search: `?${search}` });
+}
+
+/** Rewrites an operation in our names. An operation that can't be read is left as it is: Apollo words its faults. */
+function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
+  const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
+  const replace = ({ loc }: { readonly loc?: NameNode['loc'] }, by: string) => {
+    if (loc !== undefined) edits.push({ start: loc.start, end: loc.end, text: by });
+  };
+  try {
+    visit(parse(text, { maxTokens }), {
+      NamedType({ name }) {
+        const own = types.get(name.value);
+        if (own !== undefined) replace(name, own);
+      },
+      Field({ name, alias }) {
+        const own = fields.get(name.value);
+        if (own !== undefined) replace(name, alias === undefined ? `${name.value}: ${own}` : own);
+        else if (name.value === '__typename' && alias !== undefined)
+          replace(alias, `${ALIASED}${alias.value}`);
+      },
+      ObjectField({ name, value }) {
+        const own = value.kind === Kind.STRING ? types.get(value.value) : undefined;
+        if (name.value === '__typename' && own !== undefined) replace(value, JSON.stringify(own));
+      },
+    });
+  } catch {
+    return text;
+  }
+  return edits
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((told, { start, end, text: by }) => `${told.slice(0, start)}${by}${told.slice(end)}`, text);
+}
+
+/** Rewrites variables with our types in representations, which are lists of objects or objects. */
+function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
+  const renamed = (value: unknown): unknown => {
+    const own = isObject(value) ? types.get(String(value.__typename)) : undefined;
+    return own === undefined ? value : { ...(value as Params), __typename: own };
+  };
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(renamed) : renamed(value),
+    ]),
+  );
+}
+
+function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string, string>): GatewayResponse {
+  const { encoded: _, body, ...others } = response;
+  // Tables and parts are made by stages around this one, to which every answer is whole.
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) return response;
+  return { ...others, body: renamedIn(String(body), named) };
+}
+
+/**
+ * The name of a type in JSON. In its text a quote within a string has a backslash before it, so nothing but a key and
+ * its value looks like this.
+ */
+const TYPE_NAMED = new RegExp(`"(?:__typename|${ALIASED}(\\w+))":"(\\w+)"`, 'g');
+
+function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
+  return text.replace(
+    TYPE_NAMED,
+    (_, alias: string | undefined, type: string) => `"${alias ?? '__typename'}":"${named.get(type) ?? type}"`,
+  );
+}
+
+/**
+ * Does for subscriptions the work of `prefixed` of operations: takes subscriptions that routers word with prefixed
+ * names, and prefixes names of types in their events.
+ */
+export function prefixedSubscriptions(
+  next: Subscriptions,
+  names: PrefixedNames,
+  maxTokens: number,
+): Subscriptions {
+  const named = inverted(names.types);
+  return {
+    ...next,
+    async open(request, entering) {
+      if (!hasPrefixed(request.query, names)) return next.open(request, entering);
+      const query = inOurWords(request.query, names, maxTokens);
+      const opened = await next.open({ ...request, query }, entering);
+      return 'errors' in opened ? opened : { ...opened, results: withPrefixedEvents(opened.results, named) };
+    },
+  };
+}
+
+function withPrefixedEvents(results: LiveResults, named: ReadonlyMap<string, string>): LiveResults {
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const { done, value } = await results.next();
+      return done
+        ? { done, value }
+        : { done: false, value: JSON.parse(renamedIn(JSON.stringify(value), named)) };
+    },
+    return: () => results.return(),
+  };
+}

@@ -1,0 +1,499 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type GraphQLSchema, getNamedType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../cache/lru.ts';
+import type { Config } from '../../config/config.ts';
+import { isAmong } from '../../config/origins.ts';
+import type { PersistedTexts } from '../../graphql/request/documents.ts';
+import {
+  ChangedRequest,
+  type Exchanged,
+  type GatewayRequest,
+  type GatewayResponse,
+  type HandleRequest,
+  isModern,
+  textIn,
+} from '../../graphql/request/messages.ts';
+import { partOf } from '../../graphql/schema/schema.ts';
+import { joinedPurse, notReadable, openBill, type Rights } from '../../service/call.ts';
+import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import { errorBody, Failure, type FailureCode } from '../../shared/errors.ts';
+import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
+import { KeyDesk } from './key-desk.ts';
+import { KeyPurse, unreachable } from './key-purse.ts';
+import { type KeyStore, LATE_MS, openKeyStore } from './key-store.ts';
+import { clientOf, Usage } from './usage.ts';
+import { Visitors } from './visitors.ts';
+
+/** Milliseconds after which a key is read again: another gateway may have revoked it. */
+const FRESH_MS = 500;
+
+/** Milliseconds for which a key that was good still is while the store can't be reached. */
+const TRUSTED_MS = 10_000;
+
+/** Seconds after which it is worth asking again by a key whose kept text is damaged. */
+const DAMAGED_SECONDS = 60;
+
+/** Milliseconds for which it counts that there is no such key. */
+const ABSENT_MS = 1_000;
+
+/** Keys that are remembered, and names under which there is none: anybody can make those up. */
+const MOST = { known: 10_000, absent: 2_000 };
+
+/** Bytes of texts whose tags are remembered: the key of a page is anybody's, and so are texts as long as may be. */
+const MAX_TAGGED_BYTES = 4 * 1024 * 1024;
+
+/** Looks for keys that are not known, at once: those beyond are turned away. */
+const MAX_LOOKS = 16;
+
+/** Milliseconds between looks at the keys of open subscriptions: with those of {@link FRESH_MS}, less than a second. */
+const WATCH_MS = 300;
+
+/** Status of a refusal of the whole request; 200 for clients that take any other for a fault of the network. */
+const STATUSES: Partial<Record<FailureCode, number>> = {
+  UNAUTHENTICATED: 401,
+  KEY_EXPIRED: 401,
+  ORIGIN_NOT_ALLOWED: 403,
+  DOCUMENT_NOT_ALLOWED: 403,
+  RATE_LIMITED: 429,
+  OVERLOADED: 503,
+  UPSTREAM_UNAVAILABLE: 503,
+};
+
+interface IssuingMeans {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly persisted: PersistedTexts;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Called with a fault that the operator has to see to, and its place. */
+  readonly onFault: (fault: unknown, where: string) => void;
+}
+
+interface KnownKey {
+  readonly text: string;
+  readonly key: IssuedKey;
+  /** Instants at which it was read, and at which the store was last asked for it, in milliseconds of the process. */
+  readAtMs: number;
+  askedAtMs: number;
+}
+
+/** The key that a name stood for when it was looked up. */
+interface NamedKey {
+  /** Null if no key of the name worked. */
+  readonly digest: string | null;
+  readonly readAtMs: number;
+}
+
+/** Has a listener called once a key works no more. Returns a function that ends that. */
+type WatchKey = (onEnd: (failure: Failure) => void) => () => void;
+
+/** A way in by the name of a key. */
+interface Entered {
+  /** Sites whose pages may use the key; none in the list for any. */
+  readonly origins: readonly string[];
+  /** The request in the name of the key, to run once or several times. */
+  readonly request: GatewayRequest;
+}
+
+/** Exchanges keys of this gateway's own for the key of the service that it holds. */
+export class Issued {
+  readonly desk: KeyDesk;
+  readonly usage: Usage;
+  readonly #parts: IssuingMeans;
+  readonly #store: KeyStore;
+  readonly #known = createLru<KnownKey>(MOST.known);
+  readonly #absent = new LRUCache<string, true>({ max: MOST.absent, ttl: ABSENT_MS });
+  /** Damaged texts of which the operator has been told, by their digests. */
+  readonly #damaged = new LRUCache<string, true>({ max: MOST.absent });
+  readonly #looks = new Map<string, Promise<IssuedKey | null>>();
+  /** Keys by their names: those that the operator's public documents give, and no others. */
+  readonly #named = new Map<string, Promise<NamedKey>>();
+  readonly #purses = createLru<KeyPurse>(MOST.known);
+  readonly #visitors: Visitors;
+  /** Listeners to the ends of keys, by the names that the keys are kept under. */
+  readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
+  #watching: NodeJS.Timeout | undefined;
+  readonly #tags: DocumentTags;
+
+  constructor(parts: IssuingMeans, store: KeyStore) {
+    this.#parts = parts;
+    this.#store = store;
+    this.#visitors = new Visitors(store, parts.config.countryDataKey ?? '');
+    this.usage = new Usage(store, parts.now);
+    this.desk = new KeyDesk(store, parts.now, () => this.usage.flush());
+    this.#tags = new DocumentTags(parts.schema, parts.config.maxTokens);
+  }
+
+  /** Answers a request: one by an issued key in the name of the held one, if the terms of the key allow it. */
+  handle(request: GatewayRequest, answer: HandleRequest): PromiseOrValue<GatewayResponse> {
+    const key = issuedKeyIn(request.headers.authorization);
+    return key === null ? answer(request) : this.#exchanged(request, key, answer);
+  }
+
+  /**
+   * Opens the way for what the operator lets anybody ask by a key, which is told by its name: `Origin` doesn't count.
+   * @throws Failure if there is no such key, or its terms don't allow it
+   */
+  async enter(name: string, request: GatewayRequest): Promise<Entered> {
+    const key = await this.#findNamed(name);
+    const exchanged = await this.#admitted(key, request, () => this.#checkAsked(key, request));
+    return { origins: key.origins, request: new ChangedRequest(request, { exchanged }) };
+  }
+
+  /**
+   * Opens the way for a subscription; null if it doesn't bear an issued key.
+   * @throws Failure if there is no such key, or its terms don't allow it
+   */
+  async subscribing(
+    request: GatewayRequest,
+  ): Promise<{ readonly exchanged: Exchanged; readonly watch: WatchKey } | null> {
+    const given = issuedKeyIn(request.headers.authorization);
+    if (given === null) return null;
+    const key = await this.#find(given);
+    const exchanged = await this.#admitted(key, request, () => this.#check(key, request));
+    return { exchanged, watch: (onEnd) => this.#watch(key.digest, onEnd) };
+  }
+
+  /**
+   * Names the holder of an issued key, by whichever key of that name; null if a header bears none.
+   * @throws Failure if there is no such key
+   */
+  async holderOf(authorization: string): Promise<string | null> {
+    const given = issuedKeyIn(authorization);
+    return given === null ? null : holderOfName((await this.#find(given)).name);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watching);
+    await this.usage.flush();
+    await this.#store.close();
+  }
+
+  async #exchanged(request: GatewayRequest, given: string, answer: HandleRequest): Promise<GatewayResponse> {
+    try {
+      const key = await this.#find(given);
+      const exchanged = await this.#admitted(key, request, () => this.#check(key, request));
+      return await answer(new ChangedRequest(request, { exchanged }));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return refused(error, request);
+    }
+  }
+
+  /**
+   * Makes what a request is run by, once the terms of its key allow it. A refusal is counted.
+   * @throws Failure if they don't
+   */
+  async #admitted(key: IssuedKey, request: GatewayRequest, check: () => Promise<void>): Promise<Exchanged> {
+    const note = this.noting(key, request);
+    try {
+      await check();
+    } catch (error) {
+      if (error instanceof Failure) note(refusedAs(error));
+      throw error;
+    }
+    const own = this.#purseOf(key);
+    const other = request.exchanged?.purse;
+    const purse =
+      other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
+    const authorization = `Bearer ${this.#parts.config.countryDataKey}`;
+    const rights = rightsOf(key);
+    const { origins, visitorPerMinute: perMinute } = key;
+    const isOfPage = origins.length > 0 || perMinute !== null;
+    const name = isOfPage ? this.#visitors.nameOf(key, request.address ?? '') : '';
+    const visitor = isOfPage ? { name, perMinute } : undefined;
+    return { authorization, purse, visitor, note, refusalOf: (text) => this.#refusalOf(key, text), rights };
+  }
+
+  #watch(name: string, onEnd: (failure: Failure) => void): () => void {
+    const listeners = this.#watched.get(name) ?? new Set();
+    this.#watched.set(name, listeners.add(onEnd));
+    this.#watching ??= setInterval(() => {
+      for (const watched of this.#watched.keys()) void this.#lookAt(watched);
+    }, WATCH_MS).unref();
+    return () => {
+      listeners.delete(onEnd);
+      if (listeners.size === 0) this.#watched.delete(name);
+      if (this.#watched.size > 0) return;
+      clearInterval(this.#watching);
+      this.#watching = undefined;
+    };
+  }
+
+  /** Tells the listeners to a key if that works no more. While nobody can know, it does: no call leaves then. */
+  async #lookAt(name: string): Promise<void> {
+    try {
+      const key = await this.#look(name);
+      const failure = key === null || key.revokedAt !== null ? unknownKey() : this.#ended(key);
+      if (failure === null) return;
+      for (const onEnd of this.#watched.get(name) ?? []) onEnd(failure);
+    } catch {
+      // The next request by it says why. Nobody waits for this one, so that its fault would end the program.
+    }
+  }
+
+  /** Makes the function that counts the operations of a request. */
+  noting(key: IssuedKey, request: GatewayRequest): NonNullable<Exchanged['note']> {
+    const client = clientOf(request.headers);
+    return (operation) => this.usage.note(key, client, operation.name ?? this.#listedIn(request), operation);
+  }
+
+  /** Returns the name by which a request asks for a listed document; empty if it doesn't. */
+  #listedIn(request: GatewayRequest): string {
+    const { persisted } = this.#parts;
+    const { body, search } = request;
+    const named = (body as { documentId?: unknown } | null)?.documentId;
+    const id = typeof named === 'string' ? named : new URLSearchParams(search).get('documentId');
+    return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : '';
+  }
+
+  async #find(given: string): Promise<IssuedKey> {
+    const key = isWhole(given) ? await this.#look(digestOf(given)) : null;
+    if (key === null || key.revokedAt !== null) throw unknownKey();
+    return key;
+  }
+
+  /** The name is looked up once; from then on the key itself is looked at, as any other. */
+  async #findNamed(name: string): Promise<IssuedKey> {
+    const known = this.#named.get(name) ?? this.#readNamed(name);
+    this.#named.set(name, known);
+    const { digest, readAtMs } = await known;
+    const key = digest === null ? null : await this.#look(digest);
+    if (key !== null && key.revokedAt === null && this.#ended(key) === null) return key;
+    // Another key may have taken its place.
+    if (performance.now() - readAtMs >= ABSENT_MS) {
+      if (this.#named.get(name) === known) this.#named.delete(name);
+      return this.#findNamed(name);
+    }
+    throw new Failure('KEY_EXPIRED', 'No key works any more under which this is public.');
+  }
+
+  async #readNamed(name: string): Promise<NamedKey> {
+    const readAtMs = performance.now();
+    try {
+      return { digest: (await this.desk.newest(name))?.digest ?? null, readAtMs };
+    } catch {
+      this.#named.delete(name);
+      throw unreachable();
+    }
+  }
+
+  #look(name: string): PromiseOrValue<IssuedKey | null> {
+    const known = this.#known.get(name);
+    const nowMs = performance.now();
+    const isAsked = known !== undefined && nowMs - known.askedAtMs < FRESH_MS;
+    if (isAsked && nowMs - known.readAtMs < TRUSTED_MS) return known.key;
+    if (this.#absent.has(name)) return null;
+    const looking = this.#looks.get(name);
+    if (looking !== undefined) return looking;
+    if (known === undefined && this.#looks.size >= MAX_LOOKS)
+      throw new Failure(
+        'OVERLOADED',
+        'Too many unknown keys are being looked for. Ask again a little later.',
+        {
+          retryAfterSeconds: 1,
+        },
+      );
+    const look = this.#read(name, known).finally(() => this.#looks.delete(name));
+    this.#looks.set(name, look);
+    return look;
+  }
+
+  async #read(name: string, known: KnownKey | undefined): Promise<IssuedKey | null> {
+    const readAtMs = performance.now();
+    const trusted = known !== undefined && readAtMs - known.readAtMs < TRUSTED_MS ? known : null;
+    const reading = this.#store.get(name).then(
+      (text) => this.#noteKept(name, text, readAtMs),
+      () => {
+        if (trusted !== null) return trusted.key;
+        throw unreachable();
+      },
+    );
+    if (trusted === null) return reading;
+    trusted.askedAtMs = readAtMs;
+    // What comes late is noted all the same, for those who ask next.
+    reading.catch(() => {});
+    return Promise.race([reading, pause(LATE_MS, trusted.key, { ref: false })]);
+  }
+
+  /**
+   * Notes what is kept of a key.
+   * @throws Failure if it can't be read: the key may be good, and nobody can know
+   */
+  #noteKept(name: string, text: string | null, readAtMs: number): IssuedKey | null {
+    const known = this.#known.get(name);
+    // A later look may have been faster.
+    if (known !== undefined && known.readAtMs > readAtMs) return known.key;
+    if (text !== null && text === known?.text) {
+      known.readAtMs = readAtMs;
+      return known.key;
+    }
+    this.#known.delete(name);
+    if (text === null) {
+      this.#absent.set(name, true);
+      return null;
+    }
+    try {
+      const key = issuedKeyFrom(text, name);
+      this.#known.set(name, { text, key, readAtMs, askedAtMs: readAtMs });
+      return key;
+    } catch (error) {
+      if (!(error instanceof DamagedKey)) throw error;
+      this.#tellDamage(error, text);
+      throw new Failure(
+        'UPSTREAM_UNAVAILABLE',
+        'What this gateway keeps of this key is damaged, so nothing was run. Its operator has been told.',
+        { attempts: 0, retryAfterSeconds: DAMAGED_SECONDS },
+      );
+    }
+  }
+
+  /** Tells the operator of a damaged key, once. */
+  #tellDamage({ keyName, message }: DamagedKey, text: string): void {
+    const seen = digestOf(text);
+    if (this.#damaged.has(seen)) return;
+    this.#damaged.set(seen, true);
+    const which = keyName === null ? 'An issued key without a name' : `The issued key ${keyName}`;
+    this.#parts.onFault(
+      new Error(`${which} works nowhere, since what is kept of it is damaged. Create it anew. ${message}`),
+      'issued keys',
+    );
+  }
+
+  /** Finds the budget of a key: those of one name share it. */
+  #purseOf(key: IssuedKey): KeyPurse {
+    const purse = this.#purses.get(key.name) ?? new KeyPurse(key, this.#store, this.#parts.now);
+    if (purse.key.createdAt <= key.createdAt) purse.key = key;
+    this.#purses.set(key.name, purse);
+    return purse;
+  }
+
+  /** @throws Failure if the key may not ask this */
+  async #check(key: IssuedKey, request: GatewayRequest): Promise<void> {
+    const ended = this.#ended(key);
+    if (ended !== null) throw ended;
+    if (key.origins.length > 0 && !isAmong(request.headers.origin, key.origins))
+      throw new Failure('ORIGIN_NOT_ALLOWED', 'The request has no Origin of the sites that the key is for.');
+    await this.#checkAsked(key, request);
+  }
+
+  /** Returns the failure of a key that has ended; null if it works. */
+  #ended({ expiresAt, endsAt }: IssuedKey): Failure | null {
+    const nowMs = this.#parts.now();
+    const ended = [expiresAt, endsAt].find((at) => isPast(at, nowMs)) ?? null;
+    return ended === null ? null : new Failure('KEY_EXPIRED', `The key has worked until ${ended}.`);
+  }
+
+  /** @throws Failure if this visitor asks for too much, or for what the key may not read */
+  async #checkAsked(key: IssuedKey, request: GatewayRequest): Promise<void> {
+    const { method, body: whole, address = '' } = request;
+    // A GET has what it asks for in its address alone.
+    const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
+    const { visitorPerMinute } = key;
+    if (visitorPerMinute !== null) {
+      const visitor = this.#visitors.nameOf(key, address);
+      await this.#visitors.count(visitor, bodies.length, visitorPerMinute, this.#parts.now());
+    }
+    for (const body of bodies) {
+      const asked = textIn(new ChangedRequest(request, { body }), this.#parts.persisted);
+      // A text that is known only later is looked at before it runs.
+      const failure = asked && this.#refusalOf(key, asked.text);
+      if (failure !== null) throw failure;
+    }
+  }
+
+  /**
+   * Returns the failure of a document that the key may not read, as far as its text shows; null if it may. Nothing of
+   * it runs then. What a text doesn't show is judged where it is reached.
+   */
+  #refusalOf(key: IssuedKey, text: string): Failure | null {
+    if (key.documents === 'trusted' && !this.#parts.persisted.lists(text))
+      return new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
+    const rights = rightsOf(key);
+    if (rights === undefined) return null;
+    const other = this.#tags.of(text).find((tag) => !rights.tags.has(tag));
+    return other === undefined ? null : notReadable(rights, other);
+  }
+}
+
+/** Returns the parts of the graph that a key may read; undefined for all. */
+function rightsOf({ tags }: IssuedKey): Rights | undefined {
+  return tags.length === 0 ? undefined : { name: tags.toSorted().join(), tags: new Set(tags) };
+}
+
+/** Names the holder of the keys of a name. */
+export const holderOfName = (name: string) => `key ${name}`;
+
+function unknownKey(): Failure {
+  return new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');
+}
+
+/** Returns an operation that was refused, as usage counts it. */
+function refusedAs({ code }: Failure) {
+  return { name: null, calls: 0, shared: 0, cached: 0, errorCodes: [code] };
+}
+
+/** Opens the keys that this gateway has issued. */
+export async function openIssued(parts: IssuingMeans): Promise<Issued> {
+  const { cacheUrl, cacheTimeoutMs } = parts.config;
+  return new Issued(parts, await openKeyStore(cacheUrl, cacheTimeoutMs));
+}
+
+/** Tags of the types that a document reads, whichever of its operations runs. */
+class DocumentTags {
+  readonly #schema: GraphQLSchema;
+  readonly #maxTokens: number;
+  readonly #known = new BoundedCache<readonly string[]>(
+    MAX_TAGGED_BYTES,
+    (_, text) => OVERHEAD_BYTES + 2 * text.length,
+  );
+
+  constructor(schema: GraphQLSchema, maxTokens: number) {
+    this.#schema = schema;
+    this.#maxTokens = maxTokens;
+  }
+
+  of(text: string): readonly string[] {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const tags = this.#read(text);
+    this.#known.set(text, tags);
+    return tags;
+  }
+
+  #read(text: string): readonly string[] {
+    const tags = new Set<string>();
+    const types = new TypeInfo(this.#schema);
+    const note = () => {
+      for (const type of [types.getParentType(), getNamedType(types.getType())]) {
+        const part = type == null ? 'base' : partOf(type);
+        if (part !== 'base') tags.add(part);
+      }
+    };
+    try {
+      const document = parse(text, { maxTokens: this.#maxTokens, noLocation: true });
+      visit(
+        document,
+        visitWithTypeInfo(types, { Field: note, InlineFragment: note, FragmentDefinition: note }),
+      );
+    } catch {
+      // It can't run: other stages say so.
+    }
+    return [...tags];
+  }
+}
+
+function refused({ code, message, fields, retryable }: Failure, request: GatewayRequest): GatewayResponse {
+  const modern = isModern(request.headers.accept ?? '');
+  const status = modern ? (STATUSES[code] ?? 400) : 200;
+  const headers = new Map([
+    ['content-type', `application/${modern ? 'graphql-response+json' : 'json'}; charset=utf-8`],
+    ['cache-control', 'no-store'],
+    ['vary', 'Authorization, Origin'],
+  ]);
+  if (status === 401) headers.set('www-authenticate', 'Bearer');
+  if (fields.retryAfterSeconds !== undefined) headers.set('retry-after', String(fields.retryAfterSeconds));
+  const told = { retryable, ...fields, requestId: request.requestId };
+  return { status, headers, body: errorBody(code, message, told, { extensions: { upstream: openBill() } }) };
+}

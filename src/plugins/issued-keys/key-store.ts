@@ -1,0 +1,452 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import { jsonIn, msOf } from './key.ts';
+
+/** Counts of what one client has asked by one key, of one document, in one day (UTC). */
+export interface UsageRow {
+  /** As `2026-03-10`. */
+  readonly day: string;
+  readonly key: string;
+  /** Name that the client gives itself; empty if it gives none. */
+  readonly client: string;
+  /** Name of the operation, or of the listed document if the operation has none; empty if neither is known. */
+  readonly document: string;
+  /** Numbers by their measure: `operations`, which each row has, others of {@link MEASURES}, and codes of errors. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** `failed` counts operations with an error, the others what their bills say. */
+export const MEASURES = ['operations', 'failed', 'calls', 'shared', 'cached'] as const;
+
+/** Measure that a row exists by. */
+const MARK = 'operations';
+
+/** Takes the place of names beyond the bound: clients give themselves and their operations any. */
+export const OTHER = 'other';
+
+/**
+ * Rows that a key may have in a day before clients are told apart no more, and before documents aren't, either. So
+ * made-up names of clients take no document out of sight, and one key takes no room of another's.
+ */
+const MOST_ROWS = [100, 200] as const;
+
+/** Lists the places that a row may be counted at, the finest first. */
+function placesOf({ key, client, document }: Omit<UsageRow, 'day' | 'counts'>): readonly string[] {
+  return [
+    [key, client, document],
+    [key, OTHER, document],
+    [key, OTHER, OTHER],
+  ].map((names) => JSON.stringify(names));
+}
+
+/** Chooses the place of a row: the finest that is there already, or that there is room for. */
+function choosePlace(places: readonly string[], isThere: (place: string) => boolean, rows: number): string {
+  const found = places.find(
+    (place, i) => isThere(place) || rows < (MOST_ROWS[i] ?? Number.POSITIVE_INFINITY),
+  );
+  return found ?? '';
+}
+
+/** Makes the row of a place; none of one that is damaged. */
+function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow | [] {
+  const names = Place.safeParse(jsonIn(place));
+  if (!names.success) return [];
+  const [key, client, document] = names.data;
+  return { day, key, client, document, counts };
+}
+
+const Place = z.tuple([z.string(), z.string(), z.string()]);
+
+/** Usage in memory, of a bounded number of rows for each key and day. */
+export class UsageBook {
+  readonly #days = new Map<string, Map<string, Record<string, number>>>();
+  readonly #rows = new Map<string, number>();
+
+  add(row: UsageRow): void {
+    const { day, key, counts } = row;
+    const places = this.#days.get(day) ?? new Map<string, Record<string, number>>();
+    this.#days.set(day, places);
+    const owner = `${day} ${key}`;
+    const rows = this.#rows.get(owner) ?? 0;
+    const place = choosePlace(placesOf(row), (one) => places.has(one), rows);
+    const known = places.get(place);
+    if (known === undefined) this.#rows.set(owner, rows + 1);
+    const sums = known ?? { [MARK]: 0 };
+    for (const [measure, count] of Object.entries(counts)) sums[measure] = (sums[measure] ?? 0) + count;
+    places.set(place, sums);
+  }
+
+  rows(days: Iterable<string> = this.#days.keys()): readonly UsageRow[] {
+    return [...days].flatMap((day) =>
+      [...(this.#days.get(day) ?? [])].flatMap(([place, counts]) => rowAt(day, place, counts)),
+    );
+  }
+
+  forget(before: string): void {
+    for (const day of this.#days.keys()) if (day < before) this.#days.delete(day);
+    for (const owner of this.#rows.keys()) if (owner < before) this.#rows.delete(owner);
+  }
+}
+
+export interface Count {
+  readonly name: string;
+  /** Calls that the window has room for; null for any number. */
+  readonly most: number | null;
+  /** Calls that are counted at once; left out for one. */
+  readonly by?: number;
+  /** Milliseconds for which the count is kept. */
+  readonly keptMs: number;
+}
+
+/** The keys as they stand: each change of any of them makes another version. */
+export interface KeptKeys {
+  readonly version: number;
+  readonly texts: readonly string[];
+}
+
+/**
+ * Keeps issued keys by their digests, and counts their calls, for all gateways that share the store. Unlike a store of
+ * figures it forgets nothing by itself, and each method fails if the store can't be reached. A call stands in up to six
+ * counts at once, all or none: libraries that limit rates count one at a time.
+ */
+export interface KeyStore {
+  /** True if other processes count in it as well. */
+  readonly isShared: boolean;
+  get(name: string): Promise<string | null>;
+  all(): Promise<KeptKeys>;
+  /**
+   * Keeps texts, if the keys are still of a version: so that all changes have one order, whoever makes them.
+   * @returns the version from now on; null if the keys have changed meanwhile, and nothing was kept
+   */
+  change(version: number, texts: ReadonlyMap<string, string>): Promise<number | null>;
+  /**
+   * Counts a call in each of the windows, or in none if one has no room: nothing comes between.
+   * @returns the counts as they stand, and the place of the first that has no room; null if the call was taken
+   */
+  take(
+    counts: readonly Count[],
+  ): Promise<{ readonly calls: readonly number[]; readonly full: number | null }>;
+  /** Takes a call that was not sent off counts that are still kept. */
+  putBack(names: readonly string[]): Promise<void>;
+  read(names: readonly string[]): Promise<readonly number[]>;
+  /**
+   * Adds usage to that of its days. A batch counts once, so that one which may have come through can be sent again.
+   * @param keptFrom the first day that is kept
+   */
+  addUsage(rows: readonly UsageRow[], batch: string, keptFrom: string): Promise<void>;
+  readUsage(days: readonly string[]): Promise<readonly UsageRow[]>;
+  close(): Promise<void>;
+}
+
+/** Milliseconds of a day. */
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Times as long as a held figure that a key may take: one that is late is a miss, a key that is late is none. */
+const PATIENCE = 5;
+
+/** Milliseconds after which a request that knows enough by itself goes on without the store. */
+export const LATE_MS = 50;
+
+/** Opens the keys of a store, which may be out of reach as yet. */
+export async function openKeyStore(url: string, timeoutMs: number): Promise<KeyStore> {
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
+  if (path !== null && path !== ':memory:') return openFile(`${path}.keys`);
+  return url.startsWith('redis') ? openRedis(url, PATIENCE * timeoutMs) : openMemory();
+}
+
+function openMemory(): KeyStore {
+  const keys = new Map<string, string>();
+  const counts = new Map<string, { calls: number; readonly untilMs: number }>();
+  const callsOf = (names: readonly string[]) => names.map((name) => counts.get(name)?.calls ?? 0);
+  const usage = new UsageBook();
+  const sweep = () => {
+    for (const [name, { untilMs }] of counts) if (untilMs < performance.now()) counts.delete(name);
+  };
+  let takes = 0;
+  let version = 0;
+  return {
+    isShared: false,
+    get: async (name) => keys.get(name) ?? null,
+    all: async () => ({ version, texts: [...keys.values()] }),
+    async change(expected, texts) {
+      if (version !== expected) return null;
+      for (const [name, text] of texts) keys.set(name, text);
+      version += 1;
+      return version;
+    },
+    async take(wanted) {
+      const calls = callsOf(wanted.map(({ name }) => name));
+      const full = firstFull(wanted, calls);
+      if (full !== null) return { calls, full };
+      const taken = calls.map((count, i) => count + byOf(wanted[i]));
+      for (const [i, { name, keptMs }] of wanted.entries())
+        counts.set(name, { calls: taken[i] ?? 0, untilMs: performance.now() + keptMs });
+      takes += 1;
+      if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep();
+      return { calls: taken, full };
+    },
+    async putBack(names) {
+      for (const name of names) {
+        const count = counts.get(name);
+        if (count !== undefined) count.calls -= 1;
+      }
+    },
+    read: async (names) => callsOf(names),
+    async addUsage(rows, _batch, keptFrom) {
+      for (const row of rows) usage.add(row);
+      usage.forget(keptFrom);
+    },
+    readUsage: async (days) => structuredClone(usage.rows(days)),
+    async close() {},
+  };
+}
+
+/** Calls after which counts of windows that are over are swept out. */
+const TAKES_BETWEEN_SWEEPS = 1_000;
+
+const byOf = (count: Count | undefined) => count?.by ?? 1;
+
+function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
+  // A count that is no number has room for nothing.
+  const full = wanted.findIndex(
+    (count, i) => count.most !== null && !((calls[i] ?? 0) + byOf(count) <= count.most),
+  );
+  return full === -1 ? null : full;
+}
+
+/** Milliseconds that work on the file waits for another process that has locked it. */
+const BUSY_MS = 1_000;
+
+/** Opens keys in a file beside that of the figures, which may be deleted, or set aside once it is damaged. */
+async function openFile(path: string): Promise<KeyStore> {
+  const { inTransaction, loadSqlite, onceUnlocked, waitForNobody } = await import('../../cache/sqlite.ts');
+  const openDatabase = await loadSqlite();
+  const db = openDatabase(path, BUSY_MS);
+  db.exec(`
+    CREATE TABLE IF NOT EXISTS versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
+  `);
+  const getKey = db.prepare('SELECT text FROM keys WHERE name = ?');
+  const allKeys = db.prepare('SELECT text FROM keys');
+  const setKey = db.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');
+  const getVersion = db.prepare("SELECT version FROM versions WHERE name = 'keys'");
+  const setVersion = db.prepare("INSERT OR REPLACE INTO versions VALUES ('keys', ?)");
+  const getCount = db.prepare('SELECT calls FROM counts WHERE name = ?');
+  const count = db.prepare(
+    'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + excluded.calls',
+  );
+  const uncount = db.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
+  const sweep = db.prepare('DELETE FROM counts WHERE expires < ?');
+  let takes = 0;
+  const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
+  const versionNow = () => Number(getVersion.get()?.version ?? 0);
+  waitForNobody(db);
+  const patiently = <T>(work: () => T): Promise<T> => onceUnlocked(work, BUSY_MS);
+  const atOnce = <T>(work: () => T): Promise<T> => patiently(() => inTransaction(db, work));
+  return {
+    isShared: true,
+    get: (name) => patiently(() => (getKey.get(name)?.text as string | undefined) ?? null),
+    all: () =>
+      patiently(() => {
+        // The version first: keys that are newer than it are only read once more.
+        const version = versionNow();
+        return { version, texts: allKeys.all().map(({ text }) => String(text)) };
+      }),
+    change: (expected, texts) =>
+      atOnce(() => {
+        if (versionNow() !== expected) return null;
+        for (const [name, text] of texts) setKey.run(name, text);
+        setVersion.run(expected + 1);
+        return expected + 1;
+      }),
+    take: (wanted) =>
+      atOnce(() => {
+        const calls = callsOf(wanted.map(({ name }) => name));
+        const full = firstFull(wanted, calls);
+        if (full === null) for (const one of wanted) count.run(one.name, byOf(one), Date.now() + one.keptMs);
+        if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
+        takes += 1;
+        return full === null
+          ? { calls: calls.map((one, i) => one + byOf(wanted[i])), full }
+          : { calls, full };
+      }),
+    putBack: (names) =>
+      atOnce(() => {
+        for (const name of names) uncount.run(name);
+      }),
+    read: (names) => patiently(() => callsOf(names)),
+    ...usageIn(db, atOnce, patiently),
+    async close() {
+      db.close();
+    },
+  };
+}
+
+/** Does work on the file: once nobody else has it locked, or that and as one. */
+type FileWork = <T>(work: () => T) => Promise<T>;
+
+function usageIn(db: DatabaseSync, atOnce: FileWork, patiently: FileWork) {
+  const isThere = db.prepare(
+    "SELECT 1 FROM usage WHERE day = ? AND key = ? AND place = ? AND measure = 'operations'",
+  );
+  const countRows = db.prepare(
+    "SELECT count(*) AS rows FROM usage WHERE day = ? AND key = ? AND measure = 'operations'",
+  );
+  const add = db.prepare(
+    'INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
+  );
+  const forget = db.prepare('DELETE FROM usage WHERE day < ?');
+  const ofDay = db.prepare(
+    'SELECT place, json_group_object(measure, count) AS counts FROM usage WHERE day = ? GROUP BY key, place',
+  );
+  return {
+    addUsage: (rows, _batch, keptFrom) =>
+      atOnce(() => {
+        for (const row of rows) {
+          const { day, key, counts } = row;
+          const all = Number(countRows.get(day, key)?.rows);
+          const place = choosePlace(placesOf(row), (one) => isThere.get(day, key, one) !== undefined, all);
+          for (const [measure, count] of Object.entries(counts)) add.run(day, key, place, measure, count);
+        }
+        forget.run(keptFrom);
+      }),
+    readUsage: (days) =>
+      patiently(() =>
+        days.flatMap((day) =>
+          ofDay
+            .all(day)
+            .flatMap(({ place, counts }) => rowAt(day, String(place), JSON.parse(String(counts)))),
+        ),
+      ),
+  } satisfies Partial<KeyStore>;
+}
+
+/** Does the same as the others' `take`. A window without a limit has -1. */
+const TAKE = `
+local calls, full = {}, 0
+for i, key in ipairs(KEYS) do
+  calls[i] = tonumber(redis.call('GET', key) or '0')
+  local most, by = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1])
+  if full == 0 and most >= 0 and calls[i] + by > most then full = i end
+end
+if full > 0 then return {full, calls} end
+for i, key in ipairs(KEYS) do
+  calls[i] = redis.call('INCRBY', key, ARGV[3 * i - 1])
+  redis.call('PEXPIRE', key, ARGV[3 * i])
+end
+return {0, calls}
+`;
+
+const PUT_BACK = `for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then redis.call('DECR', key) end end`;
+
+/**
+ * Does the same as the others' `addUsage`. A day is a hash of counts by place and measure, and of rows by key, whose
+ * names begin with no bracket as those of places do.
+ */
+const ADD_USAGE = `
+local batch = table.remove(KEYS)
+if not redis.call('SET', batch, 1, 'NX', 'PX', ARGV[2]) then return end
+local most = cjson.decode(ARGV[1])
+for i, day in ipairs(KEYS) do
+  local row = cjson.decode(ARGV[i + 2])
+  local rows = tonumber(redis.call('HGET', day, row.key) or '0')
+  local place, isThere
+  for at, one in ipairs(row.places) do
+    isThere = redis.call('HEXISTS', day, one .. 'operations') == 1
+    place = one
+    if isThere or not most[at] or rows < most[at] then break end
+  end
+  if not isThere then redis.call('HINCRBY', day, row.key, 1) end
+  for measure, count in pairs(row.counts) do redis.call('HINCRBY', day, place .. measure, count) end
+  redis.call('PEXPIRE', day, row.keptMs)
+end
+`;
+
+/** Does the same as the others' `change`. */
+const CHANGE = `
+if (redis.call('GET', KEYS[2]) or '0') ~= ARGV[1] then return false end
+for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+return redis.call('INCR', KEYS[2])
+`;
+
+const ALL = `return {redis.call('GET', KEYS[2]) or '0', redis.call('HVALS', KEYS[1])}`;
+
+/** The braces keep all keys and counts together in a cluster. */
+const NAMESPACE = 'country-graph:{issued}:';
+const KEYS = `${NAMESPACE}keys`;
+const VERSION = `${NAMESPACE}version`;
+
+async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
+  const { connectedTo } = await import('../../cache/redis.ts');
+  const [client] = await connectedTo(url);
+  const inTime = <T>(reply: Promise<T>) => Promise.race([reply, late(timeoutMs)]) as Promise<T>;
+  const named = (names: readonly string[]) => names.map((name) => NAMESPACE + name);
+  return {
+    isShared: true,
+    get: async (name) => (await inTime(client.hGet(KEYS, name))) ?? null,
+    async all() {
+      const reply = inTime(client.eval(ALL, { keys: [KEYS, VERSION], arguments: [] }));
+      const [version, texts] = (await reply) as [string, string[]];
+      return { version: Number(version), texts };
+    },
+    async change(expected, texts) {
+      const order = { keys: [KEYS, VERSION], arguments: [String(expected), ...[...texts].flat()] };
+      return ((await inTime(client.eval(CHANGE, order))) as number | null) ?? null;
+    },
+    async take(wanted) {
+      const order = {
+        keys: named(wanted.map(({ name }) => name)),
+        arguments: wanted.flatMap((count) => [count.most ?? -1, byOf(count), count.keptMs].map(String)),
+      };
+      const [full, calls] = (await inTime(client.eval(TAKE, order))) as [number, number[]];
+      return { calls, full: full === 0 ? null : full - 1 };
+    },
+    async putBack(names) {
+      await inTime(client.eval(PUT_BACK, { keys: named(names), arguments: [] }));
+    },
+    read: async (names) => (await inTime(client.mGet(named(names)))).map(Number),
+    async addUsage(rows, batch, keptFrom) {
+      const texts = rows.map((row) => {
+        const { key, day, counts } = row;
+        const keptMs = DAY_MS + msOf(day) - msOf(keptFrom);
+        return JSON.stringify({ key, places: placesOf(row), counts, keptMs });
+      });
+      await inTime(
+        client.eval(ADD_USAGE, {
+          keys: named([...rows.map(({ day }) => `usage:${day}`), `batch:${batch}`]),
+          arguments: [JSON.stringify(MOST_ROWS), String(DAY_MS), ...texts],
+        }),
+      );
+    },
+    async readUsage(days) {
+      const hashes = await inTime(Promise.all(days.map((day) => client.hGetAll(`${NAMESPACE}usage:${day}`))));
+      return hashes.flatMap((fields, i) => usageRowsIn(days[i] ?? '', fields));
+    },
+    async close() {
+      client.destroy();
+    },
+  };
+}
+
+const PLACE = /^(\[.*\])(\w+)$/;
+
+function usageRowsIn(day: string, fields: Readonly<Record<string, string>>): readonly UsageRow[] {
+  const places = new Map<string, Record<string, number>>();
+  for (const [field, count] of Object.entries(fields)) {
+    const [, place, measure] = PLACE.exec(field) ?? [];
+    if (place === undefined || measure === undefined) continue;
+    const counts = places.get(place) ?? {};
+    counts[measure] = Number(count);
+    places.set(place, counts);
+  }
+  return [...places].flatMap(([place, counts]) => rowAt(day, place, counts));
+}
+
+function late(ms: number): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  setTimeout(reject, ms, new Error('The store of issued keys has not answered in time.')).unref();
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,65 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createLru } from '../../cache/lru.ts';
+import { visitorOf } from '../../keys/visitor.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { IssuedKey } from './key.ts';
+import { type KeyStore, LATE_MS } from './key-store.ts';
+
+/** Visitors that one process counts by itself. */
+const MOST_VISITORS = 50_000;
+
+const MINUTE_MS = 60_000;
+
+/** Milliseconds that a count is kept once its minute is over: the clocks of others may be behind. */
+const KEPT_MS = MINUTE_MS;
+
+/**
+ * Counts the operations of each visitor of a key in this minute, for all gateways of a store. While that can't be reached,
+ * each process counts those that come to it. Addresses are kept as digests that nobody can make without the held key.
+ */
+export class Visitors {
+  readonly #store: KeyStore;
+  readonly #secret: string;
+  readonly #counts = createLru<{ minute: number; operations: number }>(MOST_VISITORS);
+
+  constructor(store: KeyStore, secret: string) {
+    this.#store = store;
+    this.#secret = secret;
+  }
+
+  /** Names a visitor of a key. */
+  nameOf({ name }: IssuedKey, address: string): string {
+    return createHmac('sha256', this.#secret)
+      .update(`visitor ${name} ${visitorOf(address)}`)
+      .digest('base64url');
+  }
+
+  /** @throws Failure RATE_LIMITED if these operations are too many */
+  async count(visitor: string, operations: number, most: number, nowMs: number): Promise<void> {
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    const known = this.#counts.get(visitor);
+    const own = known?.minute === minute ? known : { minute, operations: 0 };
+    this.#counts.set(visitor, own);
+    // All gateways count at least what this one does.
+    if (own.operations + operations > most) throw tooMany(most, minute, nowMs);
+    own.operations += operations;
+    if (!this.#store.isShared) return;
+    const keptMs = (minute + 1) * MINUTE_MS - nowMs + KEPT_MS;
+    const count = { name: `visitor:${visitor}:${minute}`, most, by: operations, keptMs };
+    const taking = this.#store.take([count]).catch(() => null);
+    const taken = await Promise.race([taking, pause(LATE_MS, null, { ref: false })]);
+    if (taken === null || taken.full === null) return;
+    own.operations -= operations;
+    throw tooMany(most, minute, nowMs);
+  }
+}
+
+function tooMany(most: number, minute: number, nowMs: number): Failure {
+  const retryAtMs = (minute + 1) * MINUTE_MS;
+  return new Failure('RATE_LIMITED', `One visitor may ask for ${most} operations a minute by this key.`, {
+    limit: most,
+    retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)),
+    retryAt: new Date(retryAtMs).toISOString(),
+  });
+}

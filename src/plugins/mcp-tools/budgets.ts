@@ -1,0 +1,95 @@
+import { LRUCache } from 'lru-cache';
+import { Failure } from '../../shared/errors.ts';
+import { CountedPurse } from '../issued-keys/key-purse.ts';
+import type { Count, KeyStore } from '../issued-keys/key-store.ts';
+
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 366 * 24 * HOUR_MS;
+
+const MAX_KEYS = 10_000;
+
+/** A budget as clients are told of it. */
+interface ToldBudget {
+  readonly limit: number;
+  readonly spent: number;
+  /** Null for the one of a session. */
+  readonly resetsAt: string | null;
+}
+
+/** Names the caller that a header stands for, in whichever way it is written. */
+type NameCaller = (authorization: string | undefined) => Promise<string>;
+
+/**
+ * Budgets of calls that tools may send: by caller and hour, since requests have no session over HTTP, or else one for a
+ * session that lasts as long as the process. Each call is taken before it leaves, so that not one too many does, of all
+ * gateways that share the store.
+ */
+export class ToolBudgets {
+  readonly limit: number;
+  readonly #store: KeyStore;
+  readonly #nameOf: NameCaller | null;
+  readonly #purses = new LRUCache<string, ToolPurse>({ max: MAX_KEYS });
+
+  /** @param nameOf null for the budget of a session */
+  constructor(limit: number, store: KeyStore, nameOf: NameCaller | null) {
+    this.limit = limit;
+    this.#store = store;
+    this.#nameOf = nameOf;
+  }
+
+  /** @throws Failure if there is no such caller */
+  async purseOf(authorization: string | undefined): Promise<ToolPurse> {
+    const name = this.#nameOf === null ? 'session' : await this.#nameOf(authorization);
+    const isSession = this.#nameOf === null;
+    const purse = this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, isSession);
+    this.#purses.set(name, purse);
+    return purse;
+  }
+}
+
+class ToolPurse extends CountedPurse {
+  readonly #limit: number;
+  readonly #isSession: boolean;
+
+  constructor(name: string, limit: number, store: KeyStore, isSession: boolean) {
+    super(`tools of ${name}`, store, Date.now);
+    this.#limit = limit;
+    this.#isSession = isSession;
+  }
+
+  /** Tells the calls that are spent; throws Failure if the store can't be reached. */
+  async told(): Promise<ToldBudget> {
+    const nowMs = Date.now();
+    const [spent = 0] = await this.read(this.countsAt(nowMs));
+    return { limit: this.#limit, spent, resetsAt: this.#resetsAt(nowMs) };
+  }
+
+  /** Returns the failure of an operation of so many calls; null if there is room for them. */
+  refusalOf(told: ToldBudget, calls: number): Failure | null {
+    return told.spent + calls > told.limit ? beyondBudget(told, calls) : null;
+  }
+
+  protected override countsAt(nowMs: number): readonly Count[] {
+    const hour = this.#isSession ? 0 : Math.floor(nowMs / HOUR_MS);
+    return [
+      { name: `${this.name}:${hour}`, most: this.#limit, keptMs: this.#isSession ? YEAR_MS : 2 * HOUR_MS },
+    ];
+  }
+
+  protected override spent(_count: Count, nowMs: number): Failure {
+    return beyondBudget({ limit: this.#limit, spent: this.#limit, resetsAt: this.#resetsAt(nowMs) }, 1);
+  }
+
+  #resetsAt(nowMs: number): string | null {
+    return this.#isSession ? null : new Date((Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS).toISOString();
+  }
+}
+
+/** Makes the failure of an operation of so many calls, for which too few are left. */
+function beyondBudget({ limit, spent, resetsAt }: ToldBudget, planned: number): Failure {
+  const left = Math.max(0, limit - spent);
+  const message = `This takes ${planned} more call(s), and ${left} are left of the ${limit} that tools may send (MCP_BUDGET); nothing was sent for it.`;
+  // One that is dearer than a whole budget never fits, however often it is asked again.
+  const reset = resetsAt === null ? {} : { resetsAt, retryable: planned <= limit };
+  return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: left, ...reset });
+}

@@ -1,0 +1,183 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type Server,
+  type Tool,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import { isAmong } from '../../config/origins.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import { RULED_OUT } from '../../graphql/request/messages.ts';
+import { readShallowJson } from '../../server/graphql-route.ts';
+import { headFault } from '../../server/http.ts';
+import { excerpt } from '../../shared/errors.ts';
+import { ownBuild } from '../../shared/own-version.ts';
+import { openKeyStore } from '../issued-keys/key-store.ts';
+import { ToolBudgets } from './budgets.ts';
+import { openToolCallers } from './tool-callers.ts';
+import { createToolServers, withoutNulls } from './tool-server.ts';
+
+interface McpRouteOptions {
+  readonly gateway: Gateway;
+  readonly config: Config;
+  readonly course: { readonly isDraining: boolean };
+  /** Called with an error that only a fault of ours can explain. */
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
+/** Codes of JSON-RPC, and the protocol's own for refusals by HTTP. */
+const INVALID_REQUEST = -32_600;
+const REFUSED = -32_000;
+
+/**
+ * Serves `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time, to clients
+ * of its revisions of 2025 and of 2026. Nothing is kept between requests but budgets, so there are no sessions, and any
+ * worker answers.
+ * @returns a function that lists the tools
+ * @throws ConfigError if no trusted document can be a tool
+ */
+export async function mcpRoute(
+  app: FastifyInstance,
+  { gateway, config, course, problem }: McpRouteOptions,
+): Promise<() => Promise<readonly Tool[]>> {
+  const { mcpBudget, mcpKey, corsOrigins: origins, cacheUrl, cacheTimeoutMs } = config;
+  const callers = openToolCallers(gateway, mcpKey);
+  const counts = mcpBudget === undefined ? null : await openKeyStore(cacheUrl, cacheTimeoutMs);
+  app.addHook('onClose', async () => counts?.close());
+  const { open, listed } = createToolServers(
+    callers,
+    ownBuild().version,
+    (fault, requestId = '') => problem(fault, requestId),
+    mcpBudget === undefined || counts === null ? null : new ToolBudgets(mcpBudget, counts, callers.nameOf),
+  );
+  readShallowJson(app);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers;
+    const fault = headFault(request.raw);
+    if (course.isDraining) refuse(reply, 503, 'The gateway is shutting down.');
+    // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
+    else if (
+      origin !== undefined &&
+      !origins.includes('*') &&
+      !isAmong(origin, origins) &&
+      !isOwn(request, origin)
+    )
+      refuse(reply, 403, `Pages of ${excerpt(origin)} may not call tools here (CORS_ORIGINS).`);
+    else if (fault !== null) refuse(reply, fault.status, fault.message);
+    else if (isOverloaded(request, reply, gateway)) refuse(reply, 503, 'The gateway is overloaded.');
+    else done();
+  });
+
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status < 500) return refuse(reply, status, excerpt(error.message));
+    problem(error, request.id);
+    return refuse(reply, 500, 'The gateway failed to answer.');
+  });
+
+  app.post('/mcp', async (request, reply) => {
+    // Later versions of the protocol have no batches, and one request would be as many operations as it likes.
+    if (Array.isArray(request.body))
+      return refuse(reply, 400, 'Send one message at a time.', INVALID_REQUEST);
+    if (!acceptsJson(request.headers.accept))
+      return refuse(reply, 406, 'Answers are application/json: name it in Accept.');
+    const { authorization } = request.headers;
+    const server = open({ authorization, requestId: request.id, address: request.ip });
+    // Aborts the run if the client has left.
+    const gone = new AbortController();
+    reply.raw.once('close', () => {
+      gone.abort();
+      server.close().catch((error: unknown) => problem(error, request.id));
+    });
+    const message = withoutNulls(request.body);
+    const response = await answered(server, asWebRequest(request, gone.signal), message).catch(
+      (error: unknown) => {
+        if (gone.signal.aborted) return null;
+        throw error;
+      },
+    );
+    if (response === null) return reply;
+    reply.code(response.status).header('cache-control', 'no-store');
+    const type = response.headers.get('content-type');
+    if (type !== null) reply.header('content-type', type);
+    return reply.send(await response.text());
+  });
+
+  app.route({
+    method: ['GET', 'DELETE', 'PUT', 'PATCH'],
+    url: '/mcp',
+    handler: async (_request, reply) => {
+      reply.header('allow', 'POST');
+      return refuse(reply, 405, 'This server has no sessions and sends nothing unasked: use POST.');
+    },
+  });
+  return listed;
+}
+
+async function answered(server: Server, request: Request, parsedBody: unknown): Promise<Response> {
+  if (!(await isLegacyRequest(request, parsedBody))) {
+    // Nothing is told unasked, so that there is nothing to subscribe to.
+    const options = { legacy: 'reject', maxSubscriptions: 0 } as const;
+    return createMcpHandler(() => server, options).fetch(request, { parsedBody });
+  }
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  return transport.handleRequest(request, { parsedBody });
+}
+
+/**
+ * Tells if a page is of this gateway, as seen from its own machine. That no name of another's stands for the machine is
+ * told by the host: it has to be a name of loopback itself.
+ */
+function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
+  const url = URL.parse(origin);
+  return url !== null && /^https?:$/.test(url.protocol) && url.host === host && LOOPBACK.test(url.hostname);
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** Tells if too many operations of the key are waiting to read another; sets `Retry-After` then. */
+function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: Gateway): boolean {
+  const refusal = gateway.refuseUnread(headers, id);
+  const retryAfter = refusal?.headers.get('retry-after');
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  return refusal !== null;
+}
+
+/**
+ * Makes the request that the transport reads: the type of its body, headers of the protocol's own, and not the key.
+ * The transport demands that clients accept streams of events as well; no answer here is one.
+ */
+function asWebRequest({ headers: given }: FastifyRequest, signal: AbortSignal): Request {
+  const headers = new Headers({ accept: 'application/json, text/event-stream' });
+  for (const [name, value] of Object.entries(given))
+    if (name === 'content-type' || name.startsWith('mcp-')) headers.set(name, String(value));
+  return new Request('http://localhost/mcp', { method: 'POST', headers, signal });
+}
+
+function refuse(reply: FastifyReply, status: number, message: string, code = REFUSED): FastifyReply {
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  return reply
+    .code(status)
+    .type('application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+}
+
+/** Tells if an `Accept` header has room for JSON: the narrowest range that fits decides, and none is room for anything. */
+function acceptsJson(accepts: string | undefined): boolean {
+  if (accepts === undefined || accepts.trim() === '') return true;
+  const ranges = accepts.split(',');
+  const fitting = JSON_RANGES.map((type) => ranges.filter((range) => type.test(range)));
+  return fitting.find(({ length }) => length > 0)?.some((range) => !RULED_OUT.test(range)) ?? false;
+}
+
+/** The narrowest first. */
+const JSON_RANGES = [
+  /^\s*application\/json\s*(;|$)/i,
+  /^\s*application\/\*\s*(;|$)/i,
+  /^\s*\*(\/\*)?\s*(;|$)/,
+] as const;

@@ -1,0 +1,283 @@
+import {
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  TokenKind,
+  TypeInfo,
+  typeFromAST,
+  type VariableDefinitionNode,
+  validate,
+  valueFromASTUntyped,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { ConfigError } from '../../config/config.ts';
+import type { TrustedDocument } from '../../graphql/request/documents.ts';
+import { PAGE_SCHEMA } from './tool-answer.ts';
+
+/** An operation of a trusted document that may be called as a tool. */
+export interface OperationTool {
+  /** Name of the operation; if several have it, with the beginning of the document's identifier. */
+  readonly name: string;
+  readonly description: string;
+  readonly documentId: string;
+  readonly operationName: string;
+  readonly inputSchema: ReturnType<typeof inputSchemaOf>;
+  /** Name of the argument that gives the rest of a long answer: none of the operation's variables has it. */
+  readonly pageName: string;
+  /** Values of the variables that have to be given, to price the operation with. */
+  readonly sample: Readonly<Record<string, unknown>>;
+  /** Price if nothing is held, in calls to the service. Set once it is known: null if it can't be told. */
+  price?: {
+    readonly least: number;
+    readonly expected: number;
+    readonly most: number;
+    /** Calls beyond which an operation is refused. */
+    readonly limit: number;
+  } | null;
+}
+
+/** Characters of an identifier that tell operations of one name apart. */
+const ID_LENGTH = 8;
+
+const EMPTY =
+  'TRUSTED_DOCUMENTS: MCP=on makes a tool of each query that has a name and a description, and there is none. Describe a query by a text before it, or by a comment.';
+
+/**
+ * Makes tools of operations: queries with a name and a description, which is a text or a comment before them.
+ * @param isOwn true for the name of a tool of the gateway's own
+ * @throws ConfigError if there is none, or an operation asks for a field that the schema doesn't know
+ */
+export function operationTools(
+  schema: GraphQLSchema,
+  trusted: readonly TrustedDocument[],
+  isOwn: (name: string) => boolean,
+): ReadonlyMap<string, OperationTool> {
+  const faults: string[] = [];
+  const tools = new Map<string, OperationTool>();
+  const isTaken = (name: string) => tools.has(name) || isOwn(name);
+  for (const { id, text } of trusted) {
+    const document = readDocument(schema, text, (fault) => faults.push(`${id}: ${fault}`));
+    for (const definition of document?.definitions ?? []) {
+      if (document === null || definition.kind !== Kind.OPERATION_DEFINITION) continue;
+      const tool = toolOf(schema, document, definition, id);
+      if (tool === null) continue;
+      const name = isTaken(tool.name) ? `${tool.name}_${id.slice(0, ID_LENGTH)}` : tool.name;
+      if (tools.has(name)) faults.push(`${id}: another operation is called ${name}, too.`);
+      tools.set(name, { ...tool, name });
+    }
+  }
+  if (faults.length > 0) {
+    const lines = faults.map((fault) => `  ${fault}`).join('\n');
+    throw new ConfigError(`TRUSTED_DOCUMENTS: these can't be made tools, as MCP=on asks for:\n${lines}`);
+  }
+  if (tools.size === 0) throw new ConfigError(EMPTY);
+  return tools;
+}
+
+function readDocument(
+  schema: GraphQLSchema,
+  text: string,
+  onFault: (message: string) => void,
+): DocumentNode | null {
+  try {
+    const document = parse(text);
+    const [error] = validate(schema, document);
+    if (error === undefined) return document;
+    onFault(error.message);
+  } catch (error) {
+    onFault(error instanceof Error ? error.message : String(error));
+  }
+  return null;
+}
+
+function toolOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  documentId: string,
+): OperationTool | null {
+  const description = descriptionOf(operation);
+  const name = operation.name?.value;
+  if (operation.operation !== OperationTypeNode.QUERY || name === undefined || description === '')
+    return null;
+  const inputSchema = inputSchemaOf(schema, document, operation);
+  const pageName = 'page' in inputSchema.properties ? 'answer_page' : 'page';
+  return {
+    name,
+    description,
+    documentId,
+    operationName: name,
+    inputSchema: { ...inputSchema, properties: { ...inputSchema.properties, [pageName]: PAGE_SCHEMA } },
+    pageName,
+    sample: sampleVariables(schema, operation),
+  };
+}
+
+/** Returns the text before an operation, or else the comment that ends on the line before it. */
+function descriptionOf({ description, loc }: OperationDefinitionNode): string {
+  if (description !== undefined) return description.value.trim();
+  const lines: string[] = [];
+  let line = loc?.startToken.line ?? 0;
+  for (let token = loc?.startToken.prev; token?.kind === TokenKind.COMMENT; token = token.prev) {
+    if (token.line !== line - 1) break;
+    line = token.line;
+    lines.unshift(token.value.trim());
+  }
+  return lines.join('\n').trim();
+}
+
+/** A schema of JSON Schema, or a part of one. */
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The arguments of a tool: an object with a property for each variable of its operation. */
+interface InputSchema extends JsonSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: string[];
+}
+
+/** JSON's type for each scalar; any value if nothing else is known. */
+const SCALARS: Readonly<Record<string, JsonSchema>> = {
+  Int: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+  Float: { type: 'number' },
+  String: { type: 'string' },
+  ID: { type: 'string' },
+  Boolean: { type: 'boolean' },
+  CountryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+  DateTime: { type: 'string', format: 'date-time' },
+};
+
+/** Values of required variables that an operation is priced with, if nobody has given any. */
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  Int: 1,
+  Float: 1,
+  String: 'name',
+  ID: 'id',
+  Boolean: true,
+  CountryCode: 'KE',
+  DateTime: '2026-01-01T00:00:00Z',
+};
+
+/**
+ * Describes the variables of an operation as JSON Schema, in the words that strict clients take: no lists of types, and
+ * null nowhere. One that may be null may be left out instead.
+ */
+function inputSchemaOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): InputSchema {
+  const objects: Record<string, JsonSchema> = {};
+  const words = argumentWords(schema, document);
+  const described = variableDefinitions.map((definition) => {
+    const name = definition.variable.name.value;
+    const { description } = definition;
+    const value = definition.defaultValue && valueFromASTUntyped(definition.defaultValue);
+    const described = withWords(
+      schemaOf(variableType(schema, definition), objects),
+      description?.value ?? words.get(name),
+    );
+    return [name, { ...described, ...(value == null ? {} : { default: value }) }] as const;
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(described),
+    required: variableDefinitions.filter(isRequired).map(({ variable }) => variable.name.value),
+    additionalProperties: false,
+    ...(Object.keys(objects).length === 0 ? {} : { $defs: objects }),
+  };
+}
+
+/** Returns one value for each variable that has to be given. */
+export function sampleVariables(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    variableDefinitions
+      .filter(isRequired)
+      .map((definition) => [definition.variable.name.value, sampleOf(variableType(schema, definition))]),
+  );
+}
+
+function isRequired({ type, defaultValue }: VariableDefinitionNode): boolean {
+  return type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined;
+}
+
+function variableType(schema: GraphQLSchema, { type: node, variable }: VariableDefinitionNode) {
+  const type = typeFromAST(schema, node);
+  if (!isInputType(type)) throw new Error(`$${variable.name.value} has a type that variables can't have.`);
+  return type;
+}
+
+/** Adds words to a schema; one that refers to another has no place for them. */
+function withWords(schema: JsonSchema, words: string | null | undefined): JsonSchema {
+  return words == null || '$ref' in schema ? schema : { ...schema, description: words };
+}
+
+/** @param objects input objects met so far, by name: one that holds itself is described once */
+function schemaOf(type: GraphQLInputType, objects: Record<string, JsonSchema>): JsonSchema {
+  if (isListType(type)) return { type: 'array', items: schemaOf(type.ofType, objects) };
+  if (isNonNullType(type)) return schemaOf(type.ofType, objects);
+  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
+  if (!isInputObjectType(type)) return SCALARS[type.name] ?? {};
+  if (!(type.name in objects)) {
+    objects[type.name] = {};
+    const fields = Object.values(type.getFields());
+    objects[type.name] = {
+      type: 'object',
+      ...(type.description == null ? {} : { description: type.description }),
+      properties: Object.fromEntries(
+        fields.map(({ name, type: fieldType, description }) => [
+          name,
+          withWords(schemaOf(fieldType, objects), description),
+        ]),
+      ),
+      required: fields.filter(isRequiredInputField).map(({ name }) => name),
+      ...(type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {}),
+      additionalProperties: false,
+    };
+  }
+  return { $ref: `#/$defs/${type.name}` };
+}
+
+function sampleOf(type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return sampleOf(type.ofType);
+  if (isListType(type)) return [sampleOf(type.ofType)];
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (!isInputObjectType(type)) return SAMPLES[type.name] ?? {};
+  const fields = Object.values(type.getFields());
+  const needed = fields.filter(isRequiredInputField);
+  const given = type.isOneOf ? fields.slice(0, 1) : needed;
+  return Object.fromEntries(given.map((field) => [field.name, sampleOf(field.type)]));
+}
+
+/** Returns the schema's words on the arguments that variables are given to, by the names of the variables. */
+function argumentWords(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, string> {
+  const words = new Map<string, string>();
+  const types = new TypeInfo(schema);
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Argument({ value }) {
+        const description = types.getArgument()?.description;
+        for (const given of value.kind === Kind.LIST ? value.values : [value]) {
+          if (given.kind !== Kind.VARIABLE || description == null || words.has(given.name.value)) continue;
+          words.set(given.name.value, description);
+        }
+      },
+    }),
+  );
+  return words;
+}

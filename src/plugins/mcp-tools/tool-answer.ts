@@ -1,0 +1,252 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { type Bill, openBill } from '../../service/call.ts';
+import { isObject, type JsonObject } from '../../service/records/envelope.ts';
+import {
+  excerpt,
+  FAILURES,
+  type Failure,
+  type FailureCode,
+  type FailureFields,
+} from '../../shared/errors.ts';
+
+/*
+ * Words the answers of tools. Each is sent once: as structure for programs, and as a table for models, which read the
+ * text alone. Both together are no longer than clients take; a longer answer comes in pages.
+ */
+
+/** Bytes of an answer: clients take 25,000 tokens, of which each has some two to four bytes. */
+export const MAX_RESULT_BYTES = 60_000;
+
+/** Bytes of an answer that are kept for all but its data, warnings and errors. */
+const FRAME_BYTES = 2_000;
+
+/** Bytes of warnings, and of errors, that are told. */
+const MAX_NOTES_BYTES = 5_000;
+
+/** Part of the room by which pages may differ from the average. */
+const SLACK = 0.85;
+
+/** Columns of a table; items with more of them are told as JSON. */
+const MAX_COLUMNS = 60;
+
+/** The argument by which a tool gives the rest of a long answer. */
+export const PAGE_SCHEMA = {
+  type: 'integer',
+  minimum: 1,
+  default: 1,
+  description: `Page of an answer that is longer than ${MAX_RESULT_BYTES / 1000} KB.`,
+};
+
+/** An answer before it is cut into pages. */
+export interface ToolAnswer {
+  readonly data: unknown;
+  readonly upstream: Bill;
+  readonly warnings?: readonly unknown[];
+  readonly errors?: readonly JsonObject[];
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** @param page counted from 1 */
+export function resultOf(answer: ToolAnswer, page: number): CallToolResult {
+  const warnings = answer.warnings && told(answer.warnings);
+  const errors = answer.errors && told(answer.errors.map(shortened));
+  const { upstream, _meta } = answer;
+  const written = (data: unknown, number: number, of: number) => {
+    const pages = of === 1 ? {} : { page: { number, of, ...(number < of ? { next: number + 1 } : {}) } };
+    const content = {
+      ...(errors === undefined ? {} : { errors }),
+      data,
+      ...(warnings === undefined ? {} : { warnings }),
+      ...pages,
+      upstream,
+    };
+    return {
+      content: [{ type: 'text' as const, text: textOf(content) }],
+      structuredContent: content,
+      ...(errors === undefined ? {} : { isError: true }),
+      ...(_meta === undefined ? {} : { _meta }),
+    };
+  };
+  const whole = written(answer.data, 1, 1);
+  const isShort = bytesOf(whole) <= MAX_RESULT_BYTES;
+  const parts = isShort
+    ? [answer.data]
+    : split(answer.data, roomFor(answer.data, 2 * bytesOf([warnings, errors])));
+  if (page > parts.length) {
+    const message = `The answer has ${parts.length} page(s), and there is no page ${page}.`;
+    return resultOf({ ...refusal('BAD_USER_INPUT', message), upstream }, 1);
+  }
+  const result = isShort ? whole : written(parts[page - 1], page, parts.length);
+  if (bytesOf(result) <= MAX_RESULT_BYTES) return result;
+  const message = `A single value of this answer is longer than the ${MAX_RESULT_BYTES} bytes that a tool may answer with. Ask for fewer fields.`;
+  return resultOf(
+    { ...refusal('OPERATION_TOO_EXPENSIVE', message, { limit: MAX_RESULT_BYTES }), upstream },
+    1,
+  );
+}
+
+/** Makes the answer of a tool that is refused. */
+export function refusal(code: FailureCode, message: string, fields: FailureFields = {}): ToolAnswer {
+  return { data: null, upstream: openBill(), errors: [{ message, code, ...FAILURES[code], ...fields }] };
+}
+
+export function refusalBy({ code, message, fields }: Failure): ToolAnswer {
+  return refusal(code, message, fields);
+}
+
+/** Counts the bytes that a page may have of these data, as structure, so that its table has room beside it. */
+function roomFor(data: unknown, notesBytes: number): number {
+  const asTable = bytesOf(linesOf('', data).join('\n')) / bytesOf(data);
+  return ((MAX_RESULT_BYTES - FRAME_BYTES - notesBytes) / (1 + asTable)) * SLACK;
+}
+
+/** Cuts a value into parts of so many bytes as JSON, in its order; a single text stays whole. */
+function split(value: unknown, room: number): readonly unknown[] {
+  if (!isContainer(value) || Object.keys(value).length === 0 || bytesOf(value) <= room) return [value];
+  if (Array.isArray(value)) {
+    const items = value.map((item) => ['', item] as const);
+    return packed(items, room).map((part) => part.map(([, item]) => item));
+  }
+  // What an object has beside its lists tells whose these are, so it stands on each page.
+  const members = Object.entries(value);
+  const beside = members.filter(([, member]) => !Array.isArray(member) && bytesOf(member) <= room / 40);
+  const isRepeated = beside.length < members.length && bytesOf(beside) <= room / 4;
+  const rest = isRepeated ? members.filter((member) => !beside.includes(member)) : members;
+  const left = isRepeated ? room - bytesOf(beside) : room;
+  return packed(rest, left).map((part) => {
+    const there = new Map(part);
+    const kept = members.filter((member) => there.has(member[0]) || (isRepeated && beside.includes(member)));
+    return Object.fromEntries(
+      kept.map(([name, member]) => [name, there.has(name) ? there.get(name) : member]),
+    );
+  });
+}
+
+type Member = readonly [name: string, value: unknown];
+
+/** Packs members into parts, in their order; one that is too long for any is cut itself. */
+function packed(members: readonly Member[], room: number): readonly (readonly Member[])[] {
+  const parts: Member[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const [name, value] of members) {
+    const frame = Buffer.byteLength(name) + 4;
+    for (const part of split(value, room - frame)) {
+      const own = bytesOf(part) + frame;
+      if (bytes + own > room || part !== value) {
+        parts.push([]);
+        bytes = 0;
+      }
+      parts.at(-1)?.push([name, part]);
+      bytes += own;
+    }
+  }
+  return parts;
+}
+
+function textOf({
+  data,
+  errors,
+  warnings,
+  page,
+  upstream,
+}: {
+  readonly data: unknown;
+  readonly errors?: readonly JsonObject[];
+  readonly warnings?: readonly unknown[];
+  readonly page?: { readonly number: number; readonly of: number };
+  readonly upstream: Bill;
+}): string {
+  const { calls, cached, shared } = upstream;
+  const notes = [
+    `Cost: ${calls} call(s) to the metered service; ${cached} answer(s) were held, ${shared} shared.`,
+  ];
+  if (page !== undefined) {
+    const rest =
+      page.number < page.of
+        ? `For the rest ask again with "page": ${page.number + 1}, at no call for what is held; or ask for fewer fields.`
+        : 'This is the last.';
+    notes.push(`Page ${page.number} of ${page.of}. ${rest}`);
+  }
+  for (const [name, list = []] of [
+    ['Error', errors],
+    ['Warning', warnings],
+  ] as const)
+    for (const note of list) notes.push(`${name}: ${noteOf(note)}`);
+  return [...notes, ...(data === null ? [] : linesOf('', data))].join('\n');
+}
+
+/** Words an error or a warning: its message, and all else that it says. */
+function noteOf(note: unknown): string {
+  if (!isObject(note)) return cellOf(note);
+  const { message, ...others } = note;
+  const fields = Object.entries(others).map(([name, value]) => `${name}=${cellOf(value)}`);
+  return [...(message === undefined ? [] : [String(message)]), ...fields].join(' ');
+}
+
+/** Tells a value as lines: lists of objects as tables with a line of names, all else by its path. */
+function linesOf(path: string, value: unknown): readonly string[] {
+  if (Array.isArray(value)) return tableOf(path, value);
+  if (!isContainer(value)) return [`${path}: ${cellOf(value)}`];
+  return Object.entries(value).flatMap(([name, member]) =>
+    linesOf(path === '' ? name : `${path}.${name}`, member),
+  );
+}
+
+function tableOf(path: string, items: readonly unknown[]): readonly string[] {
+  if (!items.some(isContainer)) return [`${path}: ${items.map(cellOf).join(',')}`];
+  const rows = items.map(rowOf);
+  const columns = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
+  if (columns.length > MAX_COLUMNS) return [`${path}:`, ...items.map((item) => JSON.stringify(item))];
+  const lines = [`${path}:`, columns.join(',')];
+  for (const [i, { cells, lists }] of rows.entries()) {
+    lines.push(columns.map((column) => cells.get(column) ?? '').join(','));
+    for (const [name, list] of lists) lines.push(...tableOf(`${path}[${i}].${name}`, list));
+  }
+  return lines;
+}
+
+/** Takes an item apart: its values by their paths, and the lists in it. */
+function rowOf(item: unknown) {
+  const cells = new Map<string, string>();
+  const lists: (readonly [string, readonly unknown[]])[] = [];
+  const look = (path: string, value: unknown) => {
+    if (Array.isArray(value)) lists.push([path, value]);
+    else if (!isContainer(value)) cells.set(path, cellOf(value));
+    else
+      for (const [name, member] of Object.entries(value))
+        look(path === '' ? name : `${path}.${name}`, member);
+  };
+  look('', item);
+  return { cells, lists };
+}
+
+/** Writes a value as a cell: null as nothing, and a text as it is where that is plain. */
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const isPlain = typeof value === 'string' && value !== '' && !/[",\n\r]/.test(value);
+  return isPlain ? value : JSON.stringify(value);
+}
+
+/** Tells if a value has members; a number that is kept as written has none. */
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !JSON.isRawJSON(value);
+}
+
+/** Keeps as many notes as there is room for. */
+function told<Note>(notes: readonly Note[]): readonly Note[] {
+  let bytes = 0;
+  return notes.filter((note, i) => {
+    bytes += bytesOf(note);
+    return i === 0 || bytes <= MAX_NOTES_BYTES;
+  });
+}
+
+function shortened(error: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(error).map(([name, value]) => [name, typeof value === 'string' ? excerpt(value) : value]),
+  );
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}

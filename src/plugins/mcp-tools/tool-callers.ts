@@ -1,0 +1,39 @@
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { GatewayRequest, GatewayResponse } from '../../graphql/request/messages.ts';
+import { errorBody, Failure } from '../../shared/errors.ts';
+import { holderOfName } from '../issued-keys/exchange.ts';
+
+/**
+ * Opens the gateway as callers of tools reach it. Those who bring no key ask in the name of an issued one, if the
+ * operator names one for them: within its terms, and out of its budget.
+ * @param keyName undefined if each caller has to bring a key
+ */
+export function openToolCallers(gateway: Gateway, keyName: string | undefined) {
+  const { schema, issued } = gateway;
+  return {
+    schema,
+    get trusted() {
+      return gateway.trusted;
+    },
+    async handle(request: GatewayRequest): Promise<GatewayResponse> {
+      if (keyName === undefined || issued === null || request.headers.authorization !== undefined)
+        return gateway.handle(request);
+      try {
+        return await gateway.handle((await issued.enter(keyName, request)).request);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        const { code, message, fields, retryable } = error;
+        const body = errorBody(code, message, { retryable, ...fields, requestId: request.requestId });
+        return { status: 200, headers: new Map(), body };
+      }
+    },
+    /**
+     * Names the caller that a header stands for, in whichever way it is written.
+     * @throws Failure if it is an issued key, and works no more
+     */
+    async nameOf(authorization: string | undefined): Promise<string> {
+      if (keyName !== undefined && authorization === undefined) return holderOfName(keyName);
+      return (await gateway.holderOf(authorization)).name;
+    },
+  };
+}

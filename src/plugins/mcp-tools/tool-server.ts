@@ -1,0 +1,622 @@
+import { randomUUID } from 'node:crypto';
+import { ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelcontextprotocol/server';
+import { type GraphQLSchema, isObjectType } from 'graphql';
+import type { Gateway } from '../../gateway/gateway.ts';
+import { sha256Of } from '../../graphql/request/documents.ts';
+import { wholeBody } from '../../graphql/request/messages.ts';
+import { CATALOGUE_SEARCH } from '../../graphql/request/trusted.ts';
+import { plain, wordsIn } from '../../graphql/resolvers/ordering.ts';
+import { type Bill, joinedPurse, openBill, type Purse } from '../../service/call.ts';
+import { isObject, type JsonObject } from '../../service/records/envelope.ts';
+import { Flow } from '../../shared/async/turns.ts';
+import { excerpt, Failure } from '../../shared/errors.ts';
+import { isDeepJson, parseExactly } from '../../shared/exact-json.ts';
+import type { ToolBudgets } from './budgets.ts';
+import { type OperationTool, operationTools } from './operation-tools.ts';
+import { PAGE_SCHEMA, refusal, refusalBy, resultOf, type ToolAnswer } from './tool-answer.ts';
+
+const MAX_FOUND_FIELDS = 12;
+
+const MAX_DESCRIPTION_CHARACTERS = 300;
+
+/** Characters of the texts that the gateway's own tools take. */
+const MAX_LENGTHS = { words: 200, tool: 200, arguments: 100_000 };
+
+const textSchema = (maxLength: number, description: string) => ({ type: 'string', maxLength, description });
+
+/** Tools that the gateway has beside those of documents. */
+const OWN_TOOLS = {
+  search: {
+    name: 'search',
+    description:
+      'Finds fields of the graph, and indicators of the catalogue, that have all of some words. Fields cost nothing; indicators take one call to the metered service where the catalogue is not held.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        words: textSchema(MAX_LENGTHS.words, 'Words, such as `child mortality`.'),
+        in: {
+          type: 'string',
+          enum: ['FIELDS', 'INDICATORS'],
+          description: 'One of both; left out for both.',
+        },
+        page: PAGE_SCHEMA,
+      },
+      required: ['words'],
+      additionalProperties: false,
+    },
+  },
+  price: {
+    name: 'price',
+    description:
+      'Tells what another tool would cost with some arguments, in calls to the metered service, as things are held at the moment. Costs nothing.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        tool: textSchema(MAX_LENGTHS.tool, 'Name of the tool.'),
+        arguments: textSchema(
+          MAX_LENGTHS.arguments,
+          'Its arguments, as the text of a JSON object; left out for none.',
+        ),
+      },
+      required: ['tool'],
+      additionalProperties: false,
+    },
+  },
+} as const satisfies Record<string, Omit<Tool, 'outputSchema'>>;
+
+/** Lists the fields of a schema that have all of some words in their names or descriptions; names come first. */
+function createFieldSearch(schema: GraphQLSchema) {
+  let fields: ReturnType<typeof fieldsOf> | undefined;
+  return (words: string) => {
+    const wanted = wordsIn(words);
+    fields ??= fieldsOf(schema);
+    const isIn = (place: string) => (word: string) => place.includes(word);
+    return fields
+      .filter(({ all }) => wanted.length > 0 && wanted.every(isIn(all)))
+      .map(({ told, name }) => ({ told, rank: wanted.filter(isIn(name)).length }))
+      .toSorted((a, b) => b.rank - a.rank)
+      .slice(0, MAX_FOUND_FIELDS)
+      .map(({ told }) => told);
+  };
+}
+
+/** Returns the fields as they are told, with the words that they are found by. */
+function fieldsOf(schema: GraphQLSchema) {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  return types
+    .filter(({ name }) => !name.startsWith('_'))
+    .flatMap((type) =>
+      Object.values(type.getFields()).map((field) => {
+        const given = field.args.map(({ name, type }) => `${name}: ${type}`).join(', ');
+        const words = `${type.name}.${field.name} ${type.name}${field.name}`;
+        const name = plain(words.replaceAll(/([A-Z])/g, ' $1'));
+        return {
+          told: {
+            field: `${type.name}.${field.name}${given === '' ? '' : `(${given})`}`,
+            type: String(field.type),
+            description: (field.description ?? '')
+              .replaceAll(/\s+/g, ' ')
+              .slice(0, MAX_DESCRIPTION_CHARACTERS),
+          },
+          name,
+          all: plain(`${name} ${type.name}.${field.name} ${given} ${field.description ?? ''}`),
+        };
+      }),
+    );
+}
+
+/** Bounds the calls of one request. Its name is its own: what it is refused is told to nobody else. */
+function boundedPurse(maxCalls: number, purse: Purse | null): Purse {
+  let taken = 0;
+  const take = () => {
+    if (taken >= maxCalls) throw beyondRequest(1, maxCalls);
+    taken += 1;
+    return () => {
+      taken -= 1;
+    };
+  };
+  const name = randomUUID();
+  return purse === null ? { name, flow: new Flow(), take } : joinedPurse(name, take, purse);
+}
+
+function beyondRequest(planned: number, maxCalls: number): Failure {
+  const message = `This takes ${planned} more call(s) than the ${maxCalls} that the request allows (${MAX_CALLS_KEY}).`;
+  return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: maxCalls });
+}
+
+/** Key of `_meta` by which a client says how many calls to the service a request may take. */
+const MAX_CALLS_KEY = 'country-graph/maxCalls';
+
+interface ReplyFault {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+interface GraphqlReply {
+  readonly data?: unknown;
+  readonly errors: readonly ReplyFault[];
+  readonly extensions?: {
+    readonly upstream?: Bill;
+    readonly warnings?: readonly unknown[];
+    readonly explain?: {
+      readonly least: number;
+      readonly calls: number;
+      readonly most: number;
+      readonly limit: number;
+      readonly byRoute: Bill['byRoute'];
+      readonly cached: number;
+    };
+  };
+}
+
+/** Has the gateway run a tool's operation, as any client would. */
+async function asked(
+  { handle }: ToolGateway,
+  { documentId, operationName }: OperationTool,
+  { variables, headers, signal, requestId, address }: Omit<ToolCall, 'maxCalls'>,
+  purse: Purse | null = null,
+): Promise<string> {
+  const { body } = await handle({
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+    search: '',
+    body: { documentId, operationName, variables },
+    signal,
+    requestId,
+    address,
+    ...(purse === null ? {} : { exchanged: { authorization: headers.authorization ?? null, purse } }),
+  });
+  return wholeBody(body);
+}
+
+/** Takes the gateway's own words for an answer: their shape is not in question. */
+function replyOf(body: string): GraphqlReply {
+  const reply = parseExactly(body);
+  if (!isObject(reply))
+    throw new Error('The gateway has answered a tool with something else than an answer.');
+  return { errors: [], ...reply };
+}
+
+/** Reads the end of an answer that is too long to be read whole. */
+function endOf(body: string): GraphqlReply {
+  const name = '"extensions":';
+  const at = body.lastIndexOf(name);
+  const extensions: unknown = at < 0 ? {} : JSON.parse(body.slice(at + name.length, -1));
+  return replyOf(JSON.stringify({ data: null, extensions }));
+}
+
+/** Returns the bill of an answer; an empty one if it has none. */
+function billOf({ extensions }: GraphqlReply): Bill {
+  return extensions?.upstream ?? openBill();
+}
+
+/** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
+const NO_KEY = 'Bearer price-of-tools';
+
+type ToolPrice = NonNullable<OperationTool['price']> | null;
+
+/** Prices a tool, once; null if its price can't be told without its arguments. */
+async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolPrice> {
+  if (tool.price !== undefined) return tool.price;
+  const { signal } = new AbortController();
+  const headers = { authorization: NO_KEY, 'x-explain': '1' };
+  const call = { variables: tool.sample, headers, signal, requestId: undefined };
+  const reply = replyOf(await asked(gateway, tool, call));
+  const price = priceIn(reply);
+  // A price that can't be told for want of room is asked for again.
+  if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
+    tool.price = price;
+  return price;
+}
+
+function priceIn({ errors, extensions: { explain } = {} }: GraphqlReply): ToolPrice {
+  if (explain === undefined || errors.length > 0) return null;
+  const { least, calls, most, limit } = explain;
+  return { least, expected: calls, most, limit };
+}
+
+/** Describes the work and the price of a tool, for a model that chooses among tools. */
+function describedWithPrice({ description, sample }: OperationTool, price: ToolPrice): string {
+  const refused = 'It is refused before any call where it would cost more than this gateway allows.';
+  if (price === null)
+    return `${description}\n\nWhat it costs in calls to the metered service depends on its arguments. ${refused}`;
+  const { least, expected, most, limit } = price;
+  const given = Object.keys(sample).length === 0 ? '' : ` for ${JSON.stringify(sample)}`;
+  const costs = `Costs ${expected} call(s) to the metered service${given} where nothing is held: at least ${least}, at most ${most}.`;
+  return `${description}\n\n${costs} ${refused.replace('than this gateway allows', `than ${limit}`)}`;
+}
+
+/** The gateway as tools use it. */
+type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
+
+/** Bytes of the longest answer that is cut into pages. */
+const MAX_READ_BYTES = 2_097_152;
+
+/** Milliseconds for which clients may hold a list of tools, which follows the documents; and the server's description. */
+const HELD_MS = { tools: 60_000, server: 600_000 };
+
+/** Answer of every tool: the answer of the graph, and its bill. */
+const OUTPUT_SCHEMA: Tool['outputSchema'] = {
+  type: 'object',
+  properties: {
+    data: {
+      anyOf: [{ type: 'object' }, { type: 'null' }],
+      description: 'What the operation asks for; null where nothing came.',
+    },
+    upstream: {
+      type: 'object',
+      description: 'The bill: `calls` to the metered service, `byRoute`, and what was `shared` or `cached`.',
+      properties: { calls: { type: 'integer' } },
+      required: ['calls'],
+    },
+    warnings: { type: 'array', items: { type: 'object' }, description: 'What is right but not whole.' },
+    page: {
+      type: 'object',
+      description:
+        'The part of a long answer that `data` is: its `number`, how many there are (`of`), and the `next` to ask for.',
+      properties: {
+        number: { type: 'integer' },
+        of: { type: 'integer' },
+        next: { type: 'integer' },
+      },
+      required: ['number', 'of'],
+    },
+    errors: {
+      type: 'array',
+      description:
+        'What failed, with `code`, whether asking again can help (`retryable`), and when (`retryAt`).',
+      items: {
+        type: 'object',
+        properties: { message: { type: 'string' }, code: { type: 'string' } },
+        required: ['message'],
+      },
+    },
+  },
+  required: ['data', 'upstream'],
+};
+
+const ANNOTATIONS: Tool['annotations'] = { readOnlyHint: true, idempotentHint: true, openWorldHint: true };
+
+const OWN_PAGE = 'page';
+
+/** The operation by which the catalogue is searched. */
+const CATALOGUE_TOOL: OperationTool = {
+  name: OWN_TOOLS.search.name,
+  description: '',
+  documentId: sha256Of(CATALOGUE_SEARCH),
+  operationName: 'CatalogueSearch',
+  inputSchema: { type: 'object', properties: {}, required: [] },
+  pageName: OWN_PAGE,
+  sample: {},
+};
+
+interface ToolCall {
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Headers beside those that each question to the gateway has. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly requestId: string | undefined;
+  /** Address of the client: issued keys bound each visitor by it. */
+  readonly address?: string | undefined;
+  readonly maxCalls: number | undefined;
+}
+
+interface WithArguments {
+  readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
+  /** Name of the argument that gives the rest of a long answer; left out for the gateway's own name of it. */
+  readonly pageName?: string;
+}
+
+/** The tools of the trusted documents and the gateway's own, and their work. */
+class Tools {
+  readonly #gateway: ToolGateway;
+  readonly #tools: () => ReadonlyMap<string, OperationTool>;
+  readonly #fieldsWith: ReturnType<typeof createFieldSearch>;
+  readonly #budgets: ToolBudgets | null;
+
+  constructor(
+    gateway: ToolGateway,
+    onFault: (fault: unknown, requestId?: string) => void,
+    budgets: ToolBudgets | null,
+  ) {
+    this.#gateway = gateway;
+    this.#tools = createCurrentTools(gateway, onFault);
+    this.#fieldsWith = createFieldSearch(gateway.schema);
+    this.#budgets = budgets;
+  }
+
+  async listed(): Promise<Tool[]> {
+    const all: Tool[] = [];
+    for (const tool of this.#tools().values()) {
+      const price = await priceOf(this.#gateway, tool);
+      all.push({
+        name: tool.name,
+        description: describedWithPrice(tool, price),
+        inputSchema: tool.inputSchema as Tool['inputSchema'],
+        outputSchema: OUTPUT_SCHEMA,
+        annotations: ANNOTATIONS,
+        ...(price === null ? {} : { _meta: { 'country-graph/price': { ...price, variables: tool.sample } } }),
+      });
+    }
+    const own = Object.values(OWN_TOOLS).map((tool) => ({
+      ...tool,
+      inputSchema: { ...tool.inputSchema, required: [...tool.inputSchema.required] },
+      outputSchema: OUTPUT_SCHEMA,
+      annotations: ANNOTATIONS,
+    }));
+    return [...all, ...own];
+  }
+
+  /** Finds the work of a tool by its name; null if there is none. */
+  workOf(name: string): { readonly tool: WithArguments; work(call: ToolCall): Promise<ToolAnswer> } | null {
+    const bounded = (work: (call: ToolCall) => Promise<ToolAnswer>) => async (call: ToolCall) =>
+      tooLongArgument(call.variables) ?? work(call);
+    if (name === OWN_TOOLS.search.name)
+      return { tool: OWN_TOOLS.search, work: bounded((call) => this.#search(call)) };
+    if (name === OWN_TOOLS.price.name)
+      return { tool: OWN_TOOLS.price, work: bounded((call) => this.#price(call)) };
+    const tool = this.#tools().get(name);
+    return tool === undefined ? null : { tool, work: (call) => this.#run(tool, call) };
+  }
+
+  /** Asks what an operation would cost by the key of its caller. */
+  async #explained(tool: OperationTool, call: ToolCall): Promise<GraphqlReply> {
+    const headers = { ...call.headers, 'x-explain': '1' };
+    return replyOf(await asked(this.#gateway, tool, { ...call, headers }));
+  }
+
+  /** Runs an operation within its budgets: one that they have no room for is refused before any call. */
+  async #run(tool: OperationTool, call: ToolCall): Promise<ToolAnswer> {
+    const { maxCalls } = call;
+    const budgets = this.#budgets;
+    if (budgets === null && maxCalls === undefined) return answerIn(await asked(this.#gateway, tool, call));
+    const { errors, extensions } = await this.#explained(tool, call);
+    const calls = extensions?.explain?.calls;
+    if (calls === undefined) return failed(errors);
+    try {
+      const budget = (await budgets?.purseOf(call.headers.authorization)) ?? null;
+      const told = (await budget?.told()) ?? null;
+      const meta = (now: typeof told) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
+      if (maxCalls !== undefined && calls > maxCalls)
+        return { ...refusalBy(beyondRequest(calls, maxCalls)), ...meta(told) };
+      const beyond = budget === null || told === null ? null : budget.refusalOf(told, calls);
+      if (beyond !== null) return { ...refusalBy(beyond), ...meta(told) };
+      const purse = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
+      const answer = answerIn(await asked(this.#gateway, tool, call, purse));
+      return { ...answer, ...meta((await budget?.told()) ?? null) };
+    } catch (error) {
+      if (error instanceof Failure) return refusalBy(error);
+      throw error;
+    }
+  }
+
+  async #search(call: ToolCall): Promise<ToolAnswer> {
+    const { words, in: place = null } = call.variables;
+    if (typeof words !== 'string') return refusal('BAD_USER_INPUT', 'Give words to search for.');
+    if (place !== null && place !== 'FIELDS' && place !== 'INDICATORS')
+      return refusal('BAD_USER_INPUT', '`in` is FIELDS or INDICATORS, or left out.');
+    const found = place === 'INDICATORS' ? {} : { fields: this.#fieldsWith(words) };
+    if (place === 'FIELDS') return { data: found, upstream: openBill() };
+    const answer = await this.#run(CATALOGUE_TOOL, { ...call, variables: { words } });
+    return { ...answer, data: { ...found, ...(answer.data as object | null) } };
+  }
+
+  async #price(call: ToolCall): Promise<ToolAnswer> {
+    const { tool: name, arguments: given } = call.variables;
+    const tool = this.#tools().get(String(name));
+    if (tool === undefined)
+      return refusal('BAD_USER_INPUT', `There is no tool ${excerpt(String(name))} with a price.`);
+    const variables = typeof given === 'string' ? objectIn(given) : (given ?? {});
+    if (!isObject(variables))
+      return refusal('BAD_USER_INPUT', '`arguments` has to be the text of a JSON object.');
+    const unknown = unknownArguments(tool, variables);
+    if (unknown !== null) return unknown;
+    const { page: _, variables: priced } = paged(tool, variables);
+    const { errors, extensions } = await this.#explained(tool, { ...call, variables: priced });
+    if (extensions?.explain === undefined) return failed(errors);
+    const { least, calls, most, limit, byRoute, cached } = extensions.explain;
+    return { data: { calls, least, most, limit, byRoute, cached }, upstream: openBill() };
+  }
+}
+
+/**
+ * Serves the described operations of the trusted documents as tools, and those of the gateway's own. Everything goes
+ * through the gateway's `handle`, so that bills, limits and admission are those of any other client.
+ * @param onFault takes faults of ours
+ * @param budgets null if tools may send any number of calls
+ * @throws ConfigError if there is no such operation
+ */
+export function createToolServers(
+  gateway: ToolGateway,
+  version: string,
+  onFault: (fault: unknown, requestId?: string) => void,
+  budgets: ToolBudgets | null = null,
+) {
+  const tools = new Tools(gateway, onFault, budgets);
+
+  /**
+   * Opens a server of the protocol for one caller, not connected yet.
+   * @param caller `authorization` is the header; undefined if there is none
+   */
+  function open(caller: {
+    readonly authorization: string | undefined;
+    readonly requestId?: string | undefined;
+    readonly address?: string | undefined;
+  }): Server {
+    const { authorization, requestId, address } = caller;
+    const server = new Server(
+      { name: 'country-graph', version },
+      {
+        capabilities: { tools: {} },
+        instructions: instructionsOf(budgets),
+        // The list is the same for all keys.
+        cacheHints: {
+          'tools/list': { ttlMs: HELD_MS.tools, cacheScope: 'public' },
+          'server/discover': { ttlMs: HELD_MS.server, cacheScope: 'public' },
+        },
+      },
+    );
+    server.setRequestHandler('tools/list', async () => ({ tools: await tools.listed() }));
+    server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+      const found = tools.workOf(params.name);
+      if (found === null)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${excerpt(params.name)}.`);
+      const given = params.arguments ?? {};
+      const unknown = unknownArguments(found.tool, given);
+      if (unknown !== null) return resultOf(unknown, 1);
+      const { page, variables } = paged(found.tool, given);
+      if (!isCount(page) || page < 1)
+        return resultOf(refusal('BAD_USER_INPUT', 'A page is a whole number from 1.'), 1);
+      const headers = {
+        'apollographql-client-name': excerpt(`mcp ${server.getClientVersion()?.name ?? ''}`.trim()),
+        ...(authorization === undefined ? {} : { authorization }),
+      };
+      // A run that ends for a reason of the protocol's would count as a fault.
+      const left = new AbortController();
+      signal.addEventListener('abort', () => left.abort(), { once: true });
+      const maxCalls = params._meta?.[MAX_CALLS_KEY];
+      if (maxCalls !== undefined && !isCount(maxCalls))
+        return resultOf(refusal('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`), 1);
+      try {
+        const call = { variables, headers, signal: left.signal, requestId, address, maxCalls };
+        return resultOf(await found.work(call), page);
+      } catch (fault) {
+        onFault(fault, requestId);
+        const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
+        return resultOf(failed([{ message: 'The gateway failed to answer.', extensions }]), 1);
+      }
+    });
+    return server;
+  }
+
+  return {
+    open,
+    /** Lists the tools as clients are told of them. */
+    listed: () => tools.listed(),
+  };
+}
+
+function instructionsOf(budgets: ToolBudgets | null): string {
+  const limit =
+    budgets === null ? '' : ` Tools may send ${budgets.limit} calls under a key in an hour, or in a session.`;
+  return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more.`;
+}
+
+/**
+ * Leaves out what is null in a message: so serializers write what isn't there. In the arguments of a tool, null is a
+ * value.
+ */
+export function withoutNulls(message: unknown): unknown {
+  if (!isObject(message)) return message;
+  const { params, id, ...others } = message;
+  const isNotice = typeof others.method === 'string' && others.method.startsWith('notifications/');
+  return {
+    ...others,
+    ...(id === undefined || (id === null && isNotice) ? {} : { id }),
+    ...(params == null ? {} : { params: isObject(params) ? paramsWithoutNulls(params) : params }),
+  };
+}
+
+function paramsWithoutNulls({ arguments: given, ...params }: JsonObject): unknown {
+  return { ...(bare(params) as JsonObject), ...(given == null ? {} : { arguments: given }) };
+}
+
+function bare(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const there = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(there.map(([name, member]) => [name, bare(member)]));
+}
+
+/** Returns null if a text is none of an object. */
+function objectIn(text: string): unknown {
+  try {
+    return isDeepJson(text) ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Gives the tools of the documents that are trusted at the moment, made anew when these have been read again; the
+ * former tools, if none of the new documents can be a tool.
+ * @throws ConfigError if none of the first documents can
+ */
+function createCurrentTools(
+  gateway: ToolGateway,
+  onFault: (fault: unknown, requestId?: string) => void,
+): () => ReadonlyMap<string, OperationTool> {
+  const isOwn = (name: string) => Object.hasOwn(OWN_TOOLS, name);
+  let seen = gateway.trusted;
+  let tools = operationTools(gateway.schema, seen ?? [], isOwn);
+  return () => {
+    if (gateway.trusted === seen) return tools;
+    seen = gateway.trusted;
+    try {
+      tools = operationTools(gateway.schema, seen ?? [], isOwn);
+    } catch (fault) {
+      onFault(fault);
+    }
+    return tools;
+  };
+}
+
+/** Refuses arguments that a tool doesn't have; null if it has all of them. Their values are for the graph to judge. */
+function unknownArguments(
+  { inputSchema: { properties } }: WithArguments,
+  variables: Readonly<Record<string, unknown>>,
+): ToolAnswer | null {
+  const unknown = Object.keys(variables).filter((name) => !Object.hasOwn(properties, name));
+  if (unknown.length === 0) return null;
+  const names = Object.keys(properties);
+  const message = `There is no argument ${excerpt(unknown.join(', '))}. ${names.length === 0 ? 'The tool takes none.' : `The tool takes ${names.join(', ')}.`}`;
+  return refusal('BAD_USER_INPUT', message);
+}
+
+/** Refuses a text that is longer than a tool of the gateway's own takes; null if none is. */
+function tooLongArgument(variables: Readonly<Record<string, unknown>>): ToolAnswer | null {
+  for (const [name, most] of Object.entries(MAX_LENGTHS)) {
+    const { [name]: value } = variables;
+    if (typeof value === 'string' && value.length > most)
+      return refusal('BAD_USER_INPUT', `\`${name}\` has ${value.length} characters; the tool takes ${most}.`);
+  }
+  return null;
+}
+
+/** Takes the page out of the arguments of a tool, which is none of its operation's. */
+function paged({ pageName }: WithArguments, given: Readonly<Record<string, unknown>>) {
+  const { [pageName ?? OWN_PAGE]: page, ...variables } = given;
+  return { page: page ?? 1, variables };
+}
+
+function answerIn(body: string): ToolAnswer {
+  if (Buffer.byteLength(body) > MAX_READ_BYTES) {
+    const message = `The answer is longer than the ${MAX_READ_BYTES} bytes that are read for a tool. Ask for fewer countries, indicators, years or fields.`;
+    const fields = { limit: MAX_READ_BYTES };
+    return { ...refusal('OPERATION_TOO_EXPENSIVE', message, fields), upstream: billOf(endOf(body)) };
+  }
+  const reply = replyOf(body);
+  const { data = null, errors, extensions } = reply;
+  return {
+    ...(errors.length > 0 ? { errors: flat(errors) } : {}),
+    data,
+    ...(extensions?.warnings === undefined ? {} : { warnings: extensions.warnings }),
+    upstream: billOf(reply),
+  };
+}
+
+function failed(errors: readonly ReplyFault[]): ToolAnswer {
+  return { errors: flat(errors), data: null, upstream: openBill() };
+}
+
+function flat(errors: readonly ReplyFault[]) {
+  return errors.map(({ message, path, extensions }) => ({
+    message,
+    ...(path === undefined ? {} : { path }),
+    ...extensions,
+  }));
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}

@@ -1,0 +1,295 @@
+import { setFlagsFromString } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
+import { Failure } from '../../shared/errors.ts';
+
+/** The look that the operator gives a picture, in the words of GraphiQL's controls. */
+export interface PictureLook {
+  /** The key of an indicator: the first picture that shows it, and not the first of all. */
+  readonly indicator?: string | undefined;
+  readonly kind?: 'lines' | 'multiples' | 'bars' | 'map' | 'scatter' | undefined;
+  readonly isLog?: boolean | undefined;
+  readonly measure?: 'value' | 'index' | 'difference' | 'percent' | undefined;
+  readonly base?: number | undefined;
+  /** The year of a ranking, a map or a scatter plot; the latest figures if there is none. */
+  readonly year?: number | undefined;
+  /** Names of lines that have a colour before all others. */
+  readonly highlight?: readonly string[] | undefined;
+}
+
+export interface DrawingOrder {
+  readonly form: 'svg' | 'png' | 'facts';
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly body: string;
+  readonly look: PictureLook;
+  readonly theme: 'light' | 'dark';
+  /** Pixels. */
+  readonly width: number;
+  /** True if title and notes stand elsewhere. */
+  readonly isBare: boolean;
+}
+
+export interface PictureFacts {
+  readonly title: string;
+  readonly subtitle: string;
+  /** The picture for those who don't see it. */
+  readonly words: string;
+  readonly notes: readonly string[];
+  readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] };
+  readonly leftOut: number;
+  /** Pixels of the PNG with its title and notes, as wide as it usually is. */
+  readonly image: { readonly width: number; readonly height: number };
+  /** Pages of the sources that the notes name, by the names. */
+  readonly pages: readonly (readonly [name: string, url: string])[];
+}
+
+/** A drawn picture, in pixels; without any if the answer has nothing to draw. */
+export interface Drawing {
+  readonly width: number;
+  readonly height: number;
+  /** A text of SVG, or the bytes of a PNG; null if the facts alone were asked for, or there is no picture. */
+  readonly bytes: string | Uint8Array | null;
+  /** Null unless they were asked for, or if there is no picture. */
+  readonly facts: PictureFacts | null;
+  /** Words on what the answer lacks, for a page. */
+  readonly warnings: readonly string[];
+}
+
+export type Drawn = { readonly drawing: Drawing } | { readonly fault: string };
+
+export interface DrawerSettings {
+  readonly isSynthetic: boolean;
+  /** Pixels of the largest PNG. */
+  readonly maxPixels: number;
+  readonly sourceNames: Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
+}
+
+/** Orders that wait, of all visitors and of each; beyond them, others are turned away. */
+const MAX_ORDERS = { all: 64, each: 16 };
+
+/** Seconds after which a visitor who was turned away may ask again: his orders are drawn by then. */
+const RETRY_SECONDS = 2;
+
+/** Milliseconds that one drawing may take: the largest that an answer can be takes a second. */
+const LIMIT_MS = 20_000;
+
+/** Megabytes of the young generation of the thread's heap. */
+const YOUNG_MB = 4;
+
+/** Milliseconds without an order after which the worker ends. */
+const IDLE_MS = 60_000;
+
+/** Bounds of the memory that pictures take while they are made. */
+export interface DrawerBounds {
+  /** Megabytes of the thread's heap. */
+  readonly heapMb: number;
+  /** Bytes of answers that wait to be drawn: one may always wait. */
+  readonly waitingBytes: number;
+  /** Flags of the engine, which hold for all threads of the process. */
+  readonly engineFlags: readonly string[];
+}
+
+interface WaitingOrder {
+  readonly order: DrawingOrder;
+  readonly settle: PromiseWithResolvers<Drawing>;
+}
+
+/** Orders that wait, by visitor: each visitor's next one is drawn after one of each other's. */
+class OrdersByVisitor {
+  readonly #byVisitor = new Map<string, Set<WaitingOrder>>();
+  /** Visitors of each order: several, if it is of a picture that several wait for. */
+  readonly #visitors = new Map<WaitingOrder, string[]>();
+  #bytes = 0;
+
+  /**
+   * Has an order wait for one more visitor.
+   * @throws Failure OVERLOADED
+   */
+  add(waiting: WaitingOrder, visitor: string, maxBytes: number): void {
+    const own = this.#byVisitor.get(visitor) ?? new Set();
+    const visitors = this.#visitors.get(waiting);
+    const bytes = visitors === undefined ? waiting.order.body.length : 0;
+    const isOver = this.#visitors.size > 0 && this.#bytes + bytes > maxBytes;
+    if (
+      own.size >= MAX_ORDERS.each ||
+      isOver ||
+      (visitors === undefined && this.#visitors.size >= MAX_ORDERS.all)
+    )
+      throw new Failure('OVERLOADED', 'Too many pictures wait to be drawn. Ask again a little later.', {
+        retryAfterSeconds: RETRY_SECONDS,
+      });
+    this.#bytes += bytes;
+    this.#visitors.set(waiting, [...(visitors ?? []), visitor]);
+    this.#byVisitor.set(visitor, own.add(waiting));
+  }
+
+  has(waiting: WaitingOrder): boolean {
+    return this.#visitors.has(waiting);
+  }
+
+  /** Takes the first order of the visitor whose last turn was longest ago. */
+  next(): WaitingOrder | undefined {
+    const [first] = this.#byVisitor;
+    if (first === undefined) return undefined;
+    const [visitor, own] = first;
+    const [next] = own;
+    this.#byVisitor.delete(visitor);
+    this.#byVisitor.set(visitor, own);
+    if (next === undefined) return undefined;
+    for (const name of this.#visitors.get(next) ?? []) {
+      const others = this.#byVisitor.get(name);
+      others?.delete(next);
+      if (others?.size === 0) this.#byVisitor.delete(name);
+    }
+    this.#visitors.delete(next);
+    this.#bytes -= next.order.body.length;
+    return next;
+  }
+}
+
+/**
+ * Draws pictures by GraphiQL's own code, in a thread of its own and one after the other, by turns of those who ask: no other
+ * work waits for them. The thread begins with the first picture, and ends when nobody has asked for one for a while.
+ */
+export class Drawer {
+  readonly #code: string;
+  readonly #settings: DrawerSettings;
+  readonly #bounds: DrawerBounds;
+  readonly #limitMs: number;
+  readonly #waiting = new OrdersByVisitor();
+  #current: WaitingOrder | null = null;
+  #worker: Worker | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param code file of the built drawing code of GraphiQL, with what it needs outside a browser */
+  constructor(code: string, settings: DrawerSettings, bounds: DrawerBounds, limitMs = LIMIT_MS) {
+    this.#bounds = bounds;
+    this.#limitMs = limitMs;
+    this.#code = code;
+    this.#settings = settings;
+  }
+
+  /**
+   * @returns the drawing, and a way for another visitor to have it drawn by his turn, if that comes first
+   * @throws Failure OVERLOADED; OPERATION_TIMEOUT
+   */
+  draw(order: DrawingOrder, visitor: string) {
+    const waiting = { order, settle: Promise.withResolvers<Drawing>() };
+    this.#waiting.add(waiting, visitor, this.#bounds.waitingBytes);
+    this.#next();
+    return {
+      drawing: waiting.settle.promise,
+      join: (other: string) => {
+        if (this.#waiting.has(waiting)) this.#waiting.add(waiting, other, this.#bounds.waitingBytes);
+      },
+    };
+  }
+
+  #next(): void {
+    if (this.#current !== null) return;
+    const next = this.#waiting.next();
+    clearTimeout(this.#timer);
+    if (next === undefined) {
+      this.#timer = setTimeout(() => void this.close(), IDLE_MS).unref();
+      return;
+    }
+    this.#current = next;
+    this.#timer = setTimeout(() => {
+      // The next order is for another thread.
+      void this.close();
+      this.#finish((one) =>
+        one.reject(new Failure('OPERATION_TIMEOUT', 'The picture could not be drawn in time.')),
+      );
+    }, this.#limitMs);
+    this.#worker ??= this.#open();
+    this.#worker.postMessage(next.order);
+  }
+
+  #finish(tell: (settle: WaitingOrder['settle']) => void): void {
+    const done = this.#current;
+    this.#current = null;
+    if (done !== null) tell(done.settle);
+    this.#next();
+  }
+
+  #open(): Worker {
+    for (const flag of this.#bounds.engineFlags) setFlagsFromString(flag);
+    const worker = new Worker(this.#code, {
+      workerData: this.#settings,
+      resourceLimits: { maxOldGenerationSizeMb: this.#bounds.heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
+      // The flags of the program are the main thread's: some of them no worker takes.
+      execArgv: [],
+      env: {},
+    });
+    worker.unref();
+    worker.on('message', (drawn: Drawn) => {
+      if (worker !== this.#worker) return;
+      this.#finish((one) => {
+        if ('fault' in drawn) one.reject(new Error(drawn.fault));
+        else one.resolve(drawn.drawing);
+      });
+    });
+    const lost = (error: Error) => {
+      if (worker !== this.#worker) return;
+      this.#worker = null;
+      this.#finish((one) => one.reject(isFull(error) ? new Failure('BAD_USER_INPUT', TOO_LONG) : error));
+    };
+    worker.on('error', lost);
+    worker.on('exit', () => lost(new Error('The thread that draws pictures has ended.')));
+    return worker;
+  }
+
+  /** Ends the thread, and with it the work on the current order. */
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    await worker?.terminate();
+  }
+}
+
+/** Words on an answer that takes more memory than pictures have. */
+export const TOO_LONG = 'The answer is too long to be drawn. Ask for less of it, or for its data.';
+
+function isFull(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+/** Bytes that facts take, roughly, for each row of their table. */
+const ROW_BYTES = 200;
+
+/** Drawings as they were made, by the names of what they show. One that is asked for twice at once is made once. */
+export class Drawings {
+  readonly #drawer: Drawer;
+  readonly #kept: BoundedCache<Drawing>;
+  readonly #underWay = new Map<string, ReturnType<Drawer['draw']>>();
+
+  /** @param maxBytes of the drawings that are kept */
+  constructor(drawer: Drawer, maxBytes: number) {
+    this.#drawer = drawer;
+    this.#kept = new BoundedCache(
+      maxBytes,
+      ({ bytes, facts }, name) =>
+        OVERHEAD_BYTES + name.length + (bytes?.length ?? 0) + ROW_BYTES * (facts?.table.rows.length ?? 0),
+    );
+  }
+
+  /** @throws Failure OVERLOADED, OPERATION_TIMEOUT, BAD_USER_INPUT */
+  async get(name: string, order: DrawingOrder, visitor: string): Promise<Drawing> {
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) return kept;
+    const underWay = this.#underWay.get(name);
+    underWay?.join(visitor);
+    if (underWay !== undefined) return underWay.drawing;
+    const begun = this.#drawer.draw(order, visitor);
+    this.#underWay.set(name, begun);
+    try {
+      const drawing = await begun.drawing;
+      this.#kept.set(name, drawing);
+      return drawing;
+    } finally {
+      this.#underWay.delete(name);
+    }
+  }
+}

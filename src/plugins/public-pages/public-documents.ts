@@ -1,0 +1,296 @@
+import { readFile } from 'node:fs/promises';
+import {
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNullableType,
+  getVariableValues,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  typeFromAST,
+  type VariableDefinitionNode,
+  validate,
+} from 'graphql';
+import { z } from 'zod';
+import { ConfigError } from '../../config/config.ts';
+import { type AnswerTable, tablesBySchema } from '../../graphql/request/answer-tables.ts';
+import type { TrustedDocument } from '../../graphql/request/documents.ts';
+import { watched } from '../../graphql/request/trusted.ts';
+import { excerpt, Failure } from '../../shared/errors.ts';
+import { numberOf } from '../../shared/exact-json.ts';
+import { sampleVariables } from '../mcp-tools/operation-tools.ts';
+import type { PictureLook } from './drawer.ts';
+
+/** Parameters of an address that are about the form of the answer, and so no variables. */
+const LOOKS = ['theme', 'width', 'bare', 'bom'] as const;
+
+/** Parameters that others add to addresses that are passed around. */
+const STRANGE = /^(utm_\w+|\w*clid|mc_[ce]id)$/;
+
+const MAX_PARAMETERS = 100;
+
+/** Pixels of a picture's width. */
+export const WIDTHS = { least: 320, usual: 960, most: 1600 };
+
+const year = z.int().min(-10_000).max(10_000);
+
+/** The operator's file: documents by the names that they have in addresses. */
+const PublicFile = z.record(
+  z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be up to 64 letters, digits and dashes'),
+  z.strictObject({
+    /** Name of a trusted document, or of its only operation. */
+    document: z.string().min(1),
+    key: z.string().min(1),
+    /** Heading of the page; the picture's own if there is none. */
+    title: z.string().trim().min(1).max(200).optional(),
+    picture: z
+      .strictObject({
+        indicator: z.string().min(1).optional(),
+        kind: z.enum(['lines', 'multiples', 'bars', 'map', 'scatter']).optional(),
+        isLog: z.boolean().optional(),
+        measure: z.enum(['value', 'index', 'difference', 'percent']).optional(),
+        base: year.optional(),
+        year: year.optional(),
+        highlight: z.array(z.string()).max(8).optional(),
+      })
+      .default({}),
+  }),
+);
+
+type PublicTerms = z.output<typeof PublicFile>[string];
+
+/** A variable of a public document, which a parameter of its address gives. */
+type PublicVariable = ReturnType<typeof variableOf>;
+
+/** A trusted document that has an address of its own. */
+export interface PublicDocument {
+  readonly name: string;
+  /** Name of the issued key that it runs under. */
+  readonly key: string;
+  readonly title: string | null;
+  /** The words before its operation; null if there are none. */
+  readonly description: string | null;
+  readonly look: PictureLook;
+  readonly documentId: string;
+  readonly text: string;
+  readonly operationName: string | undefined;
+  readonly variables: readonly PublicVariable[];
+  /** One value for each variable that has to be given: the document is priced with them. */
+  readonly sample: Readonly<Record<string, unknown>>;
+  /** The list that its answer is as a table; null if that is none, or there are several. */
+  readonly table: AnswerTable | null;
+}
+
+type GivenDocuments = ReadonlyMap<string, PublicTerms>;
+
+function found(
+  given: GivenDocuments,
+  schema: GraphQLSchema,
+  listed: readonly TrustedDocument[],
+  onFault: (fault: string) => void,
+): ReadonlyMap<string, PublicDocument> {
+  const documents = new Map<string, PublicDocument>();
+  for (const [name, terms] of given) {
+    try {
+      documents.set(name, publicDocument(name, terms, schema, listed));
+    } catch (error) {
+      onFault(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return documents;
+}
+
+/**
+ * Opens the public documents of a file, which is read again when it changes: one with a fault changes nothing.
+ * @param listed returns the trusted documents at the moment
+ * @param onProblem told the faults of a changed file
+ * @throws ConfigError if the file can't be read, or one of its documents can't be public
+ */
+export async function openPublicDocuments(
+  path: string,
+  schema: GraphQLSchema,
+  listed: () => readonly TrustedDocument[],
+  onProblem: (problem: unknown) => void,
+  lookMs?: number,
+) {
+  const read = async () => {
+    const given = await readPublicFile(path);
+    const faults: string[] = [];
+    found(given, schema, listed(), (fault) => faults.push(`\n  ${fault}`));
+    if (faults.length > 0) throw new ConfigError(`PUBLIC_DOCUMENTS:${faults.join('')}`);
+    return given;
+  };
+  const file = await watched(path, read, onProblem, lookMs);
+  let seen: { readonly held: GivenDocuments; readonly trusted: readonly TrustedDocument[] } | undefined;
+  let documents: ReadonlyMap<string, PublicDocument> = new Map();
+  return {
+    /** Returns the documents by name. One that is no longer listed is public no longer. */
+    current() {
+      const { held } = file;
+      const trusted = listed();
+      if (held !== seen?.held || trusted !== seen.trusted) {
+        seen = { held, trusted };
+        documents = found(held, schema, trusted, () => {});
+      }
+      return documents;
+    },
+    stop: file.stop,
+  };
+}
+
+async function readPublicFile(path: string): Promise<GivenDocuments> {
+  const text = await readFile(path, 'utf8').catch((cause: Error) => {
+    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });
+  });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no JSON: ${String(cause)}`, { cause });
+  }
+  const parsed = PublicFile.safeParse(json);
+  if (!parsed.success)
+    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no file of them:\n${z.prettifyError(parsed.error)}`);
+  return new Map(Object.entries(parsed.data));
+}
+
+function publicDocument(
+  name: string,
+  { document: meant, key, title, picture }: PublicTerms,
+  schema: GraphQLSchema,
+  listed: readonly TrustedDocument[],
+): PublicDocument {
+  const { trusted, document, operation } = findDocument(meant, listed);
+  const [error] = validate(schema, document);
+  if (error !== undefined) throw new Error(error.message);
+  const variables = (operation.variableDefinitions ?? []).map((definition) => variableOf(schema, definition));
+  const operationName = operation.name?.value;
+  const tables = tablesBySchema(schema, document, operationName) ?? [];
+  const [only] = tables.length === 1 ? tables : [];
+  return {
+    name,
+    key,
+    title: title ?? null,
+    description: operation.description?.value ?? null,
+    look: picture,
+    documentId: trusted.id,
+    text: trusted.text,
+    operationName,
+    variables,
+    sample: sampleVariables(schema, operation),
+    table: only ?? null,
+  };
+}
+
+function findDocument(meant: string, listed: readonly TrustedDocument[]) {
+  const bare = meant.replace(/^sha256:/, '');
+  const byId = listed.find(({ id }) => id === bare);
+  const candidates = byId === undefined ? listed : [byId];
+  const found = candidates.flatMap((trusted) => {
+    const document = parse(trusted.text);
+    const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
+    const [only, ...others] = operations;
+    const isMeant = only !== undefined && (trusted === byId || only.name?.value === meant);
+    return isMeant && others.length === 0 ? [{ trusted, document, operation: only }] : [];
+  });
+  const [first, ...others] = found;
+  if (first === undefined)
+    throw new Error(`TRUSTED_DOCUMENTS has no document ${excerpt(meant)} with a single operation.`);
+  if (others.length > 0) throw new Error(`Several documents are called ${meant}: name one by its hash.`);
+  if (first.operation.operation !== OperationTypeNode.QUERY) throw new Error(`${meant} is no query.`);
+  return first as { trusted: TrustedDocument; document: DocumentNode; operation: OperationDefinitionNode };
+}
+
+function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode) {
+  const name = definition.variable.name.value;
+  const type = typeFromAST(schema, definition.type);
+  if ((LOOKS as readonly string[]).includes(name))
+    throw new Error(`$${name} has the name of a parameter of addresses.`);
+  if (!isInputType(type)) throw new Error(`$${name} has a type that variables can't have.`);
+  const items = getNullableType(type);
+  const inner = isListType(items) ? getNullableType(items.ofType) : items;
+  if (isListType(inner) || isInputObjectType(inner))
+    throw new Error(`$${name} can't be written in an address: it must be a single value, or a list of them.`);
+  return { name, type, definition };
+}
+
+/**
+ * Reads the variables of a document from the parameters of an address: lists by comma, or by a parameter for each item.
+ * @returns the variables, and the parameters that give them as an address has them: others say nothing of the data
+ * @throws Failure BAD_USER_INPUT
+ */
+export function variablesIn({ variables }: PublicDocument, search: URLSearchParams, schema: GraphQLSchema) {
+  const given: Record<string, unknown> = {};
+  const names = new Set(search.keys());
+  if (search.size > MAX_PARAMETERS) throw refusal(`An address has up to ${MAX_PARAMETERS} parameters.`);
+  for (const name of names) {
+    if (STRANGE.test(name) || (LOOKS as readonly string[]).includes(name)) continue;
+    const variable = variables.find((one) => one.name === name);
+    if (variable === undefined) {
+      const known = variables.map((one) => one.name).join(', ');
+      throw refusal(
+        `There is no variable ${excerpt(name)} here${known === '' ? '' : `; there is ${known}`}.`,
+      );
+    }
+    given[name] = readValue(variable, search.getAll(name));
+  }
+  const definitions = variables.map(({ definition }) => definition);
+  const { errors } = getVariableValues(schema, definitions, given, { maxErrors: 5 });
+  if (errors !== undefined) throw refusal(excerpt(errors.map(({ message }) => message).join(' ')));
+  const giving = new URLSearchParams([...search].filter(([name]) => Object.hasOwn(given, name)));
+  return { variables: given, given: giving.toString() };
+}
+
+function readValue({ name, type }: PublicVariable, texts: readonly string[]): unknown {
+  const bare = getNullableType(type);
+  if (isListType(bare)) {
+    const items = texts.flatMap((text) => text.split(',')).filter((text) => text !== '');
+    return items.map((item) => readScalar(name, getNullableType(bare.ofType), item));
+  }
+  const [only = '', ...others] = texts;
+  if (others.length > 0) throw refusal(`The variable ${name} is given ${texts.length} times.`);
+  return readScalar(name, bare, only);
+}
+
+function readScalar(name: string, type: GraphQLInputType, text: string): unknown {
+  const scalar = isEnumType(type) || !('name' in type) ? '' : type.name;
+  if (scalar === 'Boolean') {
+    if (text !== 'true' && text !== 'false') throw refusal(`The variable ${name} must be true or false.`);
+    return text === 'true';
+  }
+  if (scalar !== 'Int' && scalar !== 'Float') return text;
+  const number = numberOf(text);
+  if (number === null) throw refusal(`The variable ${name} must be a number.`);
+  return number;
+}
+
+/**
+ * Reads the look of a picture, or the form of a table, as an address asks for it.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function lookIn(search: URLSearchParams) {
+  const {
+    theme = 'light',
+    width = String(WIDTHS.usual),
+    bare = '0',
+    bom = 'absent',
+  } = Object.fromEntries(search);
+  if (theme !== 'light' && theme !== 'dark') throw refusal('theme must be light or dark.');
+  const { least, most } = WIDTHS;
+  const pixels = numberOf(width) ?? 0;
+  if (!Number.isInteger(pixels) || pixels < least || pixels > most)
+    throw refusal(`width must be from ${least} to ${most} pixels.`);
+  if (bare !== '0' && bare !== '1') throw refusal('bare must be 0 or 1.');
+  if (bom !== 'present' && bom !== 'absent') throw refusal('bom must be present or absent.');
+  return { theme, width: pixels, isBare: bare === '1', isMarked: bom === 'present' } as const;
+}
+
+function refusal(message: string): Failure {
+  return new Failure('BAD_USER_INPUT', message);
+}

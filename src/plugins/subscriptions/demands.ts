@@ -1,0 +1,47 @@
+import { checkMetricKey } from '../../graphql/resolvers/warned.ts';
+import type { GraphContext } from '../../graphql/schema/context.ts';
+import type { SubscriptionObservationsChangedArgs } from '../../graphql/schema/generated.ts';
+import { type Demand, demandFor } from '../../observations/planner/demand.ts';
+import type { Dimension } from '../../observations/planner/learned.ts';
+import { Failure } from '../../shared/errors.ts';
+
+/**
+ * Demands for every country with every metric.
+ * @throws Failure BAD_USER_INPUT if a name is none, since nothing would ever be told of it
+ */
+export async function demandsOf(
+  { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
+  context: GraphContext,
+): Promise<Demand[]> {
+  for (const key of metricKeys ?? []) checkMetricKey(key);
+  const { loaders, effort } = context;
+  const codes = countryCodes ?? (await loaders.countries()).map(({ code }) => code);
+  const keys = metricKeys ?? (await loaders.indicators()).map(({ key }) => key);
+  effort.want(codes.length * keys.length);
+  await refuseUnknown('countries', codes, context);
+  await refuseUnknown('metrics', keys, context);
+  const demands = new Map<string, Demand>();
+  for (const code of codes) {
+    for (const key of keys) {
+      const demand = demandFor(latest ? 'latest' : 'series', code, key);
+      demands.set(demand.key, demand);
+    }
+  }
+  return [...demands.values()];
+}
+
+/** Refuses names that a list lacks, if it is held, fresh and whole; without such a list, names are tried. */
+async function refuseUnknown(
+  dimension: Dimension,
+  names: readonly string[],
+  { loaders }: GraphContext,
+): Promise<void> {
+  const held = await loaders.heldNames(dimension);
+  const unknown = held === null ? undefined : names.find((name) => !held.has(name));
+  if (unknown === undefined) return;
+  const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';
+  throw new Failure(
+    'BAD_USER_INPUT',
+    `The service has no ${what} ${unknown}, so nothing could ever be told of it.`,
+  );
+}

@@ -1,0 +1,575 @@
+import { Mutex } from 'async-mutex';
+import type { QuotaRecord, RateLimit } from '../../keys/ledger.ts';
+import type { Tenant } from '../../keys/tenant.ts';
+import { estimate } from '../../observations/planner/modes.ts';
+import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../observations/revalidation.ts';
+import {
+  type Caller,
+  checkRight,
+  Deadline,
+  makeCall,
+  openBill,
+  payerOf,
+  type Sending,
+} from '../../service/call.ts';
+import { heldRecords } from '../../service/client.ts';
+import { etlStatus, indicators, observations } from '../../service/endpoints.ts';
+import { leftOutOf } from '../../service/records/envelope.ts';
+import type { SourceRecord } from '../../service/records/reference.ts';
+import { Failure } from '../../shared/errors.ts';
+import { timeIn } from '../../shared/periods.ts';
+import type { LiveWarning } from '../../shared/warnings.ts';
+import { FigureWatch } from './figures.ts';
+import {
+  type Errand,
+  Inbox,
+  type LiveParts,
+  type LiveSources,
+  type Look,
+  mergeBill,
+  noteCalls,
+  type ObservationChangesRecord,
+  type SourceRuns,
+} from './inbox.ts';
+
+/** Shares of a month's rest of calls that feeds may take: most of it evenly, some of it at any time. */
+const EVEN_SHARE = 0.09;
+const BURST_SHARE = 0.01;
+
+/** Calls that the documented plans allow in a month, by the calls that they allow in a minute. */
+const DOCUMENTED = [
+  { requestsPerMinute: 5, monthlyRequests: 1_000 },
+  { requestsPerMinute: 60, monthlyRequests: 250_000 },
+  { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
+] as const;
+
+const [SMALLEST, LARGER] = DOCUMENTED;
+
+interface Pace {
+  /** Calls until the month is over. */
+  readonly calls: number;
+  /** Calls that may be spent at any time, however little of the month is over. */
+  readonly burst: number;
+  readonly msPerCall: number;
+}
+
+/**
+ * Returns a tenth of the calls that the plan leaves. A plan that nobody has named is taken for the smallest one there
+ * is, or for the next if the service has shown to allow more.
+ * @param isLarger true if it has
+ * @param nowMs milliseconds since the epoch
+ */
+function paceOf(
+  { requestsPerMinute, monthlyRequests, callsThisMonth, monthResetsAt }: QuotaRecord,
+  isLarger: boolean,
+  nowMs: number,
+): Pace {
+  const unnamed = isLarger ? LARGER : SMALLEST;
+  const perMinute = requestsPerMinute ?? unnamed.requestsPerMinute;
+  const documented = DOCUMENTED.findLast((plan) => plan.requestsPerMinute <= perMinute) ?? SMALLEST;
+  const left = Math.max(0, (monthlyRequests ?? documented.monthlyRequests) - callsThisMonth);
+  return {
+    calls: left * (EVEN_SHARE + BURST_SHARE),
+    burst: left * BURST_SHARE,
+    msPerCall: Math.max(0, (timeIn(monthResetsAt)?.firstMs ?? nowMs) - nowMs) / (left * EVEN_SHARE),
+  };
+}
+
+/** Slows a pace down to a tenth of the calls that a budget leaves as well. */
+function within(pace: Pace, limits: readonly RateLimit[]): Pace {
+  return limits
+    .filter(({ name }) => name !== 'minute')
+    .reduce(
+      ({ calls, burst, msPerCall }, { left, resetSeconds }) => ({
+        calls: Math.min(calls, left),
+        burst: Math.min(burst, left * BURST_SHARE),
+        msPerCall: Math.max(msPerCall, (resetSeconds * 1000) / (left * EVEN_SHARE)),
+      }),
+      pace,
+    );
+}
+
+function spentFailure({ name, most, resetSeconds }: RateLimit, nowMs: number): Failure {
+  const resetsAtMs = (Math.floor(nowMs / 1000) + resetSeconds) * 1000;
+  return new Failure('KEY_BUDGET_SPENT', `The ${most} calls a ${name} that this key may send are spent.`, {
+    limit: most,
+    resetsAt: new Date(resetsAtMs).toISOString(),
+  });
+}
+
+/** Counts the calls of one feed against its pace. Instants are in milliseconds since the epoch. */
+class Allowance {
+  #calls: number | null = null;
+  #atMs = 0;
+
+  /** Returns true if a call may be spent now. */
+  mayCall({ burst, msPerCall }: Pace, nowMs: number): boolean {
+    const most = Math.max(1, burst);
+    const since = this.#calls === null ? most : this.#calls + Math.max(0, nowMs - this.#atMs) / msPerCall;
+    this.#calls = Math.min(most, since);
+    this.#atMs = nowMs;
+    return this.#calls >= 1;
+  }
+
+  /** Counts calls; calls beyond the rest are waited for. */
+  spend(calls: number): void {
+    this.#calls = (this.#calls ?? 0) - calls;
+  }
+}
+
+interface SourceSubscriber {
+  /** Keys of its sources, in lower case; null for all. */
+  readonly keys: ReadonlySet<string> | null;
+  /** Runs that are to be told, the last one of each source. */
+  readonly pending: Map<string, SourceRecord>;
+  readonly inbox: Inbox<SourceRecord>;
+}
+
+/** Watches the sources of all subscriptions to them under one key. */
+class SourceWatch {
+  readonly #subscribers = new Set<SourceSubscriber>();
+
+  /** @throws Failure BAD_USER_INPUT if the service is known to have no source of a key */
+  subscribe(keys: readonly string[] | null, look: Look | null): Inbox<SourceRecord> {
+    const wanted = keys && new Set(keys.map((key) => key.toLowerCase()));
+    if (wanted !== null && look !== null && leftOutOf(look.records) === null) {
+      const known = new Set(look.records.map(({ key }) => key.toLowerCase()));
+      const unknown = keys?.find((key) => !known.has(key.toLowerCase()));
+      if (unknown !== undefined)
+        throw new Failure(
+          'BAD_USER_INPUT',
+          `The service has no source of the key ${unknown}, so nothing could ever be told of it.`,
+        );
+    }
+    const pending = new Map<string, SourceRecord>();
+    const take = () => {
+      const [first] = pending.values();
+      if (first === undefined) return null;
+      pending.delete(first.key);
+      return first;
+    };
+    const inbox = new Inbox<SourceRecord>(
+      take,
+      () => null,
+      () => this.#subscribers.delete(subscriber),
+    );
+    const subscriber = { keys: wanted, pending, inbox };
+    this.#subscribers.add(subscriber);
+    return inbox;
+  }
+
+  /** Notes sources that have run; returns the inboxes that are to be told. */
+  ran(records: readonly SourceRecord[]): Inbox<SourceRecord>[] {
+    const told: Inbox<SourceRecord>[] = [];
+    for (const { keys, pending, inbox } of this.#subscribers) {
+      const wanted = records.filter(({ key }) => keys === null || keys.has(key.toLowerCase()));
+      for (const record of wanted) {
+        // Sources that have waited longest come first, in the order of their last runs.
+        pending.delete(record.key);
+        pending.set(record.key, record);
+      }
+      if (wanted.length > 0) told.push(inbox);
+    }
+    return told;
+  }
+}
+
+type OnFault = (fault: unknown, where: string) => void;
+
+type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
+
+/** @param before settles once the earlier subscriptions have joined */
+type Subscribe<Joined extends AnyInbox> = (errand: Errand, before: Promise<unknown>) => Promise<Joined>;
+
+interface Join {
+  readonly caller: Caller;
+  readonly begin: (errand: Errand, before: Promise<unknown>) => Promise<void>;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Greatest age of the catalogue that tells which sources bring a metric, in milliseconds. */
+const CATALOGUE_MS = 86_400_000;
+
+/** Refusals of the key, after which nothing can be told any more. */
+const FINAL = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);
+
+/**
+ * Feeds all subscriptions under one key: it looks at the sources now and then, as often as the plan allows, asks for
+ * the figures that sources that have run may have brought, and tells each subscriber its news of them. One step is done
+ * at a time.
+ */
+class Feed {
+  readonly #parts: LiveParts;
+  readonly #onFault: OnFault;
+  readonly #onEmpty: () => void;
+  readonly #figures: FigureWatch;
+  readonly #sources = new SourceWatch();
+  readonly #inboxes = new Set<AnyInbox>();
+  readonly #allowance = new Allowance();
+  readonly #ends = new AbortController();
+  #caller: Caller;
+  readonly #turn = new Mutex();
+  /** Subscriptions that begin in the next turn. */
+  readonly #joins: Join[] = [];
+  #joining = 0;
+  #look: Look | null = null;
+  #byMetric: SourcesByMetric = new Map();
+  #catalogueAtMs = Number.NEGATIVE_INFINITY;
+  #pause: LiveWarning | null = null;
+  /** Calls that were spent and are on nobody's bill as yet. */
+  #unbilled = openBill();
+  #cancel: (() => void) | null = null;
+
+  constructor(caller: Caller, parts: LiveParts, onFault: OnFault, onEmpty: () => void) {
+    this.#caller = caller;
+    this.#parts = parts;
+    this.#onFault = onFault;
+    this.#onEmpty = onEmpty;
+    this.#figures = new FigureWatch(caller.tenant, parts);
+  }
+
+  /** Does the work of `figures` of {@link LiveSources}. */
+  readonly figures = (caller: Caller, ...[demands, since]: Parameters<LiveSources['figures']>) =>
+    this.#join(caller, async (errand, before) => {
+      await this.#learnSources(errand);
+      const known = { look: this.#look, byMetric: this.#byMetric };
+      return this.#figures.subscribe(demands, since, known, errand, before);
+    });
+
+  /** Does the work of `sources` of {@link LiveSources}. */
+  readonly sources = (caller: Caller, ...[keys]: Parameters<LiveSources['sources']>) =>
+    this.#join(caller, async () => this.#sources.subscribe(keys, this.#look));
+
+  /** Ends all subscriptions, without a word. */
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+    this.#ends.abort();
+    for (const inbox of this.#inboxes) inbox.close();
+  }
+
+  async #join<Joined extends AnyInbox>(caller: Caller, subscribe: Subscribe<Joined>): Promise<Joined> {
+    this.#joining += 1;
+    this.#caller = caller;
+    const { promise, resolve, reject } = Promise.withResolvers<Joined>();
+    const begin = async (errand: Errand, before: Promise<unknown>) => {
+      const inbox = await subscribe(errand, before);
+      this.#admit(inbox, errand);
+      resolve(inbox);
+    };
+    this.#joins.push({ caller, begin, reject });
+    if (this.#joins.length === 1) void this.#turn.runExclusive(() => this.#beginAll());
+    try {
+      return await promise;
+    } finally {
+      this.#joining -= 1;
+      this.#leaveIfEmpty();
+    }
+  }
+
+  /** Begins all subscriptions that wait: their figures are fetched together, and they are added one by one. */
+  async #beginAll(): Promise<void> {
+    const [first] = this.#joins;
+    if (first === undefined) return;
+    const looking = this.#errandOf(first);
+    try {
+      await this.#lookFirst(looking);
+    } catch (error) {
+      looking.close();
+      for (const { reject } of this.#joins.splice(0)) reject(error);
+      return;
+    }
+    let before: Promise<unknown> = Promise.resolve();
+    for (const join of this.#joins.splice(0)) {
+      const errand = join === first ? looking : this.#errandOf(join);
+      const begun = join.begin(errand, before).catch(join.reject).finally(errand.close);
+      before = Promise.all([before, begun]);
+    }
+    await before;
+  }
+
+  #errandOf({ caller }: Join): Errand {
+    return openErrand(caller, this.#ends.signal, this.#parts, this.#parts.waitMs);
+  }
+
+  #admit(inbox: AnyInbox, { bill }: Errand): void {
+    this.#inboxes.add(inbox);
+    inbox.charge(bill);
+    inbox.pause(this.#pause);
+    inbox.onceClosed(() => {
+      this.#inboxes.delete(inbox);
+      this.#leaveIfEmpty();
+    });
+    this.#cancel ??= this.#nextRound();
+  }
+
+  #leaveIfEmpty(): void {
+    if (this.#inboxes.size > 0 || this.#joining > 0) return;
+    this.close();
+    this.#onEmpty();
+  }
+
+  #nextRound(): () => void {
+    return this.#parts.clock.after(this.#parts.pollMs, () => {
+      void this.#turn
+        .runExclusive(() => this.#round())
+        .finally(() => {
+          if (this.#cancel !== null) this.#cancel = this.#nextRound();
+        });
+    });
+  }
+
+  /**
+   * Looks at the sources for the first subscription, so that their runs are known from then on; and also for one that
+   * comes when the service has not accepted the key lately.
+   */
+  async #lookFirst(errand: Errand): Promise<void> {
+    const isAccepted = this.#parts.tenantCache.isAccepted(this.#caller.tenant);
+    if (this.#look !== null ? isAccepted : this.#pause !== null) return;
+    try {
+      const look = await this.#ask(errand, this.#parts.pollMs);
+      // Sources that have run since the last round are for the next one to find.
+      this.#look ??= look;
+    } catch (error) {
+      if (!(error instanceof Failure) || FINAL.has(error.code)) throw error;
+      this.#fail(error);
+    }
+  }
+
+  /** Looks at the sources once, and follows it up. */
+  async #round(): Promise<void> {
+    if (this.#inboxes.size === 0) return;
+    const errand = openErrand(this.#caller, this.#ends.signal, this.#parts);
+    const told = new Set<AnyInbox>();
+    try {
+      await this.#renew(errand, told);
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      errand.close();
+      this.#allowance.spend(errand.bill.calls);
+      mergeBill(this.#unbilled, errand.bill);
+      this.#tell(told);
+    }
+  }
+
+  /** @param told takes in the inboxes that are to be told of an event, even if something else fails */
+  async #renew(errand: Errand, told: Set<AnyInbox>): Promise<void> {
+    const { clock, ledger, planning } = this.#parts;
+    const { tenant } = this.#caller;
+    const quota = await this.#parts.quota(tenant);
+    if (quota.state === 'MINUTE_SPENT') return;
+    const pace = paceOf(quota, ledger.shareLeft(tenant) !== null, clock.now());
+    if (quota.state === 'MONTH_SPENT' || pace.calls < 1) return this.#pauseForMonth(quota);
+    const limits = await this.#budgetLimits();
+    if (limits.some(({ name, left }) => name === 'minute' && left === 0)) return;
+    const spent = limits.find(({ left }) => left === 0);
+    if (spent !== undefined) return this.#fail(spentFailure(spent, clock.now()));
+    const look = await this.#nextLook(within(pace, limits), errand);
+    if (look === null) return;
+    const runs = runsBetween(this.#look, look);
+    this.#look = look;
+    for (const inbox of this.#sources.ran(runs.records)) told.add(inbox);
+    const ran = runs.records.length + runs.possible.length;
+    if (ran > 0 && this.#figures.isWatching) await this.#learnSources(errand);
+    this.#figures.sourcesRan(runs, this.#byMetric);
+    const { due } = this.#figures;
+    if (due.length > 0 && estimate(due, planning).calls > pace.calls) return this.#pauseForMonth(quota);
+    const { behind, failure } = await this.#figures.renew(look.atMs, errand);
+    if (failure === null) this.#setPause(null);
+    else this.#fail(failure);
+    for (const inbox of behind) told.add(inbox);
+  }
+
+  /** Returns the limits of the budget that pays, as they are now; none if it is the key's own. */
+  async #budgetLimits(): Promise<readonly RateLimit[]> {
+    const { purse } = this.#caller;
+    await purse?.quota?.();
+    return purse?.limits?.() ?? [];
+  }
+
+  /** Returns the next look at the sources, of others who share the store if there is one; null if none is due. */
+  async #nextLook(pace: Pace, errand: Errand): Promise<Look | null> {
+    const { clock, pollMs } = this.#parts;
+    const mayCall = this.#allowance.mayCall(pace, clock.now());
+    const held = await this.#heldLook();
+    if (held !== null && held.atMs > (this.#look?.atMs ?? Number.NEGATIVE_INFINITY)) {
+      // It is of the same plan, even if another gateway has paid for it.
+      this.#allowance.spend(1);
+      return held;
+    }
+    return mayCall ? this.#ask(errand, pollMs / 2) : null;
+  }
+
+  async #heldLook(): Promise<Look | null> {
+    const { tenantCache } = this.#parts;
+    const { tenant } = this.#caller;
+    const call = makeCall(etlStatus, {});
+    const held = await heldRecords(etlStatus, {}, call, tenant, tenantCache);
+    if (held === null || held.records === null || !tenantCache.isAccepted(tenant)) return null;
+    return { records: held.records, atMs: held.atMs };
+  }
+
+  async #ask({ sending }: Errand, maxAgeMs: number): Promise<Look> {
+    const { ask, steadyNow } = this.#parts;
+    const oldestMs = steadyNow() - maxAgeMs;
+    const records = (await ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
+    const held = await this.#heldLook();
+    // The look of others who share the store has its own time: by ours, figures that they have fetched since would be
+    // too old.
+    return held !== null && held.atMs >= oldestMs ? held : { records, atMs: steadyNow() };
+  }
+
+  /** Learns from the catalogue which sources bring a metric; without it, any may. */
+  async #learnSources({ sending }: Errand): Promise<void> {
+    const nowMs = this.#parts.steadyNow();
+    if (nowMs - this.#catalogueAtMs < CATALOGUE_MS) return;
+    try {
+      const catalogue = await this.#parts.ask(indicators, {}, sending);
+      if (catalogue !== null) this.#byMetric = namedIn(catalogue);
+      this.#catalogueAtMs = nowMs;
+    } catch (error) {
+      if (!(error instanceof Failure) || FINAL.has(error.code)) throw error;
+    }
+  }
+
+  /** Tells subscribers, and bills the first of them the calls that have been spent since the last time. */
+  #tell(inboxes: ReadonlySet<AnyInbox>): void {
+    for (const [i, inbox] of [...inboxes].entries()) {
+      if (i === 0) {
+        inbox.charge(this.#unbilled);
+        this.#unbilled = openBill();
+      } else inbox.charge({ ...openBill(), shared: 1 });
+      inbox.notify();
+    }
+  }
+
+  #pauseForMonth({ monthResetsAt }: QuotaRecord): void {
+    const resetsAt = monthResetsAt;
+    this.#fail(new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', { resetsAt }));
+  }
+
+  /** Pauses for a failure; if it is one of the key, ends all. A minute that is spent is soon over. */
+  #fail(error: unknown): void {
+    if (this.#ends.signal.aborted) return;
+    if (!(error instanceof Failure)) this.#onFault(error, 'live');
+    const failure =
+      error instanceof Failure
+        ? error
+        : new Failure('UPSTREAM_UNAVAILABLE', 'The gateway met a fault of its own.');
+    if (failure.code === 'RATE_LIMITED') return;
+    if (FINAL.has(failure.code)) {
+      for (const inbox of this.#inboxes) inbox.fail(failure);
+      return;
+    }
+    const { resetsAt } = failure.fields;
+    const until = resetsAt === undefined ? 'as soon as the service answers' : `at ${resetsAt}`;
+    this.#setPause({
+      code: 'SUBSCRIPTION_PAUSED',
+      message: `Changes are not looked for at the moment: ${failure.message} The subscription goes on by itself, ${until}, and then tells all that has changed.`,
+      reason: failure.code,
+      ...(resetsAt === undefined ? {} : { resumesAt: resetsAt }),
+    });
+  }
+
+  #setPause(pause: LiveWarning | null): void {
+    if (pause?.reason === this.#pause?.reason) return;
+    this.#pause = pause;
+    for (const inbox of this.#inboxes) inbox.pause(pause);
+  }
+}
+
+/** Opens the feeds of all keys, one each, and of each budget under a held one, as long as anybody subscribes under it. */
+export function createFeeds(parts: LiveParts, onFault: OnFault) {
+  const feeds = new Map<Tenant | string, Feed>();
+
+  function feedOf(caller: Caller): Feed {
+    const { tenant, purse, rights } = caller;
+    // A feed asks on behalf of any of its subscribers, so that all of them have the same rights.
+    const whose = purse === undefined ? tenant : `${purse.name} ${rights?.name ?? ''}`;
+    let feed = feeds.get(whose);
+    if (feed === undefined) {
+      const opened: Feed = new Feed(caller, parts, onFault, () => {
+        if (feeds.get(whose) === opened && feeds.delete(whose)) tenant.underWay -= 1;
+      });
+      tenant.underWay += 1;
+      feed = opened;
+      feeds.set(whose, feed);
+    }
+    return feed;
+  }
+
+  return {
+    /** Returns the source of events for a caller's subscriptions. */
+    of: (caller: Caller): LiveSources => ({
+      async figures(...asked) {
+        checkRight(caller, observations.tag);
+        return feedOf(caller).figures(caller, ...asked);
+      },
+      sources: (...asked) => feedOf(caller).sources(caller, ...asked),
+    }),
+    stop() {
+      for (const feed of feeds.values()) feed.close();
+      feeds.clear();
+    },
+  };
+}
+
+/**
+ * @param ends aborts if the feed is given up
+ * @param waitMs milliseconds that it may wait for the next minute window
+ */
+function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Errand {
+  const { observations, maxUpstreamCalls, timeoutMs } = parts;
+  const bill = openBill();
+  const deadline = new Deadline(timeoutMs, { signal: ends });
+  const { participant, figures } = observations.join(caller);
+  const sending: Sending = {
+    caller: { ...caller, slices: 0 },
+    bill,
+    payer: payerOf(bill, maxUpstreamCalls, caller.purse),
+    signal: deadline.signal,
+    deadline,
+    waitDeadlineMs: parts.clock.now() + waitMs,
+  };
+  return {
+    sending,
+    figures,
+    bill,
+    close() {
+      noteCalls(caller, bill);
+      deadline.stop();
+      participant.leave();
+    },
+  };
+}
+
+/**
+ * Returns the sources that have run between two looks, by the service's word on their last runs: no clock of ours is
+ * asked. If that is a day, or no time that can be read, a source may have run again and is said to have run when it
+ * had: until the day is over, each look may miss a run.
+ * @param before null if this is the first look
+ */
+function runsBetween(before: Look | null, now: Look): SourceRuns {
+  if (before === null) return { records: [], possible: [], areAll: true };
+  const last = new Map(before.records.map(({ key, lastSuccessfulRefresh }) => [key, lastSuccessfulRefresh]));
+  const records: SourceRecord[] = [];
+  const possible: SourceRecord[] = [];
+  for (const record of now.records) {
+    const { key, lastSuccessfulRefresh: lastRun } = record;
+    if (lastRun === null) continue;
+    if (last.get(key) !== lastRun) records.push(record);
+    else if (mayHideRun(lastRun, before.atMs)) possible.push(record);
+  }
+  return { records, possible, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
+}
+
+/** Milliseconds below which times name an instant: longer ones may be those of several runs. */
+const COARSE_MS = 60_000;
+
+/** Tells if a source may have run since an instant, though its last run has the same time as before. */
+function mayHideRun(lastRun: string, sinceMs: number): boolean {
+  const time = timeIn(lastRun);
+  if (time === null) return true;
+  return time.lastMs - time.firstMs >= COARSE_MS - 1 && time.lastMs + CLOCK_SKEW_MS >= sinceMs;
+}

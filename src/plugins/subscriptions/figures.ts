@@ -1,0 +1,392 @@
+import { hash } from 'node:crypto';
+import { observationNames } from '../../graphql/resolvers/observations.ts';
+import type { Tenant } from '../../keys/tenant.ts';
+import type { ObservationEntry, Outcome } from '../../observations/entries.ts';
+import { changedAt, type Demand } from '../../observations/planner/demand.ts';
+import { estimate } from '../../observations/planner/modes.ts';
+import { newestOf } from '../../observations/planner/newest.ts';
+import {
+  areUnchanged,
+  namedSources,
+  type SourcesByMetric,
+  sourcesIn,
+} from '../../observations/revalidation.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import { Failure } from '../../shared/errors.ts';
+import {
+  type Errand,
+  Inbox,
+  type LiveParts,
+  type Look,
+  type ObservationChangeRecord,
+  type ObservationChangesRecord,
+  type SourceRuns,
+} from './inbox.ts';
+
+/** Field that every row has anew each time that its source has run, though the figure may be the same. */
+const RETRIEVED = 'retrieved_at';
+
+/**
+ * Returns the changes that turn the one rows of a country and metric into the others. A row of another release of the
+ * dataset has another identifier and is the same figure all the same: it is revised, if nothing else tells it from one
+ * that is gone.
+ */
+export function changesBetween(
+  before: readonly ObservationRecord[],
+  now: readonly ObservationRecord[],
+): ObservationChangeRecord[] {
+  if (before === now) return [];
+  const gone = byName(before);
+  const changes: ObservationChangeRecord[] = [];
+  const added: ObservationRecord[] = [];
+  for (const [id, observation] of byName(now)) {
+    const old = gone.get(id);
+    gone.delete(id);
+    if (old === undefined) added.push(observation);
+    else if (!isSame(old, observation)) changes.push({ kind: 'REVISED', observation, before: old });
+  }
+  const released = byFigure([...gone.values()]);
+  for (const observation of added) {
+    const old = released.get(figureOf(observation));
+    if (old === undefined) changes.push({ kind: 'ADDED', observation, before: null });
+    else {
+      released.delete(figureOf(observation));
+      changes.push({ kind: 'REVISED', observation, before: old });
+    }
+  }
+  const revised = new Set(changes.map((change) => change.before));
+  for (const old of gone.values()) {
+    if (!revised.has(old)) changes.push({ kind: 'REMOVED', observation: old, before: old });
+  }
+  return changes;
+}
+
+/** Names the content of rows: rows of one digest have no changes between them. */
+export function digestOf(rows: readonly ObservationRecord[]): string {
+  const said = Array.from(byName(rows), ([id, row]) => `${id} ${textOf(row)}`).sort();
+  return hash('sha256', said.join('\n'), 'base64url');
+}
+
+function byName(rows: readonly ObservationRecord[]): Map<string, ObservationRecord> {
+  const names = observationNames(rows);
+  return new Map(rows.map((row, i) => [names[i] as string, row]));
+}
+
+/** Indexes rows by all that tells them apart but the release; those that it doesn't tell apart are left out. */
+function byFigure(rows: readonly ObservationRecord[]): Map<string, ObservationRecord> {
+  const found = new Map<string, ObservationRecord>();
+  const several = new Set<string>();
+  for (const row of rows) {
+    const figure = figureOf(row);
+    if (found.has(figure)) several.add(figure);
+    found.set(figure, row);
+  }
+  for (const figure of several) found.delete(figure);
+  return found;
+}
+
+function figureOf({
+  countryCode,
+  metricKey,
+  period,
+  year,
+  asOfPeriod,
+  locationName,
+  source,
+}: ObservationRecord) {
+  return JSON.stringify([countryCode, metricKey, year, period, asOfPeriod, locationName, source]);
+}
+
+function isSame(one: ObservationRecord, other: ObservationRecord): boolean {
+  return one.record === other.record || textOf(one) === textOf(other);
+}
+
+/** Writes a row as it was sent, in one order of its fields. */
+function textOf({ record }: ObservationRecord): string {
+  const fields = Object.entries(record).filter(([name]) => name !== RETRIEVED);
+  return JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+interface Watched {
+  readonly demand: Demand;
+  rows: readonly ObservationRecord[];
+  digest: string | null;
+  /** True if there may be other figures by now. */
+  isDue: boolean;
+  readonly subscribers: Set<FigureSubscriber>;
+}
+
+type FigureRows = readonly ObservationRecord[];
+
+/** Known facts of the sources: `look` is null if nothing is known. */
+interface KnownSources {
+  readonly look: Look | null;
+  readonly byMetric: SourcesByMetric;
+}
+
+interface FetchedFigures {
+  readonly held: ReadonlyMap<string, ObservationEntry>;
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  /** True if it is known when the sources ran last. */
+  readonly isLookedAt: boolean;
+}
+
+/** Digits of an instant in milliseconds, so that revisions are in the order of their texts. */
+const REVISION_DIGITS = 15;
+const DIGEST_LENGTH = 22;
+
+/** Watches the figures of a key's subscriptions: those that they have been told, and those that they will be. */
+export class FigureWatch {
+  readonly #tenant: Tenant;
+  readonly #parts: LiveParts;
+  readonly #watched = new Map<string, Watched>();
+  /** Demands of subscriptions that have not been added as yet. */
+  readonly #arriving = new Map<string, Demand>();
+
+  constructor(tenant: Tenant, parts: LiveParts) {
+    this.#tenant = tenant;
+    this.#parts = parts;
+  }
+
+  get isWatching(): boolean {
+    return this.#watched.size > 0;
+  }
+
+  /** Returns the demands that there may be other figures of by now. */
+  get due(): readonly Demand[] {
+    return [...this.#watched.values()].filter(({ isDue }) => isDue).map(({ demand }) => demand);
+  }
+
+  /**
+   * Adds a subscription. Its figures are from now on the held ones, though others may have been served them, or else
+   * the service's; if the figures differ by now, the difference is its first event. Subscriptions that come at the same
+   * time are fetched together.
+   * @param before settles once the earlier ones have been added
+   * @throws Failure if the figures can't be told, or they are too many
+   */
+  async subscribe(
+    demands: readonly Demand[],
+    since: string | null,
+    known: KnownSources,
+    errand: Errand,
+    before: Promise<unknown>,
+  ): Promise<Inbox<ObservationChangesRecord>> {
+    this.#checkSize([...this.#arriving.values(), ...demands]);
+    const missing = demands.filter(({ key }) => !this.#watched.has(key));
+    const keys = demands.map(({ key }) => key);
+    const subscriber = new FigureSubscriber(this, keys, this.#parts.clock.now, () => this.#leave(subscriber));
+    // Others may leave while this one waits: its figures stay.
+    for (const key of keys) this.#watched.get(key)?.subscribers.add(subscriber);
+    for (const demand of missing) this.#arriving.set(demand.key, demand);
+    let held: ReadonlyMap<string, FigureRows>;
+    try {
+      const fetched = await this.#fetchMissing(missing, known, errand);
+      await before;
+      held = this.#watch(missing, subscriber, fetched);
+      // By now it is known how long the series are.
+      this.#checkSize(demands);
+    } catch (error) {
+      this.#leave(subscriber);
+      throw error;
+    } finally {
+      for (const { key } of missing) this.#arriving.delete(key);
+    }
+    if (since === null) for (const [key, rows] of held) subscriber.isBehind(key, rows);
+    else if (since.slice(REVISION_DIGITS + 1) !== this.digest(keys)) subscriber.wantsAll();
+    return subscriber.inbox;
+  }
+
+  rows(key: string): FigureRows {
+    return this.#watched.get(key)?.rows ?? [];
+  }
+
+  /** Names the figures of demands as they are now. */
+  digest(keys: readonly string[]): string {
+    const digests = keys.map((key) => {
+      const watched = this.#watched.get(key);
+      if (watched === undefined) return '';
+      watched.digest ??= digestOf(watched.rows);
+      return watched.digest;
+    });
+    return hash('sha256', digests.sort().join('\n'), 'base64url').slice(0, DIGEST_LENGTH);
+  }
+
+  /** Marks the figures as due that sources may bring which have run, or may have. */
+  sourcesRan({ records, possible, areAll }: SourceRuns, byMetric: SourcesByMetric): void {
+    const ran = [...records, ...possible];
+    if (ran.length === 0 && areAll) return;
+    const keys = new Set(ran.map(({ key }) => key.toLowerCase()));
+    for (const watched of this.#watched.values()) {
+      const named = namedSources(watched.rows, byMetric.get(watched.demand.metricKey));
+      if (!areAll || named === null || named.some((key) => keys.has(key))) watched.isDue = true;
+    }
+  }
+
+  /**
+   * Fetches the due figures, all of them together. Figures that fail stay due.
+   * @param atMs instant of the look at the sources: figures that any gateway has fetched since are new enough
+   * @returns the inboxes that are to be told of changes, and a failure that there was
+   */
+  async renew(
+    atMs: number,
+    errand: Errand,
+  ): Promise<{
+    readonly behind: Iterable<Inbox<ObservationChangesRecord>>;
+    readonly failure: Error | null;
+  }> {
+    const behind = new Set<Inbox<ObservationChangesRecord>>();
+    let failure: Error | null = null;
+    const demands = this.due.map((demand) => changedAt(demand, atMs));
+    const outcomes = demands.length === 0 ? null : await errand.figures.fetch(demands, errand.sending);
+    for (const { key, name } of demands) {
+      const watched = this.#watched.get(key);
+      const outcome = outcomes?.get(name);
+      if (watched === undefined || outcome === undefined) continue;
+      if (outcome instanceof Error) failure ??= outcome;
+      else for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.inbox);
+    }
+    return { behind, failure };
+  }
+
+  /** Takes over the service's rows of a demand; returns the subscribers that are to be told. */
+  #put(watched: Watched, outcome: FigureRows): Iterable<FigureSubscriber> {
+    const rows = listedOf(watched.demand, outcome);
+    const before = watched.rows;
+    watched.isDue = false;
+    watched.rows = rows;
+    if (changesBetween(before, rows).length === 0) return [];
+    watched.digest = null;
+    for (const subscriber of watched.subscribers) subscriber.isBehind(watched.demand.key, before);
+    return watched.subscribers;
+  }
+
+  /** Fetches the demands that aren't held, or may have other figures by now. */
+  async #fetchMissing(
+    demands: readonly Demand[],
+    { look, byMetric }: KnownSources,
+    errand: Errand,
+  ): Promise<FetchedFigures> {
+    const held = await this.#parts.entries.read(this.#tenant, demands);
+    const sources = look && sourcesIn(look.records, look.atMs);
+    const isCurrent = ({ key, metricKey }: Demand) => {
+      const entry = held.get(key);
+      if (entry === undefined || look === null || sources === null) return false;
+      return entry.atMs > look.atMs || areUnchanged({ entry, metricKey }, byMetric, sources);
+    };
+    const missing = demands
+      .filter((demand) => !isCurrent(demand))
+      .map((demand) => (look === null ? demand : changedAt(demand, look.atMs)));
+    const came = missing.length === 0 ? null : await errand.figures.fetch(missing, errand.sending);
+    const outcomes = new Map<string, Outcome>();
+    for (const { key, name } of missing)
+      outcomes.set(key, came?.get(name) ?? new Error(`No outcome of ${key}.`));
+    return { held, outcomes, isLookedAt: look !== null };
+  }
+
+  /**
+   * Watches the fetched figures, or else the held ones, unless others have come to watch them since.
+   * @returns the held rows of demands that have other rows by now
+   */
+  #watch(
+    demands: readonly Demand[],
+    subscriber: FigureSubscriber,
+    { held, outcomes, isLookedAt }: FetchedFigures,
+  ): ReadonlyMap<string, FigureRows> {
+    const before = new Map<string, FigureRows>();
+    for (const demand of demands) {
+      const { key } = demand;
+      const entry = held.get(key);
+      const old = entry && listedOf(demand, entry.rows);
+      let watched = this.#watched.get(key);
+      if (watched === undefined) {
+        const outcome = outcomes.get(key) ?? old ?? new Error(`No outcome of ${key}.`);
+        const isFailed = outcome instanceof Error;
+        if (isFailed && old === undefined) throw outcome;
+        const rows = isFailed ? (old ?? []) : listedOf(demand, outcome);
+        watched = { demand, rows, digest: null, isDue: isFailed || !isLookedAt, subscribers: new Set() };
+        this.#watched.set(key, watched);
+      }
+      watched.subscribers.add(subscriber);
+      if (old !== undefined && changesBetween(old, watched.rows).length > 0) before.set(key, old);
+    }
+    return before;
+  }
+
+  /** Refuses demands if one refresh of all that is subscribed to under the key isn't affordable. */
+  #checkSize(demands: readonly Demand[]): void {
+    const { planning, maxUpstreamCalls: limit } = this.#parts;
+    const all = new Map(demands.map((demand) => [demand.key, demand]));
+    for (const { demand } of this.#watched.values()) all.set(demand.key, demand);
+    const { calls: planned } = estimate([...all.values()], planning);
+    if (planned <= limit) return;
+    const message = `The figures of all subscriptions under the key would take ${planned} upstream calls each time that all of them may have changed; this gateway sends ${limit} (MAX_UPSTREAM_CALLS). Subscribe to less, or with \`latest: true\`.`;
+    throw new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
+  }
+
+  #leave(subscriber: FigureSubscriber): void {
+    for (const key of subscriber.keys) {
+      const watched = this.#watched.get(key);
+      watched?.subscribers.delete(subscriber);
+      if (watched?.subscribers.size === 0) this.#watched.delete(key);
+    }
+  }
+}
+
+/** Returns the rows of a demand as `Query.observations` lists them: the service may give several as the latest. */
+function listedOf({ mode }: Demand, rows: FigureRows): FigureRows {
+  const newest = mode === 'series' || rows.length < 2 ? null : newestOf(rows);
+  return newest === null ? rows : [newest];
+}
+
+/** One subscription to figures: it remembers the rows that it was told last, as far as there are others now. */
+class FigureSubscriber {
+  readonly keys: readonly string[];
+  readonly inbox: Inbox<ObservationChangesRecord>;
+  readonly #watch: FigureWatch;
+  readonly #now: () => number;
+  readonly #behind = new Map<string, FigureRows>();
+  #wantsAll = false;
+  #lastMs = 0;
+
+  constructor(watch: FigureWatch, keys: readonly string[], now: () => number, onClose: () => void) {
+    this.keys = keys;
+    this.#watch = watch;
+    this.#now = now;
+    this.inbox = new Inbox(
+      () => this.#take(),
+      () => this.#told([], false),
+      onClose,
+    );
+  }
+
+  /** @param rows rows that were told last, unless others were told before that and have not been read */
+  isBehind(key: string, rows: FigureRows): void {
+    if (!this.#wantsAll && !this.#behind.has(key)) this.#behind.set(key, rows);
+  }
+
+  wantsAll(): void {
+    this.#wantsAll = true;
+  }
+
+  #take(): ObservationChangesRecord | null {
+    if (this.#wantsAll) {
+      this.#wantsAll = false;
+      const all = this.keys.flatMap((key) => changesBetween([], this.#watch.rows(key)));
+      return this.#told(all, true);
+    }
+    if (this.#behind.size === 0) return null;
+    const changes = this.keys.flatMap((key) => {
+      const before = this.#behind.get(key);
+      return before === undefined ? [] : changesBetween(before, this.#watch.rows(key));
+    });
+    this.#behind.clear();
+    return changes.length === 0 ? null : this.#told(changes, false);
+  }
+
+  #told(changes: ObservationChangesRecord['changes'], isWhole: boolean): ObservationChangesRecord {
+    const atMs = Math.max(this.#now(), this.#lastMs + 1);
+    this.#lastMs = atMs;
+    const revision = `${String(atMs).padStart(REVISION_DIGITS, '0')}-${this.#watch.digest(this.keys)}`;
+    return { changes, isWhole, revision, at: new Date(atMs).toISOString() };
+  }
+}

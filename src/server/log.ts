@@ -1,0 +1,230 @@
+import { writeSync } from 'node:fs';
+import { type DestinationStream, pino, stdSerializers } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { Observer } from '../gateway/gateway.ts';
+import { countsOf } from '../graphql/request/messages.ts';
+import { excerpt } from '../shared/errors.ts';
+
+/** Characters of one fault in the log: enough for stacks with their causes, but not for a service's answer. */
+const MAX_LENGTH = 65_536;
+const MAX_TEXT = 16_384;
+const MAX_ITEMS = 20;
+const MAX_DEPTH = 8;
+
+/** Bounds a fault for the log: of a long one its beginning stays, which says how much is left out. */
+function boundedFault(fault: unknown): unknown {
+  let left = MAX_LENGTH;
+  const spend = (text: string): string => {
+    const most = Math.min(MAX_TEXT, left);
+    left -= Math.min(text.length, most);
+    return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} characters more)`;
+  };
+  const bound = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') return spend(value);
+    // A value with a `toJSON` makes its text before anyone looks into it.
+    if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
+    if (depth === 0 || left <= 0) return '…';
+    if (Array.isArray(value)) {
+      const others = value.length - MAX_ITEMS;
+      const told = value.slice(0, MAX_ITEMS).map((item) => bound(item, depth - 1));
+      return others > 0 ? [...told, `… (${others} more)`] : told;
+    }
+    const entries: [string, unknown][] = [];
+    for (const [name, item] of Object.entries(value)) {
+      if (left <= 0) break;
+      entries.push([spend(name), bound(item, depth - 1)]);
+    }
+    return Object.fromEntries(entries);
+  };
+  return bound(fault instanceof Error ? stdSerializers.err(withFewErrors(fault)) : fault, MAX_DEPTH);
+}
+
+/** Keeps few of an aggregate's errors: to make the stacks of thousands takes seconds. */
+function withFewErrors(fault: Error): Error {
+  if (!(fault instanceof AggregateError) || fault.errors.length <= MAX_ITEMS) return fault;
+  return Object.create(fault, {
+    errors: { value: fault.errors.slice(0, MAX_ITEMS) },
+    errorsLeftOut: { value: fault.errors.length - MAX_ITEMS, enumerable: true },
+  });
+}
+
+/** Characters from which lines are written together, and the delay after which they are written anyway. */
+const MIN_LENGTH = 4_096;
+const MAX_DELAY_MS = 100;
+
+const MAX_WAITING = 4 * 1_048_576;
+
+interface LogBatch {
+  rest: Buffer;
+  readonly lines: number;
+  /** Number of dropped lines that the batch tells of. */
+  readonly told: number;
+}
+
+/**
+ * Gathers lines and writes them without waiting. The lines that wait for a reader that stalls are bounded: lines beyond
+ * are dropped and counted, and a line gives their number once the reader goes on. Lines that can't be written at all
+ * are dropped too.
+ * @param write writes without waiting, and returns the number of bytes that were taken. It throws an Error with the code
+ * EAGAIN if the reader takes none at the moment
+ * @param maxWaiting characters that may wait for a reader that stalls
+ */
+export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = MAX_WAITING) {
+  let lines: string[] = [];
+  let gathered = 0;
+  let batch: LogBatch | null = null;
+  let dropped = 0;
+  /** Dropped lines that no line has told of. */
+  let untold = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function drop(count: number): void {
+    dropped += count;
+    untold += count;
+  }
+
+  function nextBatch(): LogBatch | null {
+    if (lines.length === 0 && untold === 0) return null;
+    const text = lines.join('') + (untold === 0 ? '' : lineOf(untold));
+    const next = { rest: Buffer.from(text), lines: lines.length, told: untold };
+    lines = [];
+    gathered = 0;
+    untold = 0;
+    return next;
+  }
+
+  /** @returns true if the reader may take more at once */
+  function send(sent: LogBatch): boolean {
+    try {
+      while (sent.rest.length > 0) sent.rest = sent.rest.subarray(write(sent.rest));
+    } catch (error) {
+      if (isStall(error)) return false;
+      drop(sent.lines);
+      untold += sent.told;
+      batch = null;
+      return false;
+    }
+    batch = null;
+    return true;
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (;;) {
+      batch ??= nextBatch();
+      if (batch === null || !send(batch)) break;
+    }
+    if (batch !== null) flushLater();
+  }
+
+  function flushLater(): void {
+    timer ??= setTimeout(flush, MAX_DELAY_MS).unref();
+  }
+
+  return {
+    write(line: string): void {
+      if (gathered + (batch?.rest.length ?? 0) + line.length > maxWaiting) {
+        drop(1);
+        return;
+      }
+      lines.push(line);
+      gathered += line.length;
+      if (gathered >= MIN_LENGTH && batch === null) flush();
+      else flushLater();
+    },
+    /** Counts the lines that were given up so far: nobody read them, or they could not be written. */
+    droppedLines: () => dropped,
+    /** Writes as much as the reader takes at once. */
+    flush,
+  };
+}
+
+/** Opens standard error: lines are written soon, and before an exit as far as its reader takes them. */
+export function standardError() {
+  // A pipe or socket that Node has opened as a stream doesn't block any more. Nothing is written by the stream itself,
+  // since a stream is over for good after its first fault.
+  const { fd } = process.stderr.on('error', () => {});
+  const outlet = createLogOutlet((bytes) => writeSync(fd, bytes));
+  process.on('exit', outlet.flush);
+  return outlet;
+}
+
+function isStall(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+}
+
+function lineOf(droppedLines: number): string {
+  const msg = 'lines of the log were dropped, since they could not be written';
+  return `${JSON.stringify({ level: 40, time: Date.now(), droppedLines, msg })}\n`;
+}
+
+export interface Log extends Observer {
+  /** Tells the operator about the program's own course. */
+  note(message: string): void;
+  /** Warns of a setting that the operator may not have meant. */
+  warn(message: string): void;
+  /** Logs a fault after which the program can't be trusted, whole. */
+  fatal(fault: unknown, where: string): void;
+  /** Counts the lines that were given up so far, since nobody read them. */
+  droppedLines(): number;
+}
+
+/**
+ * Writes one JSON line per operation and per problem. Standard output belongs to the ready line, so the log goes to
+ * standard error.
+ * @param worker the number of the worker that each line is of; left out if there is one process
+ */
+export function createLog(
+  level: Config['logLevel'],
+  outlet: DestinationStream & Partial<ReturnType<typeof standardError>> = standardError(),
+  worker?: number,
+): Log {
+  const log = pino(
+    {
+      level,
+      base: worker === undefined ? null : { worker },
+      hooks: { streamWrite: withoutKeys },
+      serializers: { err: boundedFault },
+    },
+    outlet,
+  );
+  return {
+    operation(event) {
+      if (!log.isLevelEnabled('info')) return;
+      const { name, durationMs, errorCodes, isProven: _, ...others } = event;
+      log.info(
+        {
+          name: name && excerpt(name),
+          ...others,
+          durationMs: Math.round(durationMs),
+          errorCodes: countsOf(errorCodes),
+        },
+        'operation',
+      );
+    },
+    attempt: ({ durationMs, ...event }) =>
+      log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
+    problem: (error, where, requestId) => log.error({ err: error, where, requestId }, 'problem'),
+    outage(outage) {
+      const told = { setting: 'CACHE_URL', isOver: outage.isOver };
+      if (outage.isOver) log.info(told, outage.message);
+      else log.warn(told, outage.message);
+    },
+    note: (message) => log.info(message),
+    warn: (message) => log.warn(message),
+    fatal: (fault, where) => log.fatal({ err: fault, where }, 'the program ends'),
+    droppedLines: () => outlet.droppedLines?.() ?? 0,
+  };
+}
+
+/**
+ * Takes keys out of a finished line: the value of any `authorization` field, and any text after the word Bearer. A
+ * problem is logged whole, and no list of paths tells the place in an error at which a library left the request's
+ * headers.
+ */
+function withoutKeys(line: string): string {
+  return line
+    .replace(/("authorization"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\])/gi, '$1"[redacted]"')
+    .replace(/\b(bearer\s+)[^\s"'\\,;]+/gi, '$1[redacted]');
+}

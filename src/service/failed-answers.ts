@@ -1,0 +1,434 @@
+import { Failure, type FailureFields } from '../shared/errors.ts';
+import { isDeepJson, numberOf } from '../shared/exact-json.ts';
+import { httpDateIn } from '../shared/periods.ts';
+import { PageInstead, unspecified } from './bodies.ts';
+import type { Answer, Call, Sending } from './call.ts';
+import { isObject, type JsonObject } from './records/envelope.ts';
+
+/*
+ * Reads answers of the service that bring nothing: those with the status of an error, 404s, and failures that come under a
+ * status that says that all is well.
+ */
+
+const MAX_WORDS = 20_000;
+
+/** The longest time that a service is believed to be away, in seconds. */
+const MAX_AWAY_SECONDS = 3_600;
+
+/** Characters from which a text is a key rather than a word. */
+const LEAST_KEY_LENGTH = 8;
+
+/** Characters in a row of a key that are taken for it: services tell of the half of one, too. */
+const PIECE_LENGTH = { least: 6, most: 8 };
+
+/** Escapes within escapes that are undone. */
+const MAX_ESCAPES = 3;
+
+/** Ways to write a character otherwise: escapes of JSON and of scripts, of addresses and of HTML; and blanks between. */
+const ESCAPE =
+  /\\u\{?([\da-f]{2,6})\}?|\\x([\da-f]{2})|%u?(00[\da-f]{2}|[\da-f]{2})|&#x([\da-f]{1,6});?|&#(\d{1,7});?|&([a-z]{2,8});|\\([^a-z\d])|[\s\u00ad\u200b-\u200d\u2060\ufeff]+/gi;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", sol: '/', bsol: '\\', plus: '+', equals: '=' },
+  ...{ period: '.', colon: ':', comma: ',', dash: '-', hyphen: '-', lowbar: '_', tilde: '~', ast: '*' },
+  ...{ num: '#', percnt: '%', dollar: '$', excl: '!', quest: '?', commat: '@', lpar: '(', rpar: ')' },
+};
+
+/** Words as they read once escapes are undone; `places` tells where each character begins in the words, and their end. */
+interface Read {
+  readonly text: string;
+  readonly places: readonly number[];
+}
+
+function unescaped({ text, places }: Read): Read {
+  const read: string[] = [];
+  const from: number[] = [];
+  let last = 0;
+  const keep = (to: number) => {
+    for (; last < to; last += 1) {
+      read.push(text[last] ?? '');
+      from.push(places[last] ?? 0);
+    }
+  };
+  for (const match of text.matchAll(ESCAPE)) {
+    const character = characterOf(match);
+    if (character === null) continue;
+    keep(match.index);
+    if (character !== '') {
+      read.push(character);
+      from.push(places[match.index] ?? 0);
+    }
+    last = match.index + match[0].length;
+  }
+  keep(text.length);
+  return { text: read.join(''), places: [...from, places.at(-1) ?? 0] };
+}
+
+/** Returns the character that an escape stands for, nothing for blanks; null if it isn't one that a key can have. */
+function characterOf([, ...groups]: RegExpExecArray): string | null {
+  const [unicode, hex, percent, entityHex, entity, name, bare] = groups;
+  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? null;
+  if (bare !== undefined) return bare;
+  const digits = unicode ?? hex ?? percent ?? entityHex;
+  if (digits === undefined && entity === undefined) return '';
+  const code = digits === undefined ? Number(entity) : Number.parseInt(digits, 16);
+  return code > 0 && code < 128 ? String.fromCharCode(code) : null;
+}
+
+/**
+ * Takes the key out of the service's words, which are told, held and logged: in whichever way it is written there, and
+ * pieces of it as well.
+ */
+function withoutKey(words: string, { caller }: Sending): string {
+  const key = inLowerCase(caller.authorization?.replace(/^bearer +/i, '') ?? '');
+  if (key.length < LEAST_KEY_LENGTH) return words;
+  const { least, most } = PIECE_LENGTH;
+  const length = Math.max(least, Math.min(most, Math.ceil(key.length / 2)));
+  const pieces = new Set<string>();
+  for (let at = 0; at + length <= key.length; at += 1) pieces.add(key.slice(at, at + length));
+  const hidden = new Uint8Array(words.length);
+  let read: Read = { text: words, places: Array.from({ length: words.length + 1 }, (_, i) => i) };
+  for (let round = 0; round <= MAX_ESCAPES; round += 1) {
+    const lower = inLowerCase(read.text);
+    for (let at = 0; at + length <= lower.length; at += 1)
+      if (pieces.has(lower.slice(at, at + length))) hidden.fill(1, read.places[at], read.places[at + length]);
+    const further = unescaped(read);
+    if (further.text === read.text) break;
+    read = further;
+  }
+  return hidden.includes(1) ? redacted(words, hidden) : words;
+}
+
+/** Changes no other letters than those of keys: a text has to keep its length. */
+function inLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+function redacted(words: string, hidden: Uint8Array): string {
+  let told = '';
+  for (let at = 0; at < words.length; at += 1) {
+    if (hidden[at] === 0) told += words[at];
+    else if (at === 0 || hidden[at - 1] === 0) told += '[redacted]';
+  }
+  return told;
+}
+
+/**
+ * Makes the failure of an answer with the status of an error, whose body is a text yet. Unless the body has the service's
+ * own shape, something on the way has answered, as a CDN, a proxy or a firewall does: that says nothing of the key, its
+ * plan or the arguments, and is an outage like any other.
+ */
+export function refused(
+  answer: {
+    readonly status: number;
+    readonly text: string;
+    readonly retryAfter: string | string[] | undefined;
+  },
+  call: Call,
+  sending: Sending,
+  nowMs: number,
+): Failure {
+  const { status, text, retryAfter } = answer;
+  const sent = jsonIn(text);
+  const isPage = status >= 400 && status < 500 && !isOwnError(sent);
+  const failure = isPage ? pageInstead(status, call) : failureOf(status, detailIn(sent, sending), call);
+  return isPage || status === 503 ? failure.with(awayUntil(retryAfter, nowMs)) : failure;
+}
+
+function pageInstead(status: number, { route }: Call): Failure {
+  const words = `Something between the gateway and the service answered in its place, with status ${status}.`;
+  return new Failure(
+    'UPSTREAM_UNAVAILABLE',
+    words,
+    { route, detail: undefined },
+    { cause: new PageInstead(words) },
+  );
+}
+
+/** Members of a problem document (RFC 9457), in which CDNs and proxies tell of errors of their own. */
+const OF_PROBLEMS = ['type', 'title', 'status'];
+
+/** Tells if the body of an error has the shape of the service's own: an object with its words in `detail`. */
+export function isOwnError(body: unknown): body is JsonObject {
+  if (!isObject(body) || OF_PROBLEMS.some((name) => Object.hasOwn(body, name))) return false;
+  return typeof body.detail === 'object' ? body.detail !== null : typeof body.detail === 'string';
+}
+
+/**
+ * Reads a 404: `{detail}`, or undefined if its words have no format of the service's own, as those from something between
+ * it and us may. Unless they name the thing asked for, a 404 is no word on the records that the service holds.
+ */
+export function notFound(text: string, call: Call, sending: Sending): Pick<Answer, 'body' | 'stray'> {
+  const sent = jsonIn(text);
+  const detail = detailIn(sent, sending) ?? '';
+  const body = isOwnError(sent) ? { detail } : undefined;
+  if (body !== undefined && namesAsked(call, detail)) return { body };
+  const stray = new Failure(
+    'UPSTREAM_INVALID_RESPONSE',
+    'A 404 came that does not name what was asked for, and says nothing of what the service holds.',
+    { route: call.route, ...(detail === '' ? {} : { detail }) },
+  );
+  return { body, stray };
+}
+
+/** Makes the failure that the body of a 200 tells of; null if it tells of none. */
+export function toldFailure(body: JsonObject, call: Call, sending: Sending): Failure | null {
+  const told = failureIn(body);
+  if (told === null) return null;
+  const words = told.words === undefined ? undefined : withoutKey(told.words.slice(0, MAX_WORDS), sending);
+  if (words !== undefined && isAboutLimit(words)) return failureOf(429, words, call);
+  return new Failure('UPSTREAM_INVALID_RESPONSE', 'The service sent a failure as if it were an answer.', {
+    route: call.route,
+    ...(words === undefined ? {} : { detail: words }),
+  });
+}
+
+function failureOf(status: number, detail: string | undefined, call: Call): Failure {
+  const fields = { route: call.route, detail };
+  switch (status) {
+    case 401:
+      return new Failure('UNAUTHENTICATED', 'The service does not accept this key.', fields);
+    case 403:
+      return new Failure('FORBIDDEN', 'The service does not permit this key to do this.', fields);
+    case 429:
+      return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', fields);
+    case 400:
+    case 422:
+      return new Failure('BAD_USER_INPUT', 'The service refused the arguments.', fields);
+    default:
+      return status >= 500
+        ? new Failure('UPSTREAM_UNAVAILABLE', 'The service failed.', fields)
+        : unspecified(call, detail ?? `unexpected status ${status}`);
+  }
+}
+
+/** Tells if words that came with another status are those of a 429. */
+function isAboutLimit(words: string): boolean {
+  return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
+}
+
+/** Reads the time at which an absent service says it will be back: seconds, or a date. */
+function awayUntil(header: string | string[] | undefined, nowMs: number): FailureFields {
+  const text = String(header ?? '').trim();
+  const seconds = Math.ceil(numberOf(text) ?? ((httpDateIn(text) ?? nowMs) - nowMs) / 1000);
+  if (!(seconds > 0)) return {};
+  const retryAfterSeconds = Math.min(seconds, MAX_AWAY_SECONDS);
+  return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };
+}
+
+/** Reads the service's own words in the body of an error, without the key; undefined if it has none. */
+function detailIn(body: unknown, sending: Sending): string | undefined {
+  const words = wordsOf(body)?.slice(0, MAX_WORDS);
+  return words === undefined ? undefined : withoutKey(words, sending);
+}
+
+/** Parses the body of an error; undefined if that is no JSON, or none that a service would send. */
+function jsonIn(text: string): unknown {
+  try {
+    // A parser takes long for a text that nests deep.
+    return isDeepJson(text) ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_LOOKED_AT = 2_000;
+
+/** Kinds of things that any route may be said to have none of. */
+const THINGS = [
+  'country',
+  'metric',
+  'indicator',
+  'measure',
+  'observation',
+  'figure',
+  'series',
+  'row',
+  'record',
+];
+
+/** Words of routes and parameters that name no thing that is asked for. */
+const BARE = new Set(['v1', 'api', 'platform', 'status', 'code', 'key', 'limit', 'latest', 'q']);
+
+/** Words that are about the route and not about its arguments. */
+const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
+
+/**
+ * Tells if a 404 says that the thing that a call asked for is missing: by its name (`country not found: xx`), or by its
+ * kind (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
+ */
+function namesAsked({ route, target }: Call, detail: string): boolean {
+  // Words with a slash in them repeat the address.
+  const said = detail.slice(0, MAX_LOOKED_AT).replace(/\S*\/\S*/g, ' ');
+  const [path = '', search = ''] = target.split('?');
+  const query = [...new URLSearchParams(search)];
+  const values = [...valuesIn(route, path), ...query.flatMap(([, value]) => value.split(','))];
+  if (namesValue(said, values)) return true;
+  if (OF_ROUTE.test(said)) return false;
+  const kinds = new Set(THINGS);
+  for (const word of `${route} ${query.map(([name]) => name).join(' ')}`.toLowerCase().split(/[^a-z]+/)) {
+    const kind = singular(word);
+    if (word.length > 2 && !BARE.has(kind)) kinds.add(kind);
+  }
+  return lowerCaseWords(said).some((word) => kinds.has(singular(word)));
+}
+
+/** Returns the values in the places of a route's template. */
+function valuesIn(route: string, path: string): string[] {
+  const steps = path.split('/');
+  return route
+    .split('/')
+    .flatMap((step, i) => (step.startsWith('{') ? decodeURIComponent(steps[i] ?? '') : []));
+}
+
+/** Tells if one of the values stands in the text as a word; one of two letters, which may be any word, as a code would. */
+function namesValue(said: string, values: readonly string[]): boolean {
+  const words = new Set(lowerCaseWords(said));
+  const pointed = new Set(
+    [...said.matchAll(/[:="'`([]\s*([\w.-]+)/g)].map(([, word = '']) => word.toLowerCase()),
+  );
+  const isCode = (value: string) => new RegExp(`\\b${value.toUpperCase()}\\b`).test(said);
+  return values.some((value) => {
+    const folded = value.toLowerCase();
+    if (folded.length > 2) return words.has(folded);
+    return /^[a-z]{2}$/.test(folded) && (pointed.has(folded) || isCode(folded));
+  });
+}
+
+function lowerCaseWords(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\w.-]+/)
+    .map((word) => word.replace(/^[.-]+|[.-]+$/g, ''));
+}
+
+function singular(word: string): string {
+  if (word === 'series') return word;
+  return word.replace(/ies$/, 'y').replace(/s$/, '');
+}
+
+/*
+ * Services and the proxies before them tell of failures in many envelopes. The members that are usual for that are read
+ * at the top of a body, in its `meta`, and under `data`.
+ */
+
+/** Members that hold the words of a failure, the service's own first. */
+const WORDS = [
+  'detail',
+  'error',
+  'errors',
+  'message',
+  'msg',
+  'error_message',
+  'error_description',
+  'title',
+  'reason',
+];
+
+/** Members that are about a failure alone: one that holds anything tells of one. */
+const ERRORS = ['error', 'errors', 'error_message', 'error_description', 'exception'];
+
+/** Members that are false if something went wrong. */
+const FLAGS = ['success', 'ok'];
+
+const STATUSES = ['status', 'status_code', 'statusCode', 'code'];
+
+/** Members that stand beside the words of a failure, and tell of nothing else. */
+const BESIDE = [
+  ...[
+    'timestamp',
+    'time',
+    'path',
+    'request_id',
+    'requestId',
+    'trace_id',
+    'traceId',
+    'type',
+    'instance',
+    'error_code',
+  ],
+  ...['errorCode', 'documentation_url', 'docs', 'help', 'retry_after', 'meta', 'data'],
+];
+const OF_FAILURES = new Set([...WORDS, ...ERRORS, ...FLAGS, ...STATUSES, ...BESIDE]);
+
+const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
+
+/** Messages of a list of faults, or fields of one, that are looked at. */
+const MAX_FAULTS = 300;
+
+/** Returns the words of the failure that a body under a 200 tells of, if it has any; null if it tells of none. */
+function failureIn(body: JsonObject): { readonly words: string | undefined } | null {
+  const data = isObject(body.data) ? body.data : null;
+  const meta = isObject(body.meta) ? body.meta : null;
+  const parts = [
+    tells(body) || isNothingElse(body) ? body : null,
+    meta !== null && tellsPlainly(meta) ? meta : null,
+    data !== null && isNothingElse(data) ? data : null,
+  ];
+  const [told] = parts.filter((part) => part !== null);
+  return told === undefined ? null : { words: wordsOf(told) ?? wordsOf(body) };
+}
+
+/** Tells if the top of a body is about a failure, with anything else beside it. */
+function tells(body: JsonObject): boolean {
+  return (
+    holdsAny(body.detail) ||
+    tellsPlainly(body) ||
+    STATUSES.some((name) => name !== 'code' && isFailed(body[name]))
+  );
+}
+
+function tellsPlainly(part: JsonObject): boolean {
+  const saysNo = FLAGS.some((name) => part[name] === false || part[name] === 'false');
+  return saysNo || ERRORS.some((name) => holdsAny(part[name]));
+}
+
+/** Tells if an object has words, or a status of a failure, and all else in it belongs to those. */
+function isNothingElse(part: JsonObject): boolean {
+  const names = Object.keys(part).filter((name) => part[name] !== null);
+  const hasContent = names.includes('data') || names.some((name) => !OF_FAILURES.has(name));
+  if (hasContent) return false;
+  return WORDS.some((name) => holdsAny(part[name])) || STATUSES.some((name) => isFailed(part[name]));
+}
+
+function isFailed(status: unknown): boolean {
+  if (typeof status === 'number') return status >= 400 && status < 600;
+  return typeof status === 'string' && (FAILED.test(status.trim()) || /^[45]\d\d$/.test(status.trim()));
+}
+
+/** Tells if a member says anything: not if it is empty, or says no. */
+function holdsAny(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
+  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value === true || (typeof value === 'number' && value !== 0);
+}
+
+/** Reads the words of a failure: a text, that of an object, or those of a list of faults. */
+function wordsOf(body: unknown): string | undefined {
+  return isObject(body) ? wordsIn(body, 2) : undefined;
+}
+
+/** @param levels objects within each other that are looked into */
+function wordsIn(value: unknown, levels: number): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (Array.isArray(value)) {
+    const faults = value.slice(0, MAX_FAULTS).map(faultIn);
+    return faults.length === 0 ? undefined : faults.join('; ');
+  }
+  if (!isObject(value) || levels === 0) return undefined;
+  for (const name of WORDS) {
+    const words = wordsIn(value[name], levels - 1);
+    if (words !== undefined) return words;
+  }
+  return undefined;
+}
+
+/** Reads one of a list of faults: `{loc, msg}` as the service has them, or a text. */
+function faultIn(fault: unknown): string {
+  if (typeof fault === 'string') return fault;
+  if (!isObject(fault)) return 'refused';
+  const place = Array.isArray(fault.loc) ? `${fault.loc.join('.')}: ` : '';
+  const words = [fault.msg, fault.message, fault.detail].find((text) => typeof text === 'string');
+  return `${place}${words ?? 'refused'}`;
+}

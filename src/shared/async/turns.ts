@@ -1,0 +1,328 @@
+/*
+ * Work that takes milliseconds shares the event loop here: it is cut into slices, and between slices timers and sockets
+ * have their turns. Slices wait by flow, and the flow that has had the least time goes next (start-time fair queueing),
+ * so that one flow's many slices delay another flow by one slice and not by all of them. Within a flow, short jobs take
+ * turns with long ones, and long ones run one after the other: half-finished ones would only fill the memory.
+ */
+
+/** The work that slices are part of, such as an operation. */
+export interface Job {
+  readonly flow: Flow;
+  /** Its place among jobs: a number that rises from job to job, so that the lowest began first. */
+  readonly since?: number;
+  /** Slices that it has asked for so far. */
+  slices?: number;
+}
+
+/** Milliseconds that work keeps others waiting, unless a single step of it takes longer. */
+export const TURN_MS = 2;
+
+/** Milliseconds for which operations begin at once in one iteration of the event loop; later ones wait for the next. */
+const BEGINNING_MS = 10;
+
+/** Slices that may run in one iteration of the event loop, as long as they are short. */
+const MAX_SLICES = 16;
+
+/** Slices after which a job is a long one. */
+const SHORT_SLICES = 3;
+
+/** Slices of a flow, each as many of which make the flow behind it wait once more as long. */
+const CROWD = 12;
+
+interface Slice {
+  readonly since: number;
+  readonly run: () => void;
+}
+
+/** A flow of work, such as all that is done under one key: it counts together. */
+export class Flow {
+  /** Slices of short jobs, as they came. */
+  readonly short: Slice[] = [];
+  /** Slices of long jobs, those of the oldest first. */
+  readonly long: Slice[] = [];
+  /** A flow beside this one: the more of its slices are waiting, the less often this one has its turn. */
+  readonly behind: Flow | null;
+  isLongNext = false;
+  /** Its operations at the door, as admission keeps them; null before the first. */
+  lane: object | null = null;
+  /** Milliseconds that it has had; a flow that had nothing to do doesn't save up. */
+  usedMs = 0;
+
+  constructor(behind: Flow | null = null) {
+    this.behind = behind;
+  }
+
+  get waiting(): number {
+    return this.short.length + this.long.length;
+  }
+}
+
+const flows = new Set<Flow>();
+let waiting = 0;
+/** Milliseconds that the flow had which ran last. */
+let currentMs = 0;
+let isArmed = false;
+let running: Flow | null = null;
+let runningSinceMs = 0;
+/** Instant at which the first slice of this iteration of the event loop began. */
+let slicesSinceMs: number | null = null;
+/** Instant at which the first operation of this iteration of the event loop was begun. */
+let beginningsSinceMs: number | null = null;
+
+/** Runs a function in a slice of its own. */
+export function inSlice(job: Job, run: () => void): void {
+  const { flow, since = 0, slices = 0 } = job;
+  if (flow.waiting === 0) {
+    flow.usedMs = Math.max(flow.usedMs, currentMs);
+    flows.add(flow);
+  }
+  job.slices = slices + 1;
+  if (slices < SHORT_SLICES) flow.short.push({ since, run });
+  else flow.long.splice(flow.long.findLastIndex((other) => other.since <= since) + 1, 0, { since, run });
+  waiting += 1;
+  arm();
+}
+
+/** Goes on in a slice of its own: for work that takes milliseconds. */
+export function yieldToEventLoop(job: Job): Promise<void> {
+  return new Promise((resolve) => inSlice(job, resolve));
+}
+
+/** Takes the steps of some work, at once if that doesn't take long; else others have their turns in between. */
+export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Promise<Result> {
+  const pausesAtMs = performance.now() + TURN_MS;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() < pausesAtMs) continue;
+    return yieldToEventLoop(job).then(() => timeSliced(job, steps));
+  }
+}
+
+/** Items between looks at the clock. */
+const BLOCK_ITEMS = 8;
+
+/** Does something with each of many items. If that takes long, others have their turns in between and after it. */
+export function eachInTurns<Item>(
+  job: Job,
+  items: readonly Item[],
+  work: (item: Item) => void,
+  from = 0,
+): PromiseOrValue<void> {
+  const pausesAtMs = performance.now() + TURN_MS;
+  for (let i = from; i < items.length; i += 1) {
+    if (i > from && i % BLOCK_ITEMS === 0 && performance.now() >= pausesAtMs)
+      return yieldToEventLoop(job).then(() => eachInTurns(job, items, work, i));
+    work(items[i] as Item);
+  }
+  if (from > 0) return yieldToEventLoop(job);
+}
+
+/** Rows that are put in order, or together, between looks at the clock. */
+const SORTED_ROWS = 1024;
+
+/** Puts rows in order, many of them in turns; rows that are alike stay as they are. */
+export function sortedInTurns<Row>(
+  job: Job,
+  rows: readonly Row[],
+  compare: (a: Row, b: Row) => number,
+): PromiseOrValue<readonly Row[]> {
+  return rows.length <= SORTED_ROWS ? rows.toSorted(compare) : timeSliced(job, sorting(rows, compare));
+}
+
+/** Sorts rows in blocks, and puts these together two by two. */
+function* sorting<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => number): Steps<readonly Row[]> {
+  let blocks: (readonly Row[])[] = [];
+  for (let start = 0; start < rows.length; start += SORTED_ROWS) {
+    blocks.push(rows.slice(start, start + SORTED_ROWS).sort(compare));
+    yield;
+  }
+  while (blocks.length > 1) {
+    const joined: (readonly Row[])[] = [];
+    for (let i = 0; i < blocks.length; i += 2)
+      joined.push(yield* merging(blocks[i] ?? [], blocks[i + 1] ?? [], compare));
+    blocks = joined;
+  }
+  return blocks[0] ?? [];
+}
+
+/** Merges two sorted lists: of rows that are alike, those of the first list come first. */
+function* merging<Row>(
+  first: readonly Row[],
+  second: readonly Row[],
+  compare: (a: Row, b: Row) => number,
+): Steps<readonly Row[]> {
+  const merged: Row[] = [];
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [a, b] = [first[i], second[j]];
+    if (a === undefined || b === undefined) return merged.concat(first.slice(i), second.slice(j));
+    if (compare(a, b) <= 0) {
+      merged.push(a);
+      i += 1;
+    } else {
+      merged.push(b);
+      j += 1;
+    }
+    if (merged.length % SORTED_ROWS === 0) yield;
+  }
+}
+
+/** Tells if an operation may begin at once: no slice waits, and this iteration of the event loop is still short. */
+export function mayBeginAtOnce(): boolean {
+  if (waiting > 0) return false;
+  if (beginningsSinceMs !== null) return performance.now() - beginningsSinceMs < BEGINNING_MS;
+  beginningsSinceMs = performance.now();
+  setImmediate(endBeginnings);
+  return true;
+}
+
+function endBeginnings(): void {
+  beginningsSinceMs = null;
+}
+
+/** Has the next iteration run slices, an immediate each: promises that one settles are followed in its own time. */
+function arm(): void {
+  if (isArmed || waiting === 0) return;
+  isArmed = true;
+  for (let slices = Math.min(waiting, MAX_SLICES); slices > 0; slices -= 1) setImmediate(runSlice);
+  setImmediate(endSlices);
+}
+
+function runSlice(): void {
+  const nowMs = performance.now();
+  charge(nowMs);
+  slicesSinceMs ??= nowMs;
+  if (nowMs - slicesSinceMs >= TURN_MS) return;
+  const flow = next();
+  if (flow === null) return;
+  running = flow;
+  runningSinceMs = nowMs;
+  currentMs = flow.usedMs;
+  waiting -= 1;
+  const slice = sliceOf(flow);
+  if (flow.waiting === 0) flows.delete(flow);
+  slice?.run();
+}
+
+function endSlices(): void {
+  charge(performance.now());
+  slicesSinceMs = null;
+  isArmed = false;
+  arm();
+}
+
+function charge(nowMs: number): void {
+  if (running === null) return;
+  running.usedMs += (nowMs - runningSinceMs) * (1 + (running.behind?.waiting ?? 0) / CROWD);
+  running = null;
+}
+
+function next(): Flow | null {
+  let least: Flow | null = null;
+  for (const flow of flows) if (least === null || flow.usedMs < least.usedMs) least = flow;
+  return least;
+}
+
+function sliceOf(flow: Flow): Slice | undefined {
+  const { short, long, isLongNext } = flow;
+  flow.isLongNext = !isLongNext;
+  return (isLongNext ? long.shift() : undefined) ?? short.shift() ?? long.shift();
+}
+
+/** Work that others may have their turns in between: `timeSliced` takes its steps. */
+export type Steps<Result> = Generator<void, Result>;
+
+/** Takes all steps of some work at once. */
+export function taken<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** A value that is there, or will be: a held value is answered without a promise, and without the cost of one. */
+export type PromiseOrValue<Value> = Value | Promise<Value>;
+
+/** Goes on with a value, at once if it is there. */
+export function mapValue<Value, Result>(
+  value: PromiseOrValue<Value>,
+  goOn: (value: Value) => PromiseOrValue<Result>,
+): PromiseOrValue<Result> {
+  return value instanceof Promise ? value.then(goOn) : goOn(value);
+}
+
+/** Has the first that needs a module load it; it is there at once from then on. No batch leaves while it is loading. */
+export function loadedOnce<Module>(load: () => Promise<Module>) {
+  let module: PromiseOrValue<Module> | undefined;
+  return <Result>(
+    { batchGate }: { readonly batchGate: { closeDuring<T>(promise: Promise<T>): Promise<T> } },
+    goOn: (module: Module) => PromiseOrValue<Result>,
+  ): PromiseOrValue<Result> => {
+    module ??= load().then((loaded) => {
+      module = loaded;
+      return loaded;
+    });
+    return module instanceof Promise ? batchGate.closeDuring(module).then(goOn) : goOn(module);
+  };
+}
+
+/** Returns the outcome of some work; a promise that is rejected if the work throws at once. */
+export function promiseTry<Value>(work: () => PromiseOrValue<Value>): PromiseOrValue<Value> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+type WaitEnd = 'fulfilled' | 'rejected' | 'aborted';
+
+/**
+ * Settles as the promise does, or rejects with the signal's reason if that comes first.
+ * @param onEnd called once, as the wait comes to its end
+ */
+export function untilAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  onEnd?: (end: WaitEnd) => void,
+): Promise<T> {
+  if (signal.aborted) {
+    onEnd?.('aborted');
+    return Promise.reject(signal.reason);
+  }
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    /** Ends the wait; returns true if it was still going on. */
+    function end(as: WaitEnd): boolean {
+      if (isOver) return false;
+      isOver = true;
+      signal.removeEventListener('abort', onAbort);
+      onEnd?.(as);
+      return true;
+    }
+    function onAbort(): void {
+      if (end('aborted')) reject(signal.reason);
+    }
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(
+      (value) => {
+        if (end('fulfilled')) resolve(value);
+      },
+      (error: unknown) => {
+        if (end('rejected')) reject(error);
+      },
+    );
+  });
+}
+
+/** Handles rejections in a list that has to wait for others: handled only later, they count as unhandled. */
+export function handleRejections(value: unknown): void {
+  if (!Array.isArray(value)) return;
+  for (const item of value) {
+    if (typeof item?.then === 'function') item.then(handleRejections, ignore);
+    else handleRejections(item);
+  }
+}
+
+const ignore = () => {};
