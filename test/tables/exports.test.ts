@@ -389,7 +389,10 @@ describe('a long table', () => {
       },
     });
     const series = '["population_total", "life_expectancy", "gdp_current_usd", "rainfall_monthly_mm"]';
-    sent.end(JSON.stringify({ query: LONG.replace('["population_total"]', series) }));
+    // Rows of a kilobyte: all of them are many times what buffers of the system take.
+    const names = Array.from('abcdefghijklmnopqrst', (alias) => `${alias}: officialName`).join(' ');
+    const query = LONG.replace('["population_total"]', series).replace('officialName', names);
+    sent.end(JSON.stringify({ query }));
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     let before = -1;
     // Reads on while the buffers on the way take any.
