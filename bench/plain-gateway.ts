@@ -11,10 +11,12 @@ import { createLoaders, createTickersLearned } from '../src/observations/loaders
 import { Effort } from '../src/observations/loaders/observations.ts';
 import { type Demand, type Mode, pairKey } from '../src/observations/planner/demand.ts';
 import { createLearned } from '../src/observations/planner/learned.ts';
-import { type Bill, openBill, payerOf, type Sending } from '../src/service/call.ts';
+import { type Bill, openBill } from '../src/service/bill.ts';
 import { createUpstream } from '../src/service/client.ts';
 import { observations } from '../src/service/endpoints.ts';
+import { payerOf } from '../src/service/payer.ts';
 import type { ObservationRecord } from '../src/service/records/observations.ts';
+import type { Sending } from '../src/service/sending.ts';
 import { systemClock } from '../src/shared/async/clock.ts';
 import { createWarnings } from '../src/shared/warnings.ts';
 

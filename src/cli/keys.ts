@@ -3,7 +3,7 @@ import { readConfig } from '../config/config.ts';
 import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from '../plugins/issued-keys/key-desk.ts';
 import { openKeyStore } from '../plugins/issued-keys/key-store.ts';
 import { plugins } from '../plugins.ts';
-import { TAGS } from '../service/call.ts';
+import { TAGS } from '../service/rights.ts';
 import { timeIn } from '../shared/periods.ts';
 import { CommandError, formatted } from './formats.ts';
 

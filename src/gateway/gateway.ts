@@ -39,8 +39,10 @@ import { createLearned } from '../observations/planner/learned.ts';
 import type { Subgraph } from '../plugins/federation/subgraph.ts';
 import type { Issued } from '../plugins/issued-keys/exchange.ts';
 import type { LiveParts } from '../plugins/subscriptions/inbox.ts';
-import type { Attempt, Endpoint, Tracer } from '../service/call.ts';
+import type { Attempt } from '../service/attempt.ts';
+import type { Endpoint } from '../service/call.ts';
 import { createUpstream } from '../service/client.ts';
+import type { Tracer } from '../service/trace.ts';
 import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
 import { openPlugins, type PluginDefinition } from './plugin.ts';
 

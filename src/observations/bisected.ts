@@ -1,6 +1,6 @@
-import type { Sending } from '../service/call.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
 import { COVERED_COUNTRIES } from '../service/records/countries.ts';
+import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
 import {
   type FetchedRows,

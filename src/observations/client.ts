@@ -1,6 +1,7 @@
 import type { InFlight } from '../keys/tenant-cache.ts';
-import type { Caller, Sending } from '../service/call.ts';
+import type { Caller } from '../service/caller.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
 import {
   type CallParts,

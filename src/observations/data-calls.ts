@@ -1,7 +1,9 @@
-import { makeCall, type Send, type Sending, tracing } from '../service/call.ts';
+import { makeCall, type Send } from '../service/call.ts';
 import type { Ask } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
+import type { Sending } from '../service/sending.ts';
+import { tracing } from '../service/trace.ts';
 import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import type { createRefusedNames, ObservationEntries, Outcome } from './entries.ts';

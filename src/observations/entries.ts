@@ -1,10 +1,10 @@
 import { createLru, createObjectMemo } from '../cache/lru.ts';
 import type { Tenant } from '../keys/tenant.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
-import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
+import type { Sending } from '../service/sending.ts';
 import {
   covers,
   type Demand,

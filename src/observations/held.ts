@@ -1,9 +1,11 @@
 import type { Lookups } from '../cache/lru.ts';
 import type { Tenant, Traffic } from '../keys/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
-import { billStale, checkRight, type Sending } from '../service/call.ts';
+import { billStale } from '../service/bill.ts';
 import { type Ask, isBetterOld, type ListCache } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
+import { checkRight } from '../service/rights.ts';
+import type { Sending } from '../service/sending.ts';
 import { eachInTurns, type Job, type PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 import type {

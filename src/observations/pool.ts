@@ -1,7 +1,10 @@
 import type { Ledger } from '../keys/ledger.ts';
 import type { Tenant } from '../keys/tenant.ts';
-import { type Caller, faultIn, type Payer, type Sending, sharedPayer, type Trace } from '../service/call.ts';
+import type { Caller } from '../service/caller.ts';
 import { observations } from '../service/endpoints.ts';
+import { type Payer, sharedPayer } from '../service/payer.ts';
+import type { Sending } from '../service/sending.ts';
+import { faultIn, type Trace } from '../service/trace.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { untilAborted } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';

@@ -1,6 +1,6 @@
-import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
 import {
   cellsOf,

@@ -1,10 +1,11 @@
 import { createObjectMemo } from '../cache/lru.ts';
 import type { Tenant } from '../keys/tenant.ts';
-import { makeCall, type Sending } from '../service/call.ts';
+import { makeCall } from '../service/call.ts';
 import { heldRecords } from '../service/client.ts';
 import { etlStatus, indicators } from '../service/endpoints.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
+import type { Sending } from '../service/sending.ts';
 import { timeIn } from '../shared/periods.ts';
 import type { ObservationEntry } from './entries.ts';
 import {

@@ -11,7 +11,7 @@ import { type AnswerSending, createOutgoing, requestIdOf, unlessLeft } from './h
 export type { HttpHost, Kernel, Plugin, PluginDefinition, PluginHttp } from '../gateway/plugin.ts';
 export { definePlugin } from '../gateway/plugin.ts';
 export type { OperationEvent } from '../graphql/request/run.ts';
-export type { Attempt } from '../service/call.ts';
+export type { Attempt } from '../service/attempt.ts';
 export type { GatewayRequest, GatewayResponse, SettingName };
 export { ChangedRequest, ConfigError, libraryPlugins };
 

@@ -15,22 +15,16 @@ import type { Clock } from '../shared/async/clock.ts';
 import { type PromiseOrValue, untilAborted } from '../shared/async/turns.ts';
 import { Failure, type FailureCode } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
+import type { Attempt } from './attempt.ts';
+import { billStale } from './bill.ts';
 import { PageInstead } from './bodies.ts';
-import {
-  type Answer,
-  type Attempt,
-  billStale,
-  type Call,
-  checkRight,
-  type Endpoint,
-  makeCall,
-  type Send,
-  type Sending,
-  sharedPayer,
-  tracing,
-} from './call.ts';
+import { type Answer, type Call, type Endpoint, makeCall, type Send } from './call.ts';
 import { CallGate, rateLimited } from './gate.ts';
 import { createHttp, isForgotten, isUnanswered } from './http.ts';
+import { sharedPayer } from './payer.ts';
+import { checkRight } from './rights.ts';
+import type { Sending } from './sending.ts';
+import { tracing } from './trace.ts';
 
 /**
  * Shares calls in flight: equal calls under one key are sent once. The shared call has a signal of its own and is given

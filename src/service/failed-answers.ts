@@ -2,8 +2,9 @@ import { Failure, type FailureFields } from '../shared/errors.ts';
 import { isDeepJson, numberOf } from '../shared/exact-json.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { PageInstead, unspecified } from './bodies.ts';
-import type { Answer, Call, Sending } from './call.ts';
+import type { Answer, Call } from './call.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
+import type { Sending } from './sending.ts';
 
 /*
  * Reads answers of the service that bring nothing: those with the status of an error, 404s, and failures that come under a

@@ -3,8 +3,11 @@ import { PUBLIC, type Tenant } from '../keys/tenant.ts';
 import type { TenantCache } from '../keys/tenant-cache.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { excerpt, Failure } from '../shared/errors.ts';
-import { type Answer, type Attempt, type Call, type Send, type Sending, Unfunded } from './call.ts';
+import type { Attempt } from './attempt.ts';
+import type { Answer, Call, Send } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
+import { Unfunded } from './purse.ts';
+import type { Sending } from './sending.ts';
 
 /**
  * Keeps calls back for a while after a failure. When the while is over, one call at a time may leave as a probe: its

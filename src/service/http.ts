@@ -14,9 +14,10 @@ import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent,
 import type { OutgoingProxy } from '../config/config.ts';
 import { Failure } from '../shared/errors.ts';
 import { type Read, ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
-import type { Answer, Call, Send, Sending } from './call.ts';
+import type { Answer, Call, Send } from './call.ts';
 import { health } from './endpoints.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
+import type { Sending } from './sending.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;

@@ -3,7 +3,7 @@ import type { FiguresParts } from '../../src/observations/client.ts';
 import type { FetchBatch, Outcome } from '../../src/observations/entries.ts';
 import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
 import { createObservationPool } from '../../src/observations/pool.ts';
-import type { Sending } from '../../src/service/call.ts';
+import type { Sending } from '../../src/service/sending.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { partsWith } from './parts.ts';

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { createGateway, openSchema } from '../../src/gateway/gateway.ts';
 import { sha256Of } from '../../src/graphql/request/documents.ts';
 import { wholeBody } from '../../src/graphql/request/messages.ts';
-import { TAGS } from '../../src/service/call.ts';
+import { TAGS } from '../../src/service/rights.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
 import { Flow } from '../../src/shared/async/turns.ts';
 import { openFolder, openIssuing } from './issuing.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Admission } from '../../src/graphql/request/admission.ts';
 import { UNPROVEN } from '../../src/graphql/request/messages.ts';
 import { EventWork, SubscriptionPlaces } from '../../src/plugins/subscriptions/subscriptions.ts';
-import type { Caller } from '../../src/service/call.ts';
+import type { Caller } from '../../src/service/caller.ts';
 import { callerOf, tenantOf } from '../support/tenants.ts';
 
 const eventOf = (changes: number) => ({ changes: Array.from({ length: changes }, () => null) });

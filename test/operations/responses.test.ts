@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { writeBody } from '../../src/graphql/request/messages.ts';
-import { openBill } from '../../src/service/call.ts';
+import { openBill } from '../../src/service/bill.ts';
 
 it.each(['e', 'é', '€', '🌍'])(
   'a long body is written whole, however many of its characters are %s',

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Deadline } from '../../src/service/call.ts';
+import { Deadline } from '../../src/service/deadline.ts';
 import { openProgram } from '../support/program.ts';
 
 describe('a deadline', () => {

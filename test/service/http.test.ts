@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type Call, openBill, payerOf, type Sending } from '../../src/service/call.ts';
+import { openBill } from '../../src/service/bill.ts';
+import type { Call } from '../../src/service/call.ts';
 import { createHttp } from '../../src/service/http.ts';
+import { payerOf } from '../../src/service/payer.ts';
+import type { Sending } from '../../src/service/sending.ts';
 import { callerOf } from '../support/tenants.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE,NG' };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openBill, payerOf, sharedPayer } from '../../src/service/call.ts';
+import { openBill } from '../../src/service/bill.ts';
+import { payerOf, sharedPayer } from '../../src/service/payer.ts';
 
 const ROUTE = '/v1/data';
 

@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createLedger } from '../../src/keys/ledger.ts';
-import { type Answer, type Call, openBill, payerOf, type Send } from '../../src/service/call.ts';
+import { openBill } from '../../src/service/bill.ts';
+import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { coalesced, createOutage, retried } from '../../src/service/client.ts';
 import { CallGate, rateLimited } from '../../src/service/gate.ts';
+import { payerOf } from '../../src/service/payer.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { threadMs } from '../support/thread-ms.ts';

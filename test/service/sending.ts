@@ -1,13 +1,9 @@
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
-import {
-  type Answer,
-  type Call,
-  openBill,
-  payerOf,
-  type Send,
-  type Sending,
-} from '../../src/service/call.ts';
+import { openBill } from '../../src/service/bill.ts';
+import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { CallGate } from '../../src/service/gate.ts';
+import { payerOf } from '../../src/service/payer.ts';
+import type { Sending } from '../../src/service/sending.ts';
 import { callerOf } from '../support/tenants.ts';
 
 /** Parts of a call on behalf of an operation under a key. */

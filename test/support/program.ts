@@ -6,7 +6,7 @@ import { plugins } from '../../src/plugins.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
-import type { Bill } from '../../src/service/call.ts';
+import type { Bill } from '../../src/service/bill.ts';
 import { type Clock, systemClock } from '../../src/shared/async/clock.ts';
 
 export interface GraphqlError {

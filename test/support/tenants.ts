@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { Tenant } from '../../src/keys/tenant.ts';
-import type { Caller } from '../../src/service/call.ts';
+import type { Caller } from '../../src/service/caller.ts';
 
 let tenants = new Map<string, Tenant>();
 let test: string | undefined;

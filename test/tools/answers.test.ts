@@ -6,7 +6,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { MAX_RESULT_BYTES, resultOf } from '../../src/plugins/mcp-tools/tool-answer.ts';
-import { openBill } from '../../src/service/call.ts';
+import { openBill } from '../../src/service/bill.ts';
 import { openFolder, openIssuing } from '../issued/issuing.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { trustedFile } from './documents.ts';

@@ -28,18 +28,13 @@ import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
 import { limitsOf } from '../../observations/planner/modes.ts';
 import { createRevalidation } from '../../observations/revalidation.ts';
-import {
-  type Call,
-  type Caller,
-  type Endpoint,
-  makeCall,
-  openBill,
-  payerOf,
-  type Send,
-  type Sending,
-} from '../../service/call.ts';
+import { openBill } from '../../service/bill.ts';
+import { type Call, type Endpoint, makeCall, type Send } from '../../service/call.ts';
+import type { Caller } from '../../service/caller.ts';
 import { cached, coalesced } from '../../service/client.ts';
 import * as endpoints from '../../service/endpoints.ts';
+import { payerOf } from '../../service/payer.ts';
+import type { Sending } from '../../service/sending.ts';
 import { yieldToEventLoop } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { createWarnings, type Warning, type Warnings } from '../../shared/warnings.ts';

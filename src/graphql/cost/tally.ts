@@ -1,8 +1,10 @@
 import { type GraphQLField, type GraphQLSchema, getNamedType, type OperationDefinitionNode } from 'graphql';
 import { type Demand, type RowsOf, wholeKey, type YearRange } from '../../observations/planner/demand.ts';
 import type { CoverLimits } from '../../observations/planner/tiling.ts';
-import { type Call, openBill, type Payer, payerOf } from '../../service/call.ts';
+import { openBill } from '../../service/bill.ts';
+import type { Call } from '../../service/call.ts';
 import { countries, indicators, observations } from '../../service/endpoints.ts';
+import { type Payer, payerOf } from '../../service/payer.ts';
 import { Failure } from '../../shared/errors.ts';
 import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } from '../schema/selection.ts';
 import { argumentsOf, holdsList, summing } from './bound.ts';

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
-import { type Caller, openBill } from '../../service/call.ts';
+import { openBill } from '../../service/bill.ts';
+import type { Caller } from '../../service/caller.ts';
 import { Flow, inSlice, type Job, mayBeginAtOnce } from '../../shared/async/turns.ts';
 import { errorBody } from '../../shared/errors.ts';
 import { type GatewayResponse, type Handle, isModern, UNPROVEN } from './messages.ts';

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../../cache/lru.ts';
 import type { Tenant } from '../../keys/tenant.ts';
-import type { Bill, Caller } from '../../service/call.ts';
+import type { Bill } from '../../service/bill.ts';
+import type { Caller } from '../../service/caller.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { byteLengthOf, type ErrorBehavior, type TextPieces } from '../execution/columns.ts';
 import { readsSchemaAlone } from './documents.ts';

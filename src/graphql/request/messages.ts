@@ -12,7 +12,9 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Tenants } from '../../keys/tenant.ts';
-import type { Caller, Purse, Trace } from '../../service/call.ts';
+import type { Caller } from '../../service/caller.ts';
+import type { Purse } from '../../service/purse.ts';
+import type { Trace } from '../../service/trace.ts';
 import { Flow, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { excerpt } from '../../shared/errors.ts';
 import { isDeep, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';

@@ -7,18 +7,15 @@ import type { ObservationClient } from '../../observations/client.ts';
 import { createLoaders, type LoadersParts } from '../../observations/loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../observations/loaders/observations.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
-import type { Trace, Tracer } from '../../service/call.ts';
-import {
-  type Bill,
-  type Caller,
-  Deadline,
-  faultIn,
-  openBill,
-  payerOf,
-  type Sending,
-  Stopwatch,
-} from '../../service/call.ts';
+import { type Bill, openBill } from '../../service/bill.ts';
+import type { Caller } from '../../service/caller.ts';
+import { Deadline } from '../../service/deadline.ts';
 import type { CallGate } from '../../service/gate.ts';
+import { payerOf } from '../../service/payer.ts';
+import type { Sending } from '../../service/sending.ts';
+import { Stopwatch } from '../../service/stopwatch.ts';
+import type { Trace, Tracer } from '../../service/trace.ts';
+import { faultIn } from '../../service/trace.ts';
 import { Failure } from '../../shared/errors.ts';
 import { timeIn } from '../../shared/periods.ts';
 import { createWarnings } from '../../shared/warnings.ts';

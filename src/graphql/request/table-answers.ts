@@ -1,5 +1,5 @@
 import type { Builder, DataType } from 'apache-arrow';
-import { openBill } from '../../service/call.ts';
+import { openBill } from '../../service/bill.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { type Job, type Steps, timeSliced } from '../../shared/async/turns.ts';
 import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from '../../shared/cells.ts';

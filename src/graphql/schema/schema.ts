@@ -41,7 +41,7 @@ import {
 import { isPromise } from 'graphql/jsutils/isPromise.js';
 import { createObjectMemo } from '../../cache/lru.ts';
 import type { Subgraph } from '../../plugins/federation/subgraph.ts';
-import { checkRight, TAGS, type Tag } from '../../service/call.ts';
+import { checkRight, TAGS, type Tag } from '../../service/rights.ts';
 import { Failure } from '../../shared/errors.ts';
 import { timeIn } from '../../shared/periods.ts';
 import type { BatchResolver } from '../execution/plan.ts';

@@ -1,4 +1,4 @@
-import type { Payer } from '../../service/call.ts';
+import type { Payer } from '../../service/payer.ts';
 
 /** Work that will make a call which fills many fields: it is over once the call is about to leave, or can't any more. */
 interface Leading {

@@ -1,4 +1,3 @@
-import type { Sending } from '../../service/call.ts';
 import type { Ask } from '../../service/client.ts';
 import { type TickersParams, tickers } from '../../service/endpoints.ts';
 import {
@@ -10,6 +9,7 @@ import {
   withLeftOut,
 } from '../../service/records/envelope.ts';
 import type { TickerList, TickerRecord } from '../../service/records/reference.ts';
+import type { Sending } from '../../service/sending.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { TickerLoader, TickersLearned } from './loaders.ts';
 

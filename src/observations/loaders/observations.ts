@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
-import type { Sending } from '../../service/call.ts';
 import { observations } from '../../service/endpoints.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
+import type { Sending } from '../../service/sending.ts';
 import {
   eachInTurns,
   mapValue,

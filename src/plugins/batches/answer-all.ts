@@ -5,7 +5,7 @@ import {
   type GatewayResponse,
   type HandleRequest,
 } from '../../graphql/request/messages.ts';
-import { openBill } from '../../service/call.ts';
+import { openBill } from '../../service/bill.ts';
 import { errorBody } from '../../shared/errors.ts';
 
 function faultOf(count: number, most: number): string | null {

@@ -12,7 +12,7 @@ import {
   VARIES,
 } from '../../graphql/request/messages.ts';
 import { tableFormatFor, varied, writtenAs } from '../../graphql/request/table-answers.ts';
-import { openBill } from '../../service/call.ts';
+import { openBill } from '../../service/bill.ts';
 import type { Job } from '../../shared/async/turns.ts';
 import { errorBody } from '../../shared/errors.ts';
 

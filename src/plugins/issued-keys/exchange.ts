@@ -15,7 +15,9 @@ import {
   textIn,
 } from '../../graphql/request/messages.ts';
 import { partOf } from '../../graphql/schema/schema.ts';
-import { joinedPurse, notReadable, openBill, type Rights } from '../../service/call.ts';
+import { openBill } from '../../service/bill.ts';
+import { joinedPurse } from '../../service/purse.ts';
+import { notReadable, type Rights } from '../../service/rights.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { errorBody, Failure, type FailureCode } from '../../shared/errors.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';

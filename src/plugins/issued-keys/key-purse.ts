@@ -1,5 +1,5 @@
 import type { QuotaRecord, RateLimit } from '../../keys/ledger.ts';
-import { type Purse, Unfunded } from '../../service/call.ts';
+import { type Purse, Unfunded } from '../../service/purse.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { IssuedKey } from './key.ts';

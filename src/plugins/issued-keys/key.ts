@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { originIn } from '../../config/origins.ts';
 import { looksIssued } from '../../keys/tenant.ts';
-import { TAGS } from '../../service/call.ts';
+import { TAGS } from '../../service/rights.ts';
 import { timeIn } from '../../shared/periods.ts';
 
 /** By which scanners for secrets know a key of this gateway's own. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { NotedOperation } from '../../service/call.ts';
+import type { NotedOperation } from '../../service/caller.ts';
 import { dayOf, type IssuedKey } from './key.ts';
 import { type KeyStore, MEASURES, OTHER, UsageBook, type UsageRow } from './key-store.ts';
 

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { type Bill, openBill } from '../../service/call.ts';
+import { type Bill, openBill } from '../../service/bill.ts';
 import { isObject, type JsonObject } from '../../service/records/envelope.ts';
 import {
   excerpt,

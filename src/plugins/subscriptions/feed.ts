@@ -3,19 +3,17 @@ import type { QuotaRecord, RateLimit } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../observations/revalidation.ts';
-import {
-  type Caller,
-  checkRight,
-  Deadline,
-  makeCall,
-  openBill,
-  payerOf,
-  type Sending,
-} from '../../service/call.ts';
+import { openBill } from '../../service/bill.ts';
+import { makeCall } from '../../service/call.ts';
+import type { Caller } from '../../service/caller.ts';
 import { heldRecords } from '../../service/client.ts';
+import { Deadline } from '../../service/deadline.ts';
 import { etlStatus, indicators, observations } from '../../service/endpoints.ts';
+import { payerOf } from '../../service/payer.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
+import { checkRight } from '../../service/rights.ts';
+import type { Sending } from '../../service/sending.ts';
 import { Failure } from '../../shared/errors.ts';
 import { timeIn } from '../../shared/periods.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';

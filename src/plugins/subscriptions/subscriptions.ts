@@ -36,7 +36,8 @@ import {
 } from '../../graphql/request/run.ts';
 import { formatError } from '../../graphql/schema/errors.ts';
 import type { Tenant } from '../../keys/tenant.ts';
-import { type Bill, type Caller, type NotedOperation, openBill } from '../../service/call.ts';
+import { type Bill, openBill } from '../../service/bill.ts';
+import type { Caller, NotedOperation } from '../../service/caller.ts';
 import { Flow, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { isDeep, TOO_DEEP } from '../../shared/exact-json.ts';

@@ -20,7 +20,8 @@ import {
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { OtlpProtocol } from '../../config/config.ts';
-import { faultIn, type Send, type Trace, type Tracer } from '../../service/call.ts';
+import type { Send } from '../../service/call.ts';
+import { faultIn, type Trace, type Tracer } from '../../service/trace.ts';
 import { excerpt } from '../../shared/errors.ts';
 
 /**

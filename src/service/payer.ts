@@ -1,0 +1,104 @@
+import { Failure } from '../shared/errors.ts';
+import type { Bill } from './bill.ts';
+import { type Purse, Unfunded } from './purse.ts';
+
+/**
+ * Pays for requests that are about to leave. A request is reserved while it waits for its turn, and charged at the
+ * instant it leaves, so that the bills of all operations add up to the requests that the service receives.
+ */
+export interface Payer {
+  /**
+   * Reserves room for one request, which is either charged or released.
+   * @throws Failure OPERATION_TOO_EXPENSIVE if one more request would be beyond the operation's limit, Unfunded or
+   * another Failure if its budget has no room, DOMException AbortError if nobody waits any more
+   */
+  reserve(route: string): {
+    /** Bills the request, which leaves now; throws DOMException AbortError if nobody waits any more: the room is free. */
+    charge(): void;
+    release(): void;
+  };
+  /** Called once a call to the route is about to leave that the operation waits for, whoever pays for it. */
+  onLeave?(route: string): void;
+}
+
+/**
+ * Bills one operation, up to a limit of requests, retries included.
+ * @param purse pays besides, if the operation has a budget
+ */
+export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Purse) {
+  let reserved = 0;
+  let isClosed = false;
+  return {
+    /** Closes the bill, since the operation is over and has shown it: from now on nothing is sent at its cost. */
+    close(): void {
+      isClosed = true;
+    },
+    reserve(route: string) {
+      if (isClosed) throw nobodyWaits();
+      if (bill.calls + reserved >= limit) throw tooExpensive(route, limit);
+      const putBack = purse?.take();
+      reserved += 1;
+      return {
+        charge() {
+          reserved -= 1;
+          if (isClosed) {
+            putBack?.();
+            throw nobodyWaits();
+          }
+          bill.calls += 1;
+          bill.byRoute[route] = (bill.byRoute[route] ?? 0) + 1;
+        },
+        release() {
+          reserved -= 1;
+          putBack?.();
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Bills a request that several operations wait for to the first of them that still waits when it leaves and has room
+ * for it: an operation that has been answered has shown its bill already.
+ * @param waiting the payers that wait at the moment, first come first
+ */
+export function sharedPayer(waiting: { values(): Iterable<Payer> }): Payer {
+  function reserve(route: string): ReturnType<Payer['reserve']> {
+    let refusal: unknown;
+    for (const payer of waiting.values()) {
+      try {
+        return payer.reserve(route);
+      } catch (error) {
+        if (error instanceof Unfunded) throw error;
+        refusal = error;
+      }
+    }
+    throw refusal ?? nobodyWaits();
+  }
+
+  return {
+    reserve(route) {
+      const reservation = reserve(route);
+      for (const payer of waiting.values()) payer.onLeave?.(route);
+      return {
+        charge() {
+          reservation.release();
+          reserve(route).charge();
+        },
+        release: reservation.release,
+      };
+    },
+  };
+}
+
+function nobodyWaits(): DOMException {
+  return new DOMException('Nobody waits for this request any more.', 'AbortError');
+}
+
+function tooExpensive(route: string, limit: number): Failure {
+  return new Failure(
+    'OPERATION_TOO_EXPENSIVE',
+    `This call would be the first beyond the ${limit} upstream calls that one operation may send (MAX_UPSTREAM_CALLS); it was not sent. Ask for less at once.`,
+    { route, planned: limit + 1, limit },
+  );
+}
