@@ -32,7 +32,7 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
     require(
       path.join(
         ROOT,
-        runsBuilt ? `lib/program/${name}.cjs` : `src/${name === 'main' ? 'cli/main' : name}.ts`,
+        runsBuilt ? `lib/program/${name}.cjs` : `src/${name === 'main' ? 'cli' : 'config'}/${name}.ts`,
       ),
     );
   // A worker has been started as it is to be.

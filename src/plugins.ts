@@ -2,12 +2,13 @@ import type { PluginDefinition } from './gateway/plugin.ts';
 import { batches } from './plugins/batches/plugin.ts';
 import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { graphiql } from './plugins/graphiql/plugin.ts';
+import { tracing } from './plugins/tracing/plugin.ts';
 
 /**
  * The plugins of the program, each a line. Their order is policy: a table is made of one operation, so it is asked
  * for before a batch is taken apart.
  */
-export const plugins: readonly PluginDefinition[] = [csvTables, batches, graphiql];
+export const plugins: readonly PluginDefinition[] = [tracing, csvTables, batches, graphiql];
 
 /** Those of a gateway without a program around it. */
 export const libraryPlugins: readonly PluginDefinition[] = [csvTables, batches];

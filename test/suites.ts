@@ -53,6 +53,7 @@ export const PROGRAMS = [
   'test/graphiql/trusted.test.ts',
   'test/graphiql/warnings.test.ts',
   'test/graphiql/years.test.ts',
+  'test/plugins/tracing/*.test.ts',
   'test/issued/gateways.test.ts',
   'test/issued/program.test.ts',
   'test/live/gateways.test.ts',
@@ -66,6 +67,5 @@ export const PROGRAMS = [
   'test/tools/off.test.ts',
   'test/tools/stdio.test.ts',
   'test/workers/rolling.test.ts',
-  'test/server/tracing.test.ts',
   'test/workers/workers.test.ts',
 ];

@@ -1,5 +1,5 @@
 import type { HubLink } from '../cache/store.ts';
-import { type Config, type OtlpProtocol, tracingIn } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { MB, processBudgetMb } from '../config/memory-budget.ts';
 import { createGateway, type Observer } from '../gateway/gateway.ts';
 import { plugins } from '../plugins.ts';
@@ -7,7 +7,7 @@ import { boundMemory } from '../server/heap-growth.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
-import { ownBuild, ownVersion } from '../shared/own-version.ts';
+import { ownBuild } from '../shared/own-version.ts';
 import type { Addresses } from './workers/supervisor.ts';
 
 export interface Program extends Addresses {
@@ -46,14 +46,11 @@ export async function startProgram(
     const metrics = createMetrics(ownBuild(), log.droppedLines, common?.textOfAll);
     const budgetMb = processBudgetMb(config);
     const observer = both(log, metrics);
-    const protocol = tracingIn();
-    const tracer = protocol === null ? undefined : await openTracer(protocol, observer);
     const gateway = await createGateway({
       config,
       plugins,
       upstreamUrl,
       observer,
-      tracer,
       link: common?.link,
       takenMemory: () => process.memoryUsage.rss() / (budgetMb * MB),
     });
@@ -80,12 +77,6 @@ export async function startProgram(
     await sandbox?.close();
     throw error;
   }
-}
-
-/** Opens OpenTelemetry, which is loaded only if it is asked for. */
-async function openTracer(protocol: OtlpProtocol, observer: Observer) {
-  const { createTracer } = await import('../plugins/tracing/tracing.ts');
-  return createTracer(ownVersion(), protocol, (fault) => observer.problem(fault, 'tracing'));
 }
 
 /** Opens the embedded sandbox at a port of its own. It is loaded only if it is asked for. */

@@ -49,11 +49,6 @@ function sqliteFault(address: string): string | null {
   }
 }
 
-const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
-
-/** The protocol in which traces are sent over HTTP. */
-export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
-
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** What has settings of its own beside those of the kernel: a plugin. */
@@ -66,45 +61,6 @@ export interface SettingsOwner {
   readonly secrets?: readonly string[];
   /** Names faults of several settings together, a line each, by what is given for any of them. */
   faults?(given: Env): readonly string[];
-}
-
-/** Variables of OpenTelemetry that switch traces on and give their destination; its own packages read the others. */
-const TracingEnvironment = z.object({
-  OTEL_TRACES_EXPORTER: z.enum(['otlp', ''], 'must be otlp or none').optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol(),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol(),
-});
-
-function endpoint() {
-  const isSendable = (text: string) => text === '' || /^https?:$/.test(URL.parse(text)?.protocol ?? '');
-  return z.string().refine(isSendable, 'must be an http:// or https:// address').optional();
-}
-
-function otlpProtocol() {
-  const fault = 'must be http/protobuf or http/json: traces are not sent by gRPC';
-  return z.enum([...OTLP_PROTOCOLS, ''], fault).optional();
-}
-
-function isDisabled(env: Env): boolean {
-  return env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none';
-}
-
-/** Names all faults of the variables, a line each; none if all of it is disabled. */
-function tracingFaults(env: Env): readonly string[] {
-  if (isDisabled(env)) return [];
-  const { error } = TracingEnvironment.safeParse(env);
-  return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
-}
-
-/** Returns the protocol of traces; null if no address or exporter is given for them, or all is disabled. */
-export function tracingIn(env: Env = process.env): OtlpProtocol | null {
-  const { OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = env;
-  const isOn = OTEL_TRACES_EXPORTER || OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
-  if (!isOn || isDisabled(env)) return null;
-  const asked = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
-  return asked === 'http/json' ? asked : 'http/protobuf';
 }
 
 /** A setting that is a whole number within bounds. */
@@ -409,7 +365,7 @@ export function readConfig(
   }
   const { sourceNames, faults: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
   faults.push(...ofNames.map((fault) => `SOURCE_NAMES: ${fault}`));
-  faults.push(...issuedFaults(given), ...tracingFaults(env));
+  faults.push(...issuedFaults(given));
   faults.push(...owners.flatMap((owner) => owner.faults?.(given) ?? []));
   const budget = parsed.data && budgetOf(parsed.data, machine);
   faults.push(...(budget?.faults ?? []));

@@ -24,7 +24,6 @@ import {
   Execution,
   type OperationEvent,
   type OperationsParts,
-  traced,
 } from '../graphql/request/run.ts';
 import { batches, extras, resolvers } from '../graphql/resolvers/generated.ts';
 import { entities } from '../graphql/resolvers/nodes.ts';
@@ -42,9 +41,8 @@ import type { LiveParts } from '../plugins/subscriptions/inbox.ts';
 import type { Attempt } from '../service/attempt.ts';
 import type { Endpoint } from '../service/call.ts';
 import { createUpstream } from '../service/client.ts';
-import type { Tracer } from '../service/trace.ts';
 import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
-import { openPlugins, type PluginDefinition } from './plugin.ts';
+import { openPlugins, type Plugin, type PluginDefinition, type PluginHost } from './plugin.ts';
 
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 
@@ -75,8 +73,6 @@ interface GatewayParts {
   readonly clock?: Clock;
   /** The link to the state that processes of one program share; left out if there is one alone. */
   readonly link?: HubLink | undefined;
-  /** The destination of spans; left out if nobody traces. */
-  readonly tracer?: Tracer | undefined;
   /** The schema, if it is open already: gateways of the same settings may share one. */
   readonly opened?: Awaited<ReturnType<typeof openSchema>> | undefined;
   /** Returns the share of its memory that the process takes; left out if the process is not the gateway's alone. */
@@ -86,12 +82,14 @@ interface GatewayParts {
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts) {
   const { config, observer } = parts;
+  const clocks = openClocks(parts.clock);
+  const plugins = await openPlugins(parts.plugins ?? [], hostOf(parts, clocks));
   const subgraph = await subgraphIn(config);
   const { schema, optionalEndpoints } =
     parts.opened ?? (await openSchema(config.extraRoutes, subgraph, config.subscriptions));
-  const held = await openHeld(parts);
+  const held = await openHeld(parts, clocks);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
-  const service = openService(parts, held, optionalEndpoints);
+  const service = openService(parts, held, optionalEndpoints, plugins);
   const names = subgraph?.names(schema) ?? null;
   const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
@@ -128,7 +126,8 @@ export async function createGateway(parts: GatewayParts) {
     return { ...entrance, subscriptions: prefixedSubscriptions(subscriptions, names, config.maxTokens) };
   };
   const live = config.subscriptions ? await openLive() : null;
-  const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
+  const kernel = { config, schema, persisted, callerOf };
+  const handle = plugins.reduceRight((next, plugin) => plugin.operation?.(next, kernel) ?? next, answered);
   let sdl: string | undefined;
 
   const handleOwn = await received(handle, stage, {
@@ -138,8 +137,6 @@ export async function createGateway(parts: GatewayParts) {
     ledger: service.upstream.ledger,
   });
 
-  const plugins = await openPlugins(parts.plugins ?? [], config);
-  const kernel = { config, schema, persisted, callerOf };
   const handleAll = plugins.reduceRight((next, plugin) => plugin.request?.(next, kernel) ?? next, handleOwn);
 
   return {
@@ -198,7 +195,7 @@ export async function createGateway(parts: GatewayParts) {
       await running.stop();
       await service.upstream.close();
       await issued?.close();
-      await parts.tracer?.close();
+      for (const plugin of plugins) await plugin.close?.();
       await store?.close();
     },
   };
@@ -295,12 +292,25 @@ function notingOperations({ operation }: Observer): OperationsParts['onOperation
 
 type Holdings = Awaited<ReturnType<typeof openHeld>>;
 
-/** Opens all that is held between operations, and the clocks that tell its age. */
-async function openHeld({ config, observer, link, clock: ownClock }: GatewayParts) {
-  const clock = ownClock ?? systemClock;
+/** The means that plugins are opened with. */
+function hostOf(
+  { config, observer: { problem } }: GatewayParts,
+  { clock: { now }, elapsed }: ReturnType<typeof openClocks>,
+): PluginHost {
+  return { config, now, elapsed, problem };
+}
+
+function openClocks(own: Clock | undefined) {
+  const clock = own ?? systemClock;
   const steadyNow = steadied(clock.now);
   // Nobody can set the engine's own clock, so it tells the ages of what this process alone knows.
-  const elapsed = ownClock === undefined ? performance.now.bind(performance) : steadyNow;
+  const elapsed = own === undefined ? performance.now.bind(performance) : steadyNow;
+  return { clock, steadyNow, elapsed };
+}
+
+/** Opens all that is held between operations. */
+async function openHeld({ config, observer, link }: GatewayParts, clocks: ReturnType<typeof openClocks>) {
+  const { clock, steadyNow } = clocks;
   const store = await openStore({
     url: config.cacheUrl,
     timeoutMs: config.cacheTimeoutMs,
@@ -315,14 +325,15 @@ async function openHeld({ config, observer, link, clock: ownClock }: GatewayPart
   const tenants = await openTenants(config.keyPepper, store, steadyNow);
   const tenantCache = openTenantCache(store, config, tenants);
   const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
-  return { clock, steadyNow, elapsed, store, tenants, tenantCache, inFlight, lookups: openLookups() };
+  return { ...clocks, store, tenants, tenantCache, inFlight, lookups: openLookups() };
 }
 
 /** Opens the way to the service, and keeps the lists on it that operations are priced by. */
 function openService(
-  { config, observer, upstreamUrl, tracer }: GatewayParts,
+  { config, observer, upstreamUrl }: GatewayParts,
   { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Holdings,
   optionalEndpoints: readonly Endpoint[],
+  plugins: readonly Plugin[],
 ) {
   const given = openGivenLists(optionalEndpoints);
   const upstream = createUpstream({
@@ -336,7 +347,8 @@ function openService(
     onAttempt: observer.attempt,
     onMinuteWait: observer.minuteWait,
     lookups: lookups.lists,
-    isTraced: tracer !== undefined,
+    stages: plugins.flatMap((plugin) => plugin.call?.bind(plugin) ?? []),
+    watchers: plugins.flatMap((plugin) => plugin.attempt?.bind(plugin) ?? []),
     remembering: given.remembering,
     optionalRoutes: new Set(optionalEndpoints.map(({ route }) => route)),
     tenantCache,

@@ -8,8 +8,11 @@ import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import type { Config, SettingsOwner } from '../config/config.ts';
 import type { PersistedTexts } from '../graphql/request/documents.ts';
-import type { CallerOf, HandleRequest } from '../graphql/request/messages.ts';
+import type { CallerOf, Handle, HandleRequest } from '../graphql/request/messages.ts';
 import type { AnswerSending } from '../server/http.ts';
+import type { AttemptWatcher } from '../service/attempt.ts';
+import type { Call, Send } from '../service/call.ts';
+import type { Sending } from '../service/sending.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 
 /**
@@ -20,11 +23,22 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
   /** Checks of its settings by their names in the environment; each is in `docs/settings.md`. */
   readonly settings: Shape;
   /**
-   * Opens it for one gateway.
+   * Opens it for one gateway, before anything else of that is there.
    * @param settings checked, by their names in the environment
    * @returns null if they switch it off
    */
-  open(settings: z.output<z.ZodObject<Shape>>): PromiseOrValue<Plugin | null>;
+  open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
+}
+
+/** What a plugin may use from the time that it is opened. */
+export interface PluginHost {
+  readonly config: Config;
+  /** The wall clock, in milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds since any instant, by a clock that nobody can set. */
+  readonly elapsed: () => number;
+  /** Tells the operator of a fault, whole, and of the part that met it. */
+  problem(fault: unknown, where: string): void;
 }
 
 /** A plugin of one gateway. It takes part by the members that it has. */
@@ -34,6 +48,17 @@ export interface Plugin {
    * the request, or turn the answer into another form. Calls can't be sent but by `next`.
    */
   request?(next: HandleRequest, kernel: Kernel): HandleRequest;
+  /** Wraps the answering of each operation, once its caller is known and, if it is plain, its text and variables. */
+  operation?(next: Handle, kernel: Kernel): Handle;
+  /** Wraps each call, before it is tried, counted or paced: it may answer by itself, or refuse. */
+  call?(next: Send): Send;
+  /**
+   * Watches each request that is about to leave for the service, retries included. It can neither send one nor keep it.
+   * @returns null if it doesn't care for this one
+   */
+  attempt?(call: Call, sending: Pick<Sending, 'trace'>): AttemptWatcher | null;
+  /** Ends what it has open, when all operations are over and connections to the service are closed. */
+  close?(): PromiseOrValue<void>;
   /** What it adds to the server of HTTP; left out by a plugin that serves none, and unused by `handle` of the library. */
   readonly http?: PluginHttp;
 }
@@ -85,10 +110,11 @@ export function definePlugin<const Shape extends z.ZodRawShape>(
 /** Opens the plugins that their settings switch on, in the order of the list. */
 export async function openPlugins(
   definitions: readonly PluginDefinition[],
-  { plugins }: Config,
+  host: PluginHost,
 ): Promise<readonly Plugin[]> {
+  const { plugins } = host.config;
   const opened = await Promise.all(
-    definitions.map((definition) => definition.open(plugins[definition.name] as never)),
+    definitions.map((definition) => definition.open(plugins[definition.name] as never, host)),
   );
   return opened.filter((plugin) => plugin !== null);
 }

@@ -15,7 +15,7 @@ import type { Clock } from '../shared/async/clock.ts';
 import { type PromiseOrValue, untilAborted } from '../shared/async/turns.ts';
 import { Failure, type FailureCode } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, AttemptWatcher } from './attempt.ts';
 import { billStale } from './bill.ts';
 import { PageInstead } from './bodies.ts';
 import { type Answer, type Call, type Endpoint, makeCall, type Send } from './call.ts';
@@ -24,7 +24,7 @@ import { createHttp, isForgotten, isUnanswered } from './http.ts';
 import { sharedPayer } from './payer.ts';
 import { checkRight } from './rights.ts';
 import type { Sending } from './sending.ts';
-import { tracing } from './trace.ts';
+import { faultIn, tracing } from './trace.ts';
 
 /**
  * Shares calls in flight: equal calls under one key are sent once. The shared call has a signal of its own and is given
@@ -536,12 +536,38 @@ interface UpstreamParts {
   readonly onAttempt: (attempt: Attempt) => void;
   /** Called with the milliseconds that a call has waited for a minute window. */
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
-  /** True if somebody traces: else nothing is done for it. */
-  readonly isTraced?: boolean;
+  /** Stages around each call, the outermost first. */
+  readonly stages?: readonly ((next: Send) => Send)[];
+  /** Hear of each request. */
+  readonly watchers?: Parameters<typeof watchedBy>[1];
   /** Routes that the service may lack; left out if all are specified. */
   readonly optionalRoutes?: ReadonlySet<string>;
   /** Counts the hits and misses of lists and other answers among held entries. */
   readonly lookups?: Lookups;
+}
+
+/** Tells watchers of each request, within the ring that bills it. */
+function watchedBy(
+  next: Send,
+  watchers: readonly ((call: Call, sending: Sending) => AttemptWatcher | null)[],
+): Send {
+  if (watchers.length === 0) return next;
+  return async (call, sending) => {
+    const watching = watchers.map((watch) => watch(call, sending)).filter((one) => one !== null);
+    const headers = Object.assign({}, ...watching.map((one) => one.headers), sending.headers);
+    const onStatus = (status: number) => {
+      for (const one of watching) one.onStatus?.(status);
+    };
+    let fault: string | undefined;
+    try {
+      return await next(call, { ...sending, headers, onStatus });
+    } catch (error) {
+      fault = faultIn(error);
+      throw error;
+    } finally {
+      for (const one of watching) one.onEnd?.(fault);
+    }
+  };
 }
 
 /**
@@ -558,27 +584,20 @@ export function createUpstream(parts: UpstreamParts) {
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const heard = gate.hearing(http.send);
-  const spans = parts.isTraced ? import('../plugins/tracing/tracing.ts') : null;
-  const paced = rateLimited(
-    spans === null ? heard : async (...sent) => (await spans).tracedAttempts(heard)(...sent),
-    ledger,
-    clock,
-    parts.onAttempt,
-    parts.onMinuteWait,
-  );
+  const watched = watchedBy(heard, parts.watchers ?? []);
+  const paced = rateLimited(watched, ledger, clock, parts.onAttempt, parts.onMinuteWait);
   const patient = retried(gate.stopping(paced), parts.retries, outage);
-  const watched: Send =
-    spans === null ? patient : async (...sent) => (await spans).tracedCalls(patient)(...sent);
+  const staged = (parts.stages ?? []).reduceRight((next, stage) => stage(next), patient);
   const routes = parts.optionalRoutes ?? new Set();
   const looking =
     routes.size === 0
       ? null
       : import('../plugins/extra-routes/absent-routes.ts').then((part) =>
-          part.absentRoutes(watched, routes, elapsed),
+          part.absentRoutes(staged, routes, elapsed),
         );
   const there: Send = async (call, sending) =>
-    ((routes.has(call.route) && (await looking)) || watched)(call, sending);
-  const send = coalesced(looking === null ? watched : there);
+    ((routes.has(call.route) && (await looking)) || staged)(call, sending);
+  const send = coalesced(looking === null ? staged : there);
   const ask = cached(parts.remembering(send), { ...parts, now: steadyNow }, outage);
 
   return { ask, send, ledger, gate, outage, close: http.close };

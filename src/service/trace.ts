@@ -20,13 +20,6 @@ export interface Trace {
   end(fault?: string): void;
 }
 
-/** Begins traces, or goes on with those of the caller. */
-export interface Tracer {
-  begin(name: string, headers: Readonly<Record<string, string>>): Trace;
-  /** Sends the spans that are left. */
-  close(): Promise<void>;
-}
-
 /** Names the fault of a span: the code of a failure, or the kind of any other error. */
 export function faultIn(error: unknown): string {
   if (error instanceof Failure) return error.code;

@@ -92,8 +92,8 @@ describe('docs/settings.md', () => {
         environmentName(name),
         shown(OF_MEMORY.includes(name) ? undefined : value),
       ]),
-      ...Object.values(ofPlugins).flatMap((settings) =>
-        Object.entries(settings).map(([name, value]) => [name, shown(value)]),
+      ...plugins.flatMap(({ name: plugin, settings }) =>
+        Object.keys(settings).map((name) => [name, shown(ofPlugins[plugin]?.[name])]),
       ),
     ];
     expect(told.toSorted()).toEqual(held.toSorted());

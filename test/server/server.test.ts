@@ -7,12 +7,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openLookups } from '../../src/cache/lru.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
-import { openPlugins } from '../../src/gateway/plugin.ts';
 import type { GatewayRequest, GatewayResponse } from '../../src/graphql/request/messages.ts';
 import { plugins } from '../../src/plugins.ts';
 import { createLog } from '../../src/server/log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
+import { openAlone } from '../support/plugin-host.ts';
 
 /** The server over a gateway that the test answers for: it proves the transport alone. */
 async function open(
@@ -28,7 +28,7 @@ async function open(
     trusted: null,
     listed: [],
     handle,
-    plugins: await openPlugins(plugins, config),
+    plugins: await openAlone(plugins, { PORT: '0', ...env }),
     refuseUnread: () => null,
     issued: null,
     holderOf: async () => ({ name: 'nobody', isUnproven: true, isIssued: false }),

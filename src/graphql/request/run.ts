@@ -14,8 +14,7 @@ import type { CallGate } from '../../service/gate.ts';
 import { payerOf } from '../../service/payer.ts';
 import type { Sending } from '../../service/sending.ts';
 import { Stopwatch } from '../../service/stopwatch.ts';
-import type { Trace, Tracer } from '../../service/trace.ts';
-import { faultIn } from '../../service/trace.ts';
+import type { Trace } from '../../service/trace.ts';
 import { Failure } from '../../shared/errors.ts';
 import { timeIn } from '../../shared/periods.ts';
 import { createWarnings } from '../../shared/warnings.ts';
@@ -27,7 +26,7 @@ import type { GraphContext } from '../schema/context.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
 import type { Delivery } from './delivery.ts';
 import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
-import type { GatewayRequest, Handle } from './messages.ts';
+import type { GatewayRequest } from './messages.ts';
 import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
 
 /** The settings, the schema and the means that all stages of an operation have. */
@@ -228,33 +227,6 @@ export function onceOver(delivery: Delivery | null, callBack: () => void): void 
 
 /** Characters of an operation's name that a span tells. */
 const MAX_NAME = 100;
-
-/** Begins a span for each operation, or goes on with the trace of its client. */
-export function traced(next: Handle, tracer: Tracer): Handle {
-  return (incoming) => {
-    const trace = tracer.begin('graphql.operation', incoming.request.headers);
-    const end = (response: GatewayResponse) => {
-      trace.set({ 'http.response.status_code': response.status });
-      trace.end(response.status >= 500 ? String(response.status) : undefined);
-      return response;
-    };
-    /** Ends an operation that is answered in parts with the last of them. */
-    const endsWith = (response: GatewayResponse) => {
-      onceOver(incoming.delivery, () => end(response));
-      return response;
-    };
-    const fail = (error: unknown): never => {
-      trace.end(faultIn(error));
-      throw error;
-    };
-    try {
-      const response = next({ ...incoming, trace });
-      return response instanceof Promise ? response.then(endsWith, fail) : end(response);
-    } catch (error) {
-      return fail(error);
-    }
-  };
-}
 
 /** Adds the counts and codes of an operation to its span. Variables and text are the caller's own. */
 export function describeOperation(

@@ -8,7 +8,7 @@ import {
   type Span,
   SpanKind,
   SpanStatusCode,
-  type Tracer as SpanTracer,
+  type Tracer,
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -19,27 +19,32 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { OtlpProtocol } from '../../config/config.ts';
-import type { Send } from '../../service/call.ts';
-import { faultIn, type Trace, type Tracer } from '../../service/trace.ts';
+import type { Plugin } from '../../gateway/plugin.ts';
+import type { GatewayResponse, Handle } from '../../graphql/request/messages.ts';
+import { onceOver } from '../../graphql/request/run.ts';
+import type { AttemptWatcher } from '../../service/attempt.ts';
+import type { Call, Send } from '../../service/call.ts';
+import type { Sending } from '../../service/sending.ts';
+import { faultIn, type Trace } from '../../service/trace.ts';
 import { excerpt } from '../../shared/errors.ts';
+import { ownVersion } from '../../shared/own-version.ts';
+
+/** The protocol in which traces are sent over HTTP. */
+export type OtlpProtocol = 'http/protobuf' | 'http/json';
 
 /**
  * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the
  * rate. Contexts are handed on as arguments, so that nothing has to follow asynchronous calls.
  * @param onFault called with the fault that keeps traces from being sent
  */
-export async function createTracer(
-  version: string,
-  protocol: OtlpProtocol,
-  onFault: (fault: Error) => void,
-): Promise<Tracer> {
+export async function openTracing(protocol: OtlpProtocol, onFault: (fault: Error) => void): Promise<Plugin> {
   const tell = (message: string) => onFault(new Error(excerpt(message)));
   const ignore = () => {};
   diag.setLogger(
     { error: tell, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
     DiagLogLevel.ERROR,
   );
+  const version = ownVersion();
   const named = resourceFromAttributes({ 'service.name': 'country-graph', 'service.version': version });
   const provider = new BasicTracerProvider({
     resource: defaultResource()
@@ -47,14 +52,14 @@ export async function createTracer(
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(await createExporter(protocol))],
   });
-  const tracer = provider.getTracer('country-graph', version);
-  const propagator = new W3CTraceContextPropagator();
+  const means = {
+    tracer: provider.getTracer('country-graph', version),
+    propagator: new W3CTraceContextPropagator(),
+  };
   return {
-    begin(name, headers) {
-      const from = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      const span = tracer.startSpan(name, { kind: SpanKind.SERVER }, from);
-      return new SpanTrace(span, from, { tracer, propagator });
-    },
+    operation: (next) => tracedOperations(next, means),
+    call: tracedCalls,
+    attempt: tracedAttempt,
     close: () => provider.shutdown(),
   };
 }
@@ -68,7 +73,7 @@ async function createExporter(protocol: OtlpProtocol): Promise<SpanExporter> {
 }
 
 interface Means {
-  readonly tracer: SpanTracer;
+  readonly tracer: Tracer;
   readonly propagator: W3CTraceContextPropagator;
 }
 
@@ -129,32 +134,54 @@ function copied(attributes: Attributed): Record<string, string | number | boolea
   );
 }
 
-/** Makes a span for each call with all its attempts and waits; around the ring that tries again. */
-export function tracedCalls(next: Send): Send {
+/** Begins a span for each operation, or goes on with the trace of its client. */
+function tracedOperations(next: Handle, means: Means): Handle {
+  return (incoming) => {
+    const { headers } = incoming.request;
+    const from = means.propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+    const span = means.tracer.startSpan('graphql.operation', { kind: SpanKind.SERVER }, from);
+    const trace = new SpanTrace(span, from, means);
+    const end = (response: GatewayResponse) => {
+      trace.set({ 'http.response.status_code': response.status });
+      trace.end(response.status >= 500 ? String(response.status) : undefined);
+      return response;
+    };
+    /** Ends an operation that is answered in parts with the last of them. */
+    const endsWith = (response: GatewayResponse) => {
+      onceOver(incoming.delivery, () => end(response));
+      return response;
+    };
+    const fail = (error: unknown): never => {
+      trace.end(faultIn(error));
+      throw error;
+    };
+    try {
+      const response = next({ ...incoming, trace });
+      return response instanceof Promise ? response.then(endsWith, fail) : end(response);
+    } catch (error) {
+      return fail(error);
+    }
+  };
+}
+
+/** Makes a span for each call with all its attempts and waits. */
+function tracedCalls(next: Send): Send {
   return (call, sending) => {
     const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
     return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));
   };
 }
 
-/** Makes a span for each request that is sent, which the service is told of; within the ring that bills them. */
-export function tracedAttempts(next: Send): Send {
-  return (call, sending) => {
-    const { trace: parent } = sending;
-    if (parent === undefined) return next(call, sending);
-    const attempt = parent.begun;
-    const trace = parent.begin(
-      `GET ${call.route}`,
-      {
-        'http.request.method': 'GET',
-        'url.template': call.route,
-        ...(attempt > 0 ? { 'http.request.resend_count': attempt } : {}),
-      },
-      true,
-    );
-    const headers = { ...sending.headers, ...trace.headers() };
-    const onStatus = (status: number) => trace.set({ 'http.response.status_code': status });
-    return ended(trace, next(call, { ...sending, trace, headers, onStatus }));
+/** Makes a span for each request that is sent, which the service is told of. */
+function tracedAttempt({ route }: Call, { trace: parent }: Pick<Sending, 'trace'>): AttemptWatcher | null {
+  if (parent === undefined) return null;
+  const resent = parent.begun > 0 ? { 'http.request.resend_count': parent.begun } : {};
+  const attributes = { 'http.request.method': 'GET', 'url.template': route, ...resent };
+  const trace = parent.begin(`GET ${route}`, attributes, true);
+  return {
+    headers: trace.headers(),
+    onStatus: (status) => trace.set({ 'http.response.status_code': status }),
+    onEnd: (fault) => trace.end(fault),
   };
 }
 

@@ -3,9 +3,10 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { tracingIn } from '../../src/config/config.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Serving, SOURCES, startServing } from '../support/serving.ts';
+import { tracing } from '../../../src/plugins/tracing/plugin.ts';
+import { createSandbox } from '../../../src/sandbox/sandbox.ts';
+import { openAlone } from '../../support/plugin-host.ts';
+import { type Serving, SOURCES, startServing } from '../../support/serving.ts';
 
 interface Resource {
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue: string } }[];
@@ -255,7 +256,9 @@ describe('whether traces are sent', () => {
     [{ ...address, OTEL_SDK_DISABLED: 'false' }, true],
     [{ ...address, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, true],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false],
-  ] as const)('with %j: %s', ([env, expected]) => {
-    expect(tracingIn(env) !== null).toBe(expected);
+  ] as const)('with %j: %s', async ([env, expected]) => {
+    const opened = await openAlone([tracing], env);
+    expect(opened).toHaveLength(expected ? 1 : 0);
+    for (const plugin of opened) await plugin.close?.();
   });
 });

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { definePlugin } from '../../gateway/plugin.ts';
+import type { OtlpProtocol } from './tracing.ts';
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+
+const endpoint = z
+  .string()
+  .refine(
+    (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'must be an http:// or https:// address',
+  )
+  .optional();
+
+const protocol = z
+  .enum(PROTOCOLS, 'must be http/protobuf or http/json: traces are not sent by gRPC')
+  .optional();
+
+/** What counts unless all is disabled. */
+const Checked = z.object({
+  OTEL_TRACES_EXPORTER: z.literal('otlp', 'must be otlp or none').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,
+});
+
+const text = z.string().optional();
+
+export const tracing = definePlugin({
+  name: 'tracing',
+  /** Variables of OpenTelemetry that switch traces on and give their destination; its own packages read the others. */
+  settings: {
+    OTEL_SDK_DISABLED: text,
+    OTEL_TRACES_EXPORTER: text,
+    OTEL_EXPORTER_OTLP_ENDPOINT: text,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text,
+    OTEL_EXPORTER_OTLP_PROTOCOL: text,
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: text,
+  },
+  faults(given) {
+    if (isDisabled(given)) return [];
+    const { error } = Checked.safeParse(given);
+    return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  },
+  async open(settings, { problem }) {
+    const asked = protocolIn(settings);
+    if (asked === null) return null;
+    const { openTracing } = await import('./tracing.ts');
+    return openTracing(asked, (fault) => problem(fault, 'tracing'));
+  },
+});
+
+function isDisabled({ OTEL_SDK_DISABLED: isOff, OTEL_TRACES_EXPORTER: exporter }: Given): boolean {
+  return isOff?.toLowerCase() === 'true' || exporter === 'none';
+}
+
+/** Returns the protocol of traces; null if no address or exporter is given for them, or all is disabled. */
+function protocolIn(given: Given): OtlpProtocol | null {
+  const { OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = given;
+  const isOn = OTEL_TRACES_EXPORTER ?? OTEL_EXPORTER_OTLP_ENDPOINT ?? OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  if (isOn === undefined || isDisabled(given)) return null;
+  const asked = given.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? given.OTEL_EXPORTER_OTLP_PROTOCOL;
+  return asked === 'http/json' ? asked : 'http/protobuf';
+}

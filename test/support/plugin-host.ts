@@ -1,0 +1,15 @@
+import { readConfig } from '../../src/config/config.ts';
+import { openPlugins, type PluginDefinition } from '../../src/gateway/plugin.ts';
+
+/** Opens plugins without a gateway around them. */
+export function openAlone(definitions: readonly PluginDefinition[], env: Readonly<Record<string, string>>) {
+  const config = readConfig(env, definitions);
+  return openPlugins(definitions, {
+    config,
+    now: Date.now,
+    elapsed: () => performance.now(),
+    problem(fault) {
+      throw fault;
+    },
+  });
+}
