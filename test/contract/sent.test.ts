@@ -87,23 +87,9 @@ describe('a number that is none', () => {
       '01',
       '1e',
       '0x10',
-      '1,5',
       '--1',
     ],
-    ...[
-      '1_000',
-      '1 000',
-      "'7'",
-      '',
-      '"7"',
-      '1e999',
-      '9'.repeat(400),
-      'true',
-      '[7]',
-      '{}',
-      '[NaN]',
-      '/* none */ 7',
-    ],
+    ...['1_000', "'7'", '"7"', '1e999', '9'.repeat(400), 'true', '[7]', '{}', '[NaN]'],
   ];
 
   it.each([
@@ -149,6 +135,8 @@ describe('a number that is none', () => {
   it.each([
     ['a body that ends in the middle', `{"data": [${JSON.stringify(ALL[0])}, {"value": NaN`],
     ['a quote that is left open', `{"data": [${JSON.stringify(ALL[0])}, {"unit": "a"b", "value": 1}]}`],
+    ['a comma within a number', `{"data": [${JSON.stringify(ALL[0])}, {"value": 1,5}]}`],
+    ['no value', `{"data": [${JSON.stringify(ALL[0])}, {"value": }]}`],
     ['no JSON at all', 'NaN'],
   ])('%s is an answer to nothing', async (_, body) => {
     await using service = await open(() => ({ body }));

@@ -26,22 +26,7 @@ const list = fc.array(item, { minLength: 1, maxLength: 8 });
 const wrapped = (items: readonly string[], gap: string) =>
   `{"data":[${items.join(`,${gap}`)}],"meta":{"total":1}}`;
 
-const FORBIDDEN = [
-  'NaN',
-  '-Infinity',
-  '1.',
-  '.5',
-  '+5',
-  '01',
-  '1e',
-  '0x10',
-  '1,5',
-  'undefined',
-  '',
-  "'x'",
-  '{"a":NaN}',
-  '[1,NaN]',
-];
+const FORBIDDEN = ['NaN', '-Infinity', '1.', '.5', '+5', '01', '1e', '0x10', 'undefined', "'x'", '{"a":NaN}'];
 
 describe('a body with something that is no JSON', () => {
   it('loses the item that it stands in, and tells what can be read of that', () => {
@@ -114,12 +99,9 @@ describe('a body with something that is no JSON', () => {
 
   it.each([
     ['a comma before an end', '{"data":[{"a":[1,],},],}', { data: [{ a: [1] }] }],
-    [
-      'a count that is none',
-      '{"data":[1],"total":NaN,"meta":{"total":NaN,"of":{"x":1.}}}',
-      { data: [1], total: null, meta: { total: null, of: { x: null } } },
-    ],
-    ['an item that is missing', '[1,,2]', [1, null, 2]],
+    ['a count that is none', '{"data":[1],"meta":{"total":NaN,"of":{"x":1.}}}', { data: [1], meta: null }],
+    ['a word in a list within a row', '[{"a":[1,NaN]}]', [{ a: [1, null] }]],
+    ['a name without quotes', '[{a:1},{"a":1}]', [null, { a: 1 }]],
     [
       'a row within a row',
       '{"offices":[{"name":"x","terms":[{"to":NaN},{"to":1}]}]}',
@@ -131,6 +113,8 @@ describe('a body with something that is no JSON', () => {
 
   it.each([
     ['the one record', '{"data":{"value":NaN}}'],
+    ['a comma within a number', '[{"a":1,5},{"a":1}]'],
+    ['no value', '[{"a":},{"a":1}]'],
     ['a word alone', 'NaN'],
     ['two bodies', '[{"a":NaN}][]'],
     ['a quote too many', '[{"a":"b"c","d":NaN}]'],
@@ -140,7 +124,7 @@ describe('a body with something that is no JSON', () => {
     ['nothing but commas', `[${','.repeat(100_000)}]`],
     ['nothing but words', `[${'NaN,'.repeat(100_000)}1]`],
   ])('is none where that can’t be set apart: %s', (_, text) => {
-    expect(() => read(text)).toThrow(SyntaxError);
+    expect(() => read(text)).toThrow(/JSON|nested/);
   });
 
   it('is gone through in steps', () => {
