@@ -367,9 +367,7 @@ export interface PairsToFetch extends PlanPart {
   readonly onTask?: ((task: Task) => void) | undefined;
   /** Settles pairs that a call has answered, by the places of their outcomes. */
   readonly settle: (pairs: readonly Pair[], outcomes: readonly PairOutcome[]) => void;
-  /** Pairs of the cut answer that these are a part of; left out if they are of none. */
-  readonly partOf?: number | undefined;
-  /** Number of times that they were asked for again since, and were no fewer. */
+  /** Times that the rest of a cut answer was planned anew. */
   readonly round: number;
   readonly search: NameSearch;
 }
@@ -389,7 +387,7 @@ export interface Task extends PairsToFetch {
   /** Has some of the pairs covered anew, and fetched through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
-    changes?: Partial<Pick<PairsToFetch, 'years' | 'rowsOf' | 'partOf' | 'round'>>,
+    changes?: Partial<Pick<PairsToFetch, 'years' | 'rowsOf' | 'round'>>,
   ) => Promise<FetchedRows>;
 }
 
