@@ -1,23 +1,19 @@
 /**
- * `npm run release -- 0.2.0 [--dry-run]`: makes a release of the last commit. Writes the version in all of
- * its places, the section of the changelog and the released graph; commits; puts all that is published into
- * `dist/release`: the package, that for frontends, the SBOM, and their digests; and tags. It publishes
- * nothing: `git push --follow-tags` has the workflow do that, with provenance. With `--dry-run` all of it is
- * done in a copy, and left nowhere.
- *
- * The day is today's, or that of `SOURCE_DATE_EPOCH`; all else is the same at any time.
+ * `npm run release [-- --dry-run]`: makes a release of the last commit. The changes in `.changeset` say its version, and become
+ * its section of the changelog; a version that was never released takes in what came since. Writes the version in
+ * all other places, and the released graph; commits; puts all that is published into `dist/release`: the
+ * package, that for frontends, the SBOM, and their digests; and tags. It publishes nothing: `git push
+ * --follow-tags` has the workflow do that, with provenance. With `--dry-run` all of it is done in a copy, and left nowhere.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { sectionOf } from './changelog.ts';
 import { linkPackages } from './linked-packages.ts';
-import { sectionBelow } from './sections.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const OUT = 'dist/release';
@@ -30,19 +26,22 @@ export function headOf(version: string, isReleased: boolean): string {
   return `# The graph of ${version}${isReleased ? '' : ', which is not released yet'}.\n`;
 }
 
-/** The changelog with its unreleased part under a version; null if there is none. */
-export function releasedChangelog(changelog: string, version: string, day: string): string | null {
-  const unreleased = sectionBelow(changelog, (heading) => heading === 'Unreleased');
-  const told = unreleased?.replace(/^This is to become .*\n/m, '').trim();
-  if (unreleased === null || !told) return null;
-  return changelog.replace(
-    `## Unreleased\n${unreleased}`,
-    () => `## Unreleased\n\n## ${version} (${day})\n\n${told}\n${unreleased.endsWith('\n\n') ? '\n' : ''}`,
-  );
+/** The text below the heading `## 0.1.0` of a changelog, up to the next; empty if there is none. */
+export function sectionOf(changelog: string, version: string): string {
+  const sections = changelog.split(/^## /m).slice(1);
+  const section = sections.find((one) => one.split('\n', 1)[0] === version) ?? version;
+  return section.slice(version.length).trim();
+}
+
+/** A changelog whose first section has become part of the second, at its end. */
+export function mergedSections(changelog: string): string {
+  const [head = '', newest = '', version = '', ...older] = changelog.split(/^(?=## )/m);
+  const changes = newest.replace(/^## .*\n+/, '').trimEnd();
+  return `${head}${version.trimEnd()}\n\n${changes}\n${older.map((section) => `\n${section}`).join('')}`;
 }
 
 /** Files that name the version, with their text for the new one. */
-function edited(root: string, before: string, version: string, day: string): ReadonlyMap<string, string> {
+function edited(root: string, before: string, version: string): ReadonlyMap<string, string> {
   const read = (file: string) => readFileSync(join(root, file), 'utf8');
   const files = new Map<string, string>();
   const replaceIn = (file: string, from: string, to: string) => {
@@ -51,7 +50,7 @@ function edited(root: string, before: string, version: string, day: string): Rea
     files.set(file, text.replaceAll(from, to));
   };
   for (const file of ['package.json', 'clients/client/package.json'])
-    files.set(file, read(file).replace(/"version": ".*"/, `"version": "${version}"`));
+    files.set(file, withVersion(read(file), version));
   const lock = JSON.parse(read('package-lock.json'));
   lock.version = version;
   lock.packages[''].version = version;
@@ -59,9 +58,6 @@ function edited(root: string, before: string, version: string, day: string): Rea
   const tarball = (of: string) => `country-graph-${of}.tgz`;
   for (const file of ['README.md', 'docs/operating.md']) replaceIn(file, tarball(before), tarball(version));
   replaceIn('docker/kubernetes/kustomization.yaml', `newTag: ${before}`, `newTag: ${version}`);
-  const changelog = releasedChangelog(read('CHANGELOG.md'), version, day);
-  if (changelog === null) throw new ReleaseFault('CHANGELOG.md says nothing under ## Unreleased.');
-  files.set('CHANGELOG.md', changelog);
   const sdl = ran(root, process.execPath, 'bin/country-graph.cjs', 'schema');
   files.set('docs/released.graphql', `${headOf(version, true)}${sdl}`);
   return files;
@@ -71,16 +67,25 @@ function versionIn(root: string): string {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 }
 
-function check(root: string, before: string, version: string): void {
-  if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
-    throw new ReleaseFault(`${JSON.stringify(version)} is no version, such as 0.2.0.`);
-  const tags = ran(root, 'git', 'tag', '--list').split('\n');
-  if (tags.includes(`v${version}`)) throw new ReleaseFault(`${version} is released already.`);
-  const numbers = (text: string) => text.split(/[.-]/).slice(0, 3).map(Number);
-  const [now, next] = [numbers(before), numbers(version)];
-  const at = now.findIndex((number, i) => number !== next[i]);
-  if (at !== -1 && (next[at] ?? 0) < (now[at] ?? 0))
-    throw new ReleaseFault(`${version} comes before ${before}, which the package is.`);
+const withVersion = (text: string, version: string) =>
+  text.replace(/"version": ".*"/, `"version": "${version}"`);
+
+/** Makes the version and its section of the changelog of what is in `.changeset`. */
+function applyChanges(root: string): string {
+  const before = versionIn(root);
+  const wasReleased = ran(root, 'git', 'tag', '--list', `v${before}`) !== '';
+  const hasChanges = readdirSync(join(root, '.changeset')).some(
+    (file) => file.endsWith('.md') && file !== 'README.md',
+  );
+  if (!hasChanges && wasReleased) throw new ReleaseFault(`.changeset has no change since ${before}.`);
+  if (hasChanges) ran(root, join(root, 'node_modules/.bin/changeset'), 'version');
+  if (wasReleased || !hasChanges) return versionIn(root);
+  for (const [file, change] of [
+    ['package.json', (text: string) => withVersion(text, before)],
+    ['CHANGELOG.md', mergedSections],
+  ] as const)
+    writeFileSync(join(root, file), change(readFileSync(join(root, file), 'utf8')));
+  return before;
 }
 
 function ran(cwd: string, command: string, ...args: string[]): string {
@@ -114,32 +119,26 @@ async function makeFiles(root: string, isDry: boolean): Promise<void> {
   process.stdout.write(digests.join(''));
 }
 
-async function release(root: string, version: string, isDry: boolean): Promise<void> {
+async function release(root: string, isDry: boolean): Promise<void> {
   const before = versionIn(root);
-  const epoch = process.env.SOURCE_DATE_EPOCH;
-  const day = new Date(epoch ? Number(epoch) * 1000 : Date.now()).toISOString().slice(0, 10);
-  for (const [file, text] of edited(root, before, version, day)) writeFileSync(join(root, file), text);
+  const version = applyChanges(root);
+  const notes = sectionOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version);
+  if (notes === '') throw new ReleaseFault(`CHANGELOG.md says nothing of ${version}.`);
+  for (const [file, text] of edited(root, before, version)) writeFileSync(join(root, file), text);
   const tag = `v${version}`;
-  if (sectionOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version) === null)
-    throw new ReleaseFault(`CHANGELOG.md has no section ## ${version}.`);
   ran(root, 'git', 'commit', '--quiet', '--all', '--message', `Release ${version}`);
   await makeFiles(root, isDry);
-  // Comes last: after an earlier failure, there is a commit to take back, and no tag.
-  ran(root, 'git', 'tag', '--annotate', '--message', `Country Graph ${version}`, tag);
-  process.stdout.write(ran(root, 'git', 'show', '--stat', '--format=%s', tag));
+  // Comes last: after an earlier failure, there is a commit to take back, and no tag. Its text is that of the forge's release.
+  ran(root, 'git', 'tag', '--annotate', '--cleanup=whitespace', '--message', notes, tag);
+  process.stdout.write(ran(root, 'git', 'show', '--stat', '--format=%s', `${tag}^{commit}`));
 }
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { 'dry-run': { type: 'boolean', default: false } },
-  });
-  const [version = ''] = positionals;
-  check(ROOT, versionIn(ROOT), version);
+  const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } });
   if (!values['dry-run']) {
     if (ran(ROOT, 'git', 'status', '--porcelain') !== '')
       throw new ReleaseFault('Something is not committed: a release is of what is.');
-    await release(ROOT, version, false);
+    await release(ROOT, false);
     console.log(`${OUT} has what is published. git push --follow-tags has the forge publish it.`);
     return;
   }
@@ -154,7 +153,7 @@ async function main(): Promise<void> {
     await linkPackages(ROOT, copy);
     if (existsSync(join(ROOT, 'dist/graphiql')))
       await cp(join(ROOT, 'dist/graphiql'), join(copy, 'dist/graphiql'), { recursive: true });
-    await release(copy, version, true);
+    await release(copy, true);
     console.log(`Nothing is released: this was done in a copy, which is gone.`);
   } finally {
     await rm(copy, { recursive: true, force: true });
