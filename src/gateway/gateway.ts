@@ -22,6 +22,7 @@ import {
 import {
   createOpenRun,
   Execution,
+  type OpenRun,
   type OperationEvent,
   type OperationsParts,
 } from '../graphql/request/run.ts';
@@ -35,14 +36,15 @@ import { createObservationClient } from '../observations/client.ts';
 import { createObservationEntries, createRefusedNames } from '../observations/entries.ts';
 import { createHeldNames, createTickersLearned, notingNames } from '../observations/loaders/loaders.ts';
 import { createLearned } from '../observations/planner/learned.ts';
-import type { Subgraph } from '../plugins/federation/subgraph.ts';
+import type { PrefixedNames, Subgraph } from '../plugins/federation/subgraph.ts';
 import type { Issued } from '../plugins/issued-keys/exchange.ts';
 import type { LiveParts } from '../plugins/subscriptions/inbox.ts';
 import type { Attempt } from '../service/attempt.ts';
 import type { Endpoint } from '../service/call.ts';
 import { createUpstream } from '../service/client.ts';
 import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
-import { openPlugins, type Plugin, type PluginDefinition, type PluginHost } from './plugin.ts';
+import { openPlugins } from './opened-plugins.ts';
+import type { Plugin, PluginDefinition, PluginHost } from './plugin.ts';
 
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 
@@ -89,7 +91,7 @@ export async function createGateway(parts: GatewayParts) {
     parts.opened ?? (await openSchema(config.extraRoutes, subgraph, config.subscriptions));
   const held = await openHeld(parts, clocks);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
-  const service = openService(parts, held, optionalEndpoints, plugins);
+  const service = openService(parts, held, optionalEndpoints, plugins.all);
   const names = subgraph?.names(schema) ?? null;
   const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
@@ -117,17 +119,10 @@ export async function createGateway(parts: GatewayParts) {
   const { answers, operations, plainRequests } = kept;
   const running = await openRunning(openRun, { ...stage, ...kept });
   const answered = answers.answering(running.run, (next) => admission.admitting(next));
-  const openLive = async () => {
-    const { openSubscriptions } = await import('../plugins/subscriptions/subscriptions.ts');
-    const subscriptions = openSubscriptions({ ...stage, openRun, admission, feedParts });
-    const entrance = entranceOf(callerOf, issued);
-    if (names === null) return { ...entrance, subscriptions };
-    const { prefixedSubscriptions } = await import('../plugins/federation/prefixed.ts');
-    return { ...entrance, subscriptions: prefixedSubscriptions(subscriptions, names, config.maxTokens) };
-  };
-  const live = config.subscriptions ? await openLive() : null;
-  const kernel = { config, schema, persisted, callerOf };
-  const handle = plugins.reduceRight((next, plugin) => plugin.operation?.(next, kernel) ?? next, answered);
+  const liveMeans = { ...stage, openRun, admission, feedParts };
+  const live = config.subscriptions ? await openLive(liveMeans, entranceOf(callerOf, issued), names) : null;
+  const kernel = { config, schema, persisted, callerOf, api: plugins.api.bind(plugins) };
+  const handle = plugins.operation(answered, kernel);
   let sdl: string | undefined;
 
   const handleOwn = await received(handle, stage, {
@@ -137,7 +132,13 @@ export async function createGateway(parts: GatewayParts) {
     ledger: service.upstream.ledger,
   });
 
-  const handleAll = plugins.reduceRight((next, plugin) => plugin.request?.(next, kernel) ?? next, handleOwn);
+  const handleAll = plugins.request(handleOwn, kernel);
+  const composed = {
+    ...kernel,
+    /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
+    handle: issued === null ? handleAll : (request: GatewayRequest) => issued.handle(request, handleAll),
+  };
+  await plugins.start(composed);
 
   return {
     /** The subgraph SDL. */
@@ -155,8 +156,7 @@ export async function createGateway(parts: GatewayParts) {
     get listed() {
       return persisted.listed;
     },
-    /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
-    handle: issued === null ? handleAll : (request: GatewayRequest) => issued.handle(request, handleAll),
+    handle: composed.handle,
     plugins,
     /** The keys that this gateway has issued; null if it issues none. */
     issued,
@@ -177,25 +177,21 @@ export async function createGateway(parts: GatewayParts) {
     live,
     /** The operations under way and waiting now: always the same object. */
     load: admission.load,
-    /** The state of caches, plans and circuits, for metrics. */
-    state: {
-      /** Hits and misses among held entries: always the same object. */
-      lookups,
-      /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
-      recentLimits: (most: number) => service.upstream.ledger.recentLimits(tenants.known(), most),
-      openCircuits: () => service.upstream.gate.open(),
-    },
+    state: stateOf(held, service),
     shrink(share: number) {
       for (const held of [store, answers, operations]) held?.shrink(share);
     },
+    /** Has those leave who wait for news: operations are still answered. */
+    beforeStop: () => plugins.beforeStop(),
     /** Waits for operations in flight, then closes upstream connections. */
     async stop() {
       persisted.stop();
+      await plugins.beforeStop();
       live?.subscriptions.stop();
       await running.stop();
       await service.upstream.close();
+      await plugins.close();
       await issued?.close();
-      for (const plugin of plugins) await plugin.close?.();
       await store?.close();
     },
   };
@@ -267,6 +263,18 @@ async function openIssuedKeys({
   return openIssued({ config, schema, persisted, now, onFault });
 }
 
+async function openLive(
+  means: OperationsParts & { openRun: OpenRun; admission: Admission; feedParts: LiveParts },
+  entrance: ReturnType<typeof entranceOf>,
+  names: PrefixedNames | null,
+) {
+  const { openSubscriptions } = await import('../plugins/subscriptions/subscriptions.ts');
+  const subscriptions = openSubscriptions(means);
+  if (names === null) return { ...entrance, subscriptions };
+  const { prefixedSubscriptions } = await import('../plugins/federation/prefixed.ts');
+  return { ...entrance, subscriptions: prefixedSubscriptions(subscriptions, names, means.config.maxTokens) };
+}
+
 /** Opens the way in of subscriptions. */
 function entranceOf(callerOf: CallerOf, issued: Issued | null) {
   return {
@@ -287,6 +295,17 @@ function notingOperations({ operation }: Observer): OperationsParts['onOperation
   return (event, { note }) => {
     operation(event);
     note?.(event);
+  };
+}
+
+/** The state of caches, plans and circuits, for metrics. */
+function stateOf({ lookups, tenants }: Holdings, { upstream }: ReturnType<typeof openService>) {
+  return {
+    /** Hits and misses among held entries: always the same object. */
+    lookups,
+    /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
+    recentLimits: (most: number) => upstream.ledger.recentLimits(tenants.known(), most),
+    openCircuits: () => upstream.gate.open(),
   };
 }
 

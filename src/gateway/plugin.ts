@@ -3,6 +3,8 @@
  * and tests hand in a list ({@link PluginDefinition}), whose order is that of the stages, the outermost first.
  * A plugin that its settings switch off is not opened, and nothing of it is loaded but its definition.
  */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
@@ -57,8 +59,20 @@ export interface Plugin {
    * @returns null if it doesn't care for this one
    */
   attempt?(call: Call, sending: Pick<Sending, 'trace'>): AttemptWatcher | null;
+  /** Called once all plugins are composed, before the first request and before routes are added. */
+  start?(gateway: ComposedGateway): PromiseOrValue<void>;
+  /** Looked at when metrics are read. */
+  readonly metrics?: readonly PluginMetric[];
+  /**
+   * Called as soon as the gateway takes no new operations: has those who wait for news leave. Answers under way are
+   * still served, and calls can still be sent.
+   * @returns a promise that settles once all have heard it
+   */
+  beforeStop?(): PromiseOrValue<unknown>;
   /** Ends what it has open, when all operations are over and connections to the service are closed. */
-  close?(): PromiseOrValue<void>;
+  close?(): PromiseOrValue<unknown>;
+  /** What it offers to other plugins, which ask for it by its name ({@link Kernel.api}). */
+  api?(): unknown;
   /** What it adds to the server of HTTP; left out by a plugin that serves none, and unused by `handle` of the library. */
   readonly http?: PluginHttp;
 }
@@ -70,7 +84,35 @@ export interface PluginHttp {
    * Looks at each request for `/graphql` before the gateway reads it.
    * @returns true if it has answered
    */
-  graphql?(request: FastifyRequest, reply: FastifyReply): boolean;
+  graphql?(request: FastifyRequest, reply: FastifyReply): PromiseOrValue<boolean>;
+  /** Takes connections that clients upgrade, by the protocol in lower case, such as `websocket`. */
+  readonly upgrades?: Readonly<Record<string, Upgrade>>;
+  /** Methods beside those of GraphQL that pages of other origins may use. */
+  readonly corsMethods?: readonly string[];
+  /** Adds routes for operators, where those of health and metrics are: on `ADMIN_PORT`, and nowhere if there is none. */
+  operators?(app: FastifyInstance): PromiseOrValue<void>;
+  /** Tells models of it in `/llms.txt`, which is there if any plugin does. */
+  readonly models?: ModelsSection;
+}
+
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** A way to ask beside GraphQL, and what can be asked for by it. */
+export interface ModelsSection {
+  /** One line, with the address. */
+  readonly way: string;
+  readonly heading: string;
+  things(): Promise<readonly { readonly name: string; readonly words: string }[]>;
+}
+
+/** One metric, by the names of Prometheus. */
+export interface PluginMetric {
+  readonly kind: 'counter' | 'gauge';
+  readonly name: string;
+  readonly help: string;
+  /** Names of labels. */
+  readonly labels: readonly string[];
+  values(): Iterable<{ readonly labels?: Readonly<Record<string, string>>; readonly value: number }>;
 }
 
 /** What stages of a plugin may use of the gateway. */
@@ -81,6 +123,17 @@ export interface Kernel {
   readonly persisted: PersistedTexts;
   /** Tells who asks, and by which key of the service. */
   readonly callerOf: CallerOf;
+  /**
+   * Returns what the plugin of a name offers to others; null if there is none, or it is off. The caller names the shape
+   * that it needs, so that either can be there without the other.
+   */
+  api<Shape>(plugin: string): Shape | null;
+}
+
+/** The gateway with all of its stages, for plugins that have ways in of their own. */
+export interface ComposedGateway extends Kernel {
+  /** Answers a request as `/graphql` does: by the stages of all plugins. */
+  readonly handle: HandleRequest;
 }
 
 /** What routes of a plugin may use. */
@@ -105,16 +158,4 @@ export function definePlugin<const Shape extends z.ZodRawShape>(
   definition: PluginDefinition<Shape>,
 ): PluginDefinition<Shape> {
   return definition;
-}
-
-/** Opens the plugins that their settings switch on, in the order of the list. */
-export async function openPlugins(
-  definitions: readonly PluginDefinition[],
-  host: PluginHost,
-): Promise<readonly Plugin[]> {
-  const { plugins } = host.config;
-  const opened = await Promise.all(
-    definitions.map((definition) => definition.open(plugins[definition.name] as never, host)),
-  );
-  return opened.filter((plugin) => plugin !== null);
 }

@@ -26,6 +26,7 @@ import {
   WrittenBody,
 } from '../graphql/request/messages.ts';
 import type { LiveTransport } from '../plugins/subscriptions/transports.ts';
+import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
 import { type AnswerSending, flat, headFault, hijacked } from './http.ts';
@@ -90,14 +91,36 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
   }
 
+  const all = [...lookers];
+  if (stream !== null)
+    all.push((request, reply) => {
+      // Routers subscribe at the address of all their other requests.
+      const isStreamed = stream.isFor(request);
+      if (isStreamed === false) return false;
+      return isStreamed.then(async (is) => {
+        if (is) await stream.answer(request, reply);
+        return is;
+      });
+    });
+
+  /** Tells if a plugin has answered: at once, unless one takes its time to look. */
+  function isTaken(request: FastifyRequest, reply: FastifyReply, from = 0): PromiseOrValue<boolean> {
+    for (const [i, look] of all.entries()) {
+      const taken = i < from ? false : look(request, reply);
+      if (taken === true) return true;
+      if (taken !== false) return taken.then((is) => is || isTaken(request, reply, i + 1));
+    }
+    return false;
+  }
+
   app.all('/graphql', (request, reply) => {
-    if (lookers.some((look) => look(request, reply))) return;
-    // Routers subscribe at the address of all their other requests.
-    const isStreamed = stream?.isFor(request) ?? false;
-    if (isStreamed === false) answerWhole(request, reply);
-    else
-      isStreamed
-        .then((is) => (is ? stream?.answer(request, reply) : answerWhole(request, reply)))
+    const taken = isTaken(request, reply);
+    if (taken === false) answerWhole(request, reply);
+    else if (taken !== true)
+      taken
+        .then((is) => {
+          if (!is) answerWhole(request, reply);
+        })
         .catch((error: unknown) => reply.send(error));
   });
 }

@@ -113,8 +113,8 @@ export async function createGateway({
         isLive: false,
         publicDocuments: () => [],
       };
-      for (const { http } of gateway.plugins)
-        await app.register(async (scope) => http?.routes?.(scope, host));
+      for (const http of gateway.plugins.http)
+        await app.register(async (scope) => http.routes?.(scope, host));
     },
     async handle({ method, headers, search, body, signal, requestId, address }) {
       return gateway.handle({

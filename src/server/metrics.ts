@@ -212,10 +212,20 @@ const MAX_KEYS = 20;
 const DIGEST_LENGTH = 8;
 
 type Usage = NonNullable<Gateway['issued']>['usage'];
-type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state' | 'trusted' | 'issued'>;
+type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state' | 'trusted' | 'issued' | 'plugins'>;
 
 /** Shows state that the gateway has anyway; it is looked at only when metrics are read. */
-function watchGateway({ load, live, state, issued }: WatchedGateway, metrics: OwnMetrics): void {
+function watchGateway({ load, live, state, issued, plugins }: WatchedGateway, metrics: OwnMetrics): void {
+  for (const { kind, name, help, labels, values } of plugins.all.flatMap(({ metrics = [] }) => metrics)) {
+    if (kind === 'gauge')
+      metrics.gauge(name, help, [...labels], (gauge) => {
+        for (const { labels = {}, value } of values()) gauge.set(labels, value);
+      });
+    else
+      metrics.counter(name, help, [...labels], (counter) => {
+        for (const { labels = {}, value } of values()) counter.inc(labels, value);
+      });
+  }
   metrics.gauge(
     'country_graph_operations_under_way',
     'Operations that have begun and are not over.',

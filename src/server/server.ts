@@ -9,11 +9,12 @@ import type { Config } from '../config/config.ts';
 import { waitingBounds } from '../config/memory-budget.ts';
 import { isAmong, patternOf } from '../config/origins.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { HttpHost } from '../gateway/plugin.ts';
+import type { HttpHost, ModelsSection, PluginHttp, Upgrade } from '../gateway/plugin.ts';
 import { METHODS } from '../graphql/request/messages.ts';
 import { printClientSdl } from '../graphql/schema/schema.ts';
 import type { PublicDocument } from '../plugins/public-pages/public-documents.ts';
 import type { LiveTransport } from '../plugins/subscriptions/transports.ts';
+import { within } from '../shared/async/within.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
 import { graphqlRoute, refuse } from './graphql-route.ts';
 import { createOutgoing, type Outgoing, requestIdOf, taggedText, trusting, unlessLeft } from './http.ts';
@@ -72,6 +73,8 @@ function withoutSchemas(): never {
 
 export function createServer(parts: ServerParts) {
   const { config, gateway, metrics, log, demoKeys } = parts;
+  const ofPlugins = gateway.plugins.http;
+  const upgrades = new Map(ofPlugins.flatMap(({ upgrades = {} }) => Object.entries(upgrades)));
   const app = fastify({
     bodyLimit: config.maxBodyBytes,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -79,12 +82,16 @@ export function createServer(parts: ServerParts) {
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       ...(config.subscriptions ? { shouldUpgradeCallback: isWebSocket } : {}),
+      ...(upgrades.size === 0
+        ? {}
+        : { shouldUpgradeCallback: (request: IncomingMessage) => upgrades.has(protocolOf(request)) }),
     },
     genReqId: (request) => requestIdOf(request),
     ...(config.trustedProxies.length === 0 ? {} : { trustProxy: trusting(config.trustedProxies) }),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
   app.server.prependListener('clientError', tellOfCase);
+  if (upgrades.size > 0) takeUpgrades(app, upgrades);
   metrics.watch(gateway);
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
   const open = watchOpenRequests(app);
@@ -100,7 +107,7 @@ export function createServer(parts: ServerParts) {
   });
   writeTogether(app, course, outgoing, problem);
 
-  allowOrigins(app, config, log.note);
+  allowOrigins(app, config, ofPlugins, log.note);
   /** Returns the documents that have addresses of their own, once their route is there. */
   let publicDocuments = (): readonly PublicDocument[] => [];
   const host: HttpHost = {
@@ -113,7 +120,6 @@ export function createServer(parts: ServerParts) {
     isLive: gateway.live !== null,
     publicDocuments: () => publicDocuments(),
   };
-  const ofPlugins = gateway.plugins.flatMap(({ http }) => http ?? []);
   for (const { routes } of ofPlugins) if (routes) app.register(async (scope) => routes(scope, host));
   const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
@@ -131,14 +137,14 @@ export function createServer(parts: ServerParts) {
       const { liveSockets } = await import('../plugins/subscriptions/transports.ts');
       transports.push(liveSockets(app.server, live, config, course, problem));
     });
-  const models: ModelsSection[] = [];
+  const models = ofPlugins.flatMap(({ models = [] }) => models);
   if (config.mcp) {
     const options = { gateway, config, course, problem };
     app.register(async (app) => {
       const listed = await (await import('../plugins/mcp-tools/mcp-route.ts')).mcpRoute(app, options);
       const things = async () =>
         (await listed()).map(({ name, description = '' }) => ({ name: `**${name}**`, words: description }));
-      models.push({ heading: 'Tools', things });
+      models.push({ way: toolsWay(config), heading: 'Tools', things });
     });
   }
   const { issued } = gateway;
@@ -150,10 +156,10 @@ export function createServer(parts: ServerParts) {
       const { addressRoute } = await import('../plugins/public-pages/address-route.ts');
       const { listed, things } = await addressRoute(app, options);
       publicDocuments = listed;
-      models.push({ heading: 'Public documents', things });
+      models.push({ way: DOCUMENTS_WAY, heading: 'Public documents', things });
     });
   }
-  if (config.mcp || file !== undefined) llmsRoute(app, waysOf(config), models);
+  if (config.mcp || file !== undefined || models.length > 0) llmsRoute(app, models);
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
@@ -185,16 +191,32 @@ export function createServer(parts: ServerParts) {
   };
 }
 
-/** Tells models of the ways to ask beside GraphQL. */
-function waysOf({ mcp, mcpKey, publicDocuments }: Config): readonly string[] {
+function toolsWay({ mcpKey }: Config): string {
   const needed =
     mcpKey === undefined
       ? 'Listing tools needs no key; to run one, send the key of the service as `Authorization: Bearer`.'
       : 'No key is needed.';
-  const tools = `- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. ${needed}`;
-  const addresses =
-    '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.';
-  return [...(mcp ? [tools] : []), ...(publicDocuments === undefined ? [] : [addresses])];
+  return `- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. ${needed}`;
+}
+
+const DOCUMENTS_WAY =
+  '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.';
+
+/** Returns the protocol that a client wants to go on with, in lower case; empty if it wants none. */
+function protocolOf({ headers }: IncomingMessage): string {
+  return headers.upgrade?.toLowerCase() ?? '';
+}
+
+/**
+ * Hands on connections that clients upgrade. Other upgrades that they offer, such as that to HTTP/2, are answered as if
+ * they had not: but older versions of Node don't ask which, and these can't be answered any more.
+ */
+function takeUpgrades(app: FastifyInstance, upgrades: ReadonlyMap<string, Upgrade>): void {
+  app.server.on('upgrade', (request, socket, head) => {
+    const take = upgrades.get(protocolOf(request));
+    if (take !== undefined) take(request, socket, head);
+    else socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  });
 }
 
 /**
@@ -260,6 +282,7 @@ function writeTogether(
 function allowOrigins(
   app: FastifyInstance,
   { corsOrigins: origins, subscriptions }: Config,
+  ofPlugins: readonly PluginHttp[],
   note: Log['note'],
 ): void {
   let toldAtMs = Number.NEGATIVE_INFINITY;
@@ -281,7 +304,11 @@ function allowOrigins(
   app.register(cors, {
     origin: origins.map(patternOf),
     // The others are for streams of several subscriptions.
-    methods: [...METHODS.keys(), ...(subscriptions ? ['PUT', 'DELETE'] : [])],
+    methods: [
+      ...METHODS.keys(),
+      ...(subscriptions ? ['PUT', 'DELETE'] : []),
+      ...ofPlugins.flatMap(({ corsMethods = [] }) => corsMethods),
+    ],
     // There is no list of allowed headers: a preflight may ask for any, since clients and tracing libraries have
     // headers of their own. The list of origins counts, and no page sends a key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,
@@ -334,7 +361,7 @@ const BOUNDS = {
 
 /** Makes a server for health, metrics and issued keys. It answers until the program ends, through a drain too. */
 function createAdminServer(
-  { metrics, gateway: { issued }, config: { operatorKey } }: ServerParts,
+  { metrics, gateway: { issued, plugins }, config: { operatorKey } }: ServerParts,
   course: Course,
 ) {
   const app = fastify({ ...BOUNDS, forceCloseConnections: true });
@@ -345,6 +372,7 @@ function createAdminServer(
       (await import('../plugins/issued-keys/admin-route.ts')).adminRoutes(app, options),
     );
   }
+  for (const { operators } of plugins.http) if (operators) app.register(async (scope) => operators(scope));
   app.setNotFoundHandler(notFound);
   return {
     listen: (host: string, port: number) => listenAt(app, host, port),
@@ -427,7 +455,8 @@ async function drain(
   // answered, or told 503, and stop watching for slow senders.
   const closed = Promise.withResolvers<void>();
   const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
-  const endSubscriptions = () => Promise.all(transports.map((transport) => transport.end()));
+  const endSubscriptions = () =>
+    Promise.all([gateway.beforeStop(), ...transports.map((transport) => transport.end())]);
   if (isReplaced) {
     stopListening();
     admin?.stopListening();
@@ -448,13 +477,6 @@ async function drain(
   for (const transport of transports) transport.cut();
   await within(STOP_TIMEOUT_MS, Promise.all([app.close(), admin?.close()]).then(gateway.stop));
   return cut;
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
-  const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});
-  await Promise.race([work, limit]);
-  over.abort();
 }
 
 /** Milliseconds that the first of several writes waits for the others, at the most. */
@@ -485,12 +507,6 @@ export class WriteQueue {
   };
 }
 
-/** Things that can be asked for, a line each. */
-interface ModelsSection {
-  readonly heading: string;
-  readonly things: () => Promise<readonly { readonly name: string; readonly words: string }[]>;
-}
-
 /** Seconds for which others may keep the text: prices and documents change. */
 const KEPT_SECONDS = 60;
 
@@ -502,9 +518,8 @@ const GRAPHQL = [
 /**
  * Serves `/llms.txt`: a text that tells a model of this gateway before it asks, with addresses as they are seen from that
  * one.
- * @param ways ways to ask beside GraphQL, a line each
  */
-function llmsRoute(app: FastifyInstance, ways: readonly string[], sections: readonly ModelsSection[]): void {
+function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection[]): void {
   app.get('/llms.txt', async (_request, reply) => {
     reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${KEPT_SECONDS}`);
     const told: string[] = [];
@@ -518,7 +533,7 @@ function llmsRoute(app: FastifyInstance, ways: readonly string[], sections: read
       '# Country Graph',
       '> A GraphQL gateway over a metered service of figures about African countries: each answer tells what it has cost in calls.',
       '## Ways to ask',
-      [...ways, ...GRAPHQL].join('\n'),
+      [...sections.map(({ way }) => way), ...GRAPHQL].join('\n'),
       ...told,
     ].join('\n\n')}\n`;
   });

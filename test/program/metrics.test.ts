@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { OpenedPlugins } from '../../src/gateway/opened-plugins.ts';
 import { createMetrics, createSummedMetrics } from '../../src/server/metrics.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
@@ -22,6 +23,7 @@ function seriesOf(text: string, name: string): Record<string, number> {
 const WATCHED = {
   trusted: null,
   issued: null,
+  plugins: new OpenedPlugins(new Map()),
   live: null,
   load: {
     underWay: 2,

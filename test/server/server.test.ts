@@ -42,6 +42,7 @@ async function open(
     },
     state: { lookups: openLookups(), recentLimits: () => [], openCircuits: () => [] },
     shrink() {},
+    beforeStop: async () => {},
     stop: async () => void stopped.push('gateway'),
   };
   const metrics = createMetrics();

@@ -1,5 +1,6 @@
 import { readConfig } from '../../src/config/config.ts';
-import { openPlugins, type PluginDefinition } from '../../src/gateway/plugin.ts';
+import { openPlugins } from '../../src/gateway/opened-plugins.ts';
+import type { PluginDefinition } from '../../src/gateway/plugin.ts';
 
 /** Opens plugins without a gateway around them. */
 export function openAlone(definitions: readonly PluginDefinition[], env: Readonly<Record<string, string>>) {

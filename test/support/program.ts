@@ -1,8 +1,9 @@
 import type { StoreOutage } from '../../src/cache/outage.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway, openSchema } from '../../src/gateway/gateway.ts';
+import type { PluginDefinition } from '../../src/gateway/plugin.ts';
 import type { OperationEvent } from '../../src/graphql/request/run.ts';
-import { plugins } from '../../src/plugins.ts';
+import { plugins as shipped } from '../../src/plugins.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
@@ -50,6 +51,8 @@ export interface ProgramOptions {
   readonly clock?: Omit<Clock, 'after'> & Partial<Clock>;
   /** Another service than the sandbox. */
   readonly upstreamUrl?: string;
+  /** Plugins of the test's own, behind those of the program. */
+  readonly plugins?: readonly PluginDefinition[];
   /** A schema of the test's own. */
   readonly opened?: Awaited<Opened>;
 }
@@ -72,8 +75,10 @@ export async function openProgram({
   env = {},
   clock,
   upstreamUrl,
+  plugins: others = [],
   opened,
 }: ProgramOptions = {}) {
+  const plugins = [...shipped, ...others];
   const sandbox = createSandbox(options);
   const service = await sandbox.listen();
   const config = readConfig({ PORT: '0', CACHE_URL: 'none', ...env }, plugins);
@@ -169,6 +174,7 @@ export async function openProgram({
       sandbox.log.clear();
       return seen;
     },
+    drain: () => server.drain(),
     async [Symbol.asyncDispose]() {
       await server.drain();
       await sandbox.close();

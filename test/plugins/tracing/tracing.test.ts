@@ -258,7 +258,7 @@ describe('whether traces are sent', () => {
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false],
   ] as const)('with %j: %s', async ([env, expected]) => {
     const opened = await openAlone([tracing], env);
-    expect(opened).toHaveLength(expected ? 1 : 0);
-    for (const plugin of opened) await plugin.close?.();
+    expect(opened.all).toHaveLength(expected ? 1 : 0);
+    await opened.close();
   });
 });

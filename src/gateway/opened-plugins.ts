@@ -1,0 +1,65 @@
+import type { Handle, HandleRequest } from '../graphql/request/messages.ts';
+import { within } from '../shared/async/within.ts';
+import type { ComposedGateway, Kernel, Plugin, PluginDefinition, PluginHost, PluginHttp } from './plugin.ts';
+
+/** Milliseconds that plugins have to let those leave who wait for news. */
+const LEAVING_MS = 2_000;
+
+/** Opens the plugins that their settings switch on. */
+export async function openPlugins(
+  definitions: readonly PluginDefinition[],
+  host: PluginHost,
+): Promise<OpenedPlugins> {
+  const { plugins } = host.config;
+  const opened = await Promise.all(
+    definitions.map(async ({ name, open }) => [name, await open(plugins[name] as never, host)] as const),
+  );
+  return new OpenedPlugins(
+    new Map(opened.flatMap(([name, plugin]) => (plugin === null ? [] : [[name, plugin]]))),
+  );
+}
+
+/** The plugins of one gateway, in the order of their list. */
+export class OpenedPlugins {
+  readonly #byName: ReadonlyMap<string, Plugin>;
+  readonly all: readonly Plugin[];
+  #leaving: Promise<void> | null = null;
+
+  constructor(byName: ReadonlyMap<string, Plugin>) {
+    this.#byName = byName;
+    this.all = [...byName.values()];
+  }
+
+  get http(): readonly PluginHttp[] {
+    return this.all.flatMap(({ http }) => http ?? []);
+  }
+
+  api<Shape>(name: string): Shape | null {
+    return (this.#byName.get(name)?.api?.() as Shape | undefined) ?? null;
+  }
+
+  /** The first of the list is the outermost. */
+  request(next: HandleRequest, kernel: Kernel): HandleRequest {
+    return this.all.reduceRight((inner, plugin) => plugin.request?.(inner, kernel) ?? inner, next);
+  }
+
+  operation(next: Handle, kernel: Kernel): Handle {
+    return this.all.reduceRight((inner, plugin) => plugin.operation?.(inner, kernel) ?? inner, next);
+  }
+
+  async start(gateway: ComposedGateway): Promise<void> {
+    for (const plugin of this.all) await plugin.start?.(gateway);
+  }
+
+  /** Has all who wait for news leave, once: it is the beginning of the end, whoever begins it. */
+  beforeStop(): Promise<void> {
+    const leave = async () => Promise.all(this.all.map((plugin) => plugin.beforeStop?.()));
+    this.#leaving ??= within(LEAVING_MS, leave());
+    return this.#leaving;
+  }
+
+  /** In the reverse of their order, so that each can still use those before it. */
+  async close(): Promise<void> {
+    for (const plugin of this.all.toReversed()) await plugin.close?.();
+  }
+}
