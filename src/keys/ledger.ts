@@ -1,5 +1,5 @@
 import type { CounterSnapshot, Note, SharedCounters, Window } from '../cache/store.ts';
-import { Failure } from '../shared/errors.ts';
+import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 
 const MINUTE_MS = 60_000;
@@ -435,12 +435,6 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       probe(tenant, account);
       return account.departure();
     },
-    /** Puts a call back that has not left after all; counters that can't be reached then count one too many. */
-    putBack(tenant: AccountHolder, departure: Departure): void {
-      const account = accountOf(tenant);
-      if (account.isIn(departure)) account.count(-1);
-      if (departure.isShared) void sharedCounters?.putBack(tenant.digest, departure);
-    },
     /** Learns the calls that other gateways have spent. */
     async refresh(tenant: AccountHolder): Promise<void> {
       const window = accountOf(tenant).window(now());
@@ -448,15 +442,23 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       const account = accountOf(tenant);
       if (snapshot && account.isIn(window)) account.copy(snapshot);
     },
-    accepted(tenant: AccountHolder, departure: Departure): void {
+    /**
+     * Books a call that was taken, and is over. One that has not left is put back; counters that can't be reached then
+     * count one too many. One that the service accepted or refused shows what the plan is.
+     * @returns its error, if any; of a 429, the failure with the plan and the time
+     */
+    book(tenant: AccountHolder, departure: Departure, { left, error }: { left: boolean; error?: unknown }) {
       const account = accountOf(tenant);
-      if (account.accept(departure)) share(tenant, account);
-    },
-    /** Notes that the service answered 429 to a call, and the plan that `detail` tells. */
-    limited(tenant: AccountHolder, detail: string, departure: Departure): Failure {
-      const account = accountOf(tenant);
-      const told = toldLimits(detail);
-      const isMonthSpent = account.limit(told, now(), departure);
+      if (!left) {
+        if (account.isIn(departure)) account.count(-1);
+        if (departure.isShared) void sharedCounters?.putBack(tenant.digest, departure);
+        return error;
+      }
+      if (error === undefined && account.accept(departure)) share(tenant, account);
+      if (!(error instanceof Failure) || error.code !== 'RATE_LIMITED') return error;
+      // The figures stand at the beginning of a text.
+      const detail = excerpt(error.fields.detail ?? '').replace(/\s+/g, ' ');
+      const isMonthSpent = account.limit(toldLimits(detail), now(), departure);
       share(tenant, account);
       return account.refusal(now(), detail, isMonthSpent);
     },

@@ -51,10 +51,6 @@ export class Tenant {
   isForgotten = false;
   /** Calls that the key has spent, and its plan; null before the first. */
   account: Account | null = null;
-  /** Calls that wait or are under way, as the gate keeps them; null before the first. */
-  queue: object | null = null;
-  /** Pauses after refusals and failures, as the gate keeps them; null before the first. */
-  pauses: object | null = null;
   /** Instants of the service's last verdicts, its own or told by others who share the store; 0 for never. */
   acceptedAtMs = 0;
   refusedAtMs = 0;

@@ -1,3 +1,7 @@
+import type { Answer, Call } from './call.ts';
+import type { Sending } from './sending.ts';
+import { faultIn } from './trace.ts';
+
 /** One attempt at one call, as metrics and logs hear of it. */
 export interface Attempt {
   readonly route: string;
@@ -13,4 +17,36 @@ export interface AttemptWatcher {
   onStatus?(status: number): void;
   /** @param fault code of the failure, if there is no answer, or it is of no use */
   onEnd?(fault?: string): void;
+}
+
+/** An attempt that is over. */
+export type Attempted =
+  | { readonly left: true; readonly answer: Answer; readonly error?: undefined }
+  | {
+      /** True if the request was sent: the service counts it, whatever came of it. */
+      readonly left: boolean;
+      readonly answer?: undefined;
+      readonly error: unknown;
+    };
+
+/** Makes attempts; never rejects for a call that fails. */
+export type Transport = (call: Call, sending: Sending) => Promise<Attempted>;
+
+/** Tells watchers of each attempt. */
+export function watchedTransport(
+  next: Transport,
+  watchers: readonly ((call: Call, sending: Sending) => AttemptWatcher | null)[],
+): Transport {
+  if (watchers.length === 0) return next;
+  return async (call, sending) => {
+    const watching = watchers.map((watch) => watch(call, sending)).filter((one) => one !== null);
+    const headers = Object.assign({}, ...watching.map((one) => one.headers), sending.headers);
+    const onStatus = (status: number) => {
+      for (const one of watching) one.onStatus?.(status);
+    };
+    const attempted = await next(call, { ...sending, headers, onStatus });
+    const fault = attempted.error === undefined ? undefined : faultIn(attempted.error);
+    for (const one of watching) one.onEnd?.(fault);
+    return attempted;
+  };
 }

@@ -15,16 +15,17 @@ import type { Clock } from '../shared/async/clock.ts';
 import { type PromiseOrValue, untilAborted } from '../shared/async/turns.ts';
 import { Failure, type FailureCode } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
-import type { Attempt, AttemptWatcher } from './attempt.ts';
+import { type Attempt, watchedTransport } from './attempt.ts';
 import { billStale } from './bill.ts';
 import { PageInstead } from './bodies.ts';
 import { type Answer, type Call, type Endpoint, makeCall, type Send } from './call.ts';
-import { CallGate, rateLimited } from './gate.ts';
+import { CallGate } from './gate.ts';
 import { createHttp, isForgotten, isUnanswered } from './http.ts';
+import { pacedStage } from './pacing.ts';
 import { sharedPayer } from './payer.ts';
 import { checkRight } from './rights.ts';
 import type { Sending } from './sending.ts';
-import { faultIn, tracing } from './trace.ts';
+import { tracing } from './trace.ts';
 
 /**
  * Shares calls in flight: equal calls under one key are sent once. The shared call has a signal of its own and is given
@@ -539,35 +540,11 @@ interface UpstreamParts {
   /** Stages around each call, the outermost first. */
   readonly stages?: readonly ((next: Send) => Send)[];
   /** Hear of each request. */
-  readonly watchers?: Parameters<typeof watchedBy>[1];
+  readonly watchers?: Parameters<typeof watchedTransport>[1];
   /** Routes that the service may lack; left out if all are specified. */
   readonly optionalRoutes?: ReadonlySet<string>;
   /** Counts the hits and misses of lists and other answers among held entries. */
   readonly lookups?: Lookups;
-}
-
-/** Tells watchers of each request, within the ring that bills it. */
-function watchedBy(
-  next: Send,
-  watchers: readonly ((call: Call, sending: Sending) => AttemptWatcher | null)[],
-): Send {
-  if (watchers.length === 0) return next;
-  return async (call, sending) => {
-    const watching = watchers.map((watch) => watch(call, sending)).filter((one) => one !== null);
-    const headers = Object.assign({}, ...watching.map((one) => one.headers), sending.headers);
-    const onStatus = (status: number) => {
-      for (const one of watching) one.onStatus?.(status);
-    };
-    let fault: string | undefined;
-    try {
-      return await next(call, { ...sending, headers, onStatus });
-    } catch (error) {
-      fault = faultIn(error);
-      throw error;
-    } finally {
-      for (const one of watching) one.onEnd?.(fault);
-    }
-  };
 }
 
 /**
@@ -583,9 +560,8 @@ export function createUpstream(parts: UpstreamParts) {
   const outage = createOutage(elapsed);
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
-  const heard = gate.hearing(http.send);
-  const watched = watchedBy(heard, parts.watchers ?? []);
-  const paced = rateLimited(watched, ledger, clock, parts.onAttempt, parts.onMinuteWait);
+  const transport = watchedTransport(gate.hearing(http.transport), parts.watchers ?? []);
+  const paced = pacedStage(transport, ledger, clock, parts.onAttempt, parts.onMinuteWait);
   const patient = retried(gate.stopping(paced), parts.retries, outage);
   const staged = (parts.stages ?? []).reduceRight((next, stage) => stage(next), patient);
   const routes = parts.optionalRoutes ?? new Set();

@@ -13,8 +13,9 @@ import { LRUCache } from 'lru-cache';
 import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, errors, Pool } from 'undici';
 import type { OutgoingProxy } from '../config/config.ts';
 import { Failure } from '../shared/errors.ts';
+import type { Transport } from './attempt.ts';
 import { type Read, ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
-import type { Answer, Call, Send } from './call.ts';
+import type { Answer, Call } from './call.ts';
 import { health } from './endpoints.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
@@ -112,12 +113,21 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     return { status, headers: plain(headers), ...notFound(text, call, sending), receivedAt: steadyNow() };
   }
 
-  const send: Send = (call, sending) =>
-    answered(call, sending).catch((error) => {
-      throw failureIn(error, call);
-    });
+  /** Makes an attempt, and tells if its request has left: nothing else decides that. */
+  const transport: Transport = async (call, sending) => {
+    let left = false;
+    const onLeaving = () => {
+      sending.onLeaving?.();
+      left = true;
+    };
+    try {
+      return { left: true, answer: await answered(call, { ...sending, onLeaving }) };
+    } catch (error) {
+      return { left, error: failureIn(error, call) };
+    }
+  };
 
-  return { send, close: connections.close };
+  return { transport, close: connections.close };
 }
 
 /** The reader of answers that bring nothing, loaded by the first of them. */

@@ -2,21 +2,24 @@ import { Failure } from '../shared/errors.ts';
 import type { Bill } from './bill.ts';
 import { type Purse, Unfunded } from './purse.ts';
 
+/** Room for one request: either charged or released, once. */
+export interface Reservation {
+  /** Bills the request, which leaves now; throws if it must not after all, since nobody waits any more. */
+  readonly charge: () => void;
+  /** Gives the room back, since the request has not left. */
+  readonly release: () => void;
+}
+
 /**
  * Pays for requests that are about to leave. A request is reserved while it waits for its turn, and charged at the
  * instant it leaves, so that the bills of all operations add up to the requests that the service receives.
  */
 export interface Payer {
   /**
-   * Reserves room for one request, which is either charged or released.
    * @throws Failure OPERATION_TOO_EXPENSIVE if one more request would be beyond the operation's limit, Unfunded or
    * another Failure if its budget has no room, DOMException AbortError if nobody waits any more
    */
-  reserve(route: string): {
-    /** Bills the request, which leaves now; throws DOMException AbortError if nobody waits any more: the room is free. */
-    charge(): void;
-    release(): void;
-  };
+  reserve(route: string): Reservation;
   /** Called once a call to the route is about to leave that the operation waits for, whoever pays for it. */
   onLeave?(route: string): void;
 }
@@ -33,18 +36,15 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Pu
     close(): void {
       isClosed = true;
     },
-    reserve(route: string) {
+    reserve(route: string): Reservation {
       if (isClosed) throw nobodyWaits();
       if (bill.calls + reserved >= limit) throw tooExpensive(route, limit);
       const putBack = purse?.take();
       reserved += 1;
       return {
         charge() {
+          if (isClosed) throw nobodyWaits();
           reserved -= 1;
-          if (isClosed) {
-            putBack?.();
-            throw nobodyWaits();
-          }
           bill.calls += 1;
           bill.byRoute[route] = (bill.byRoute[route] ?? 0) + 1;
         },
@@ -63,7 +63,7 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Pu
  * @param waiting the payers that wait at the moment, first come first
  */
 export function sharedPayer(waiting: { values(): Iterable<Payer> }): Payer {
-  function reserve(route: string): ReturnType<Payer['reserve']> {
+  function reserve(route: string): Reservation {
     let refusal: unknown;
     for (const payer of waiting.values()) {
       try {
@@ -78,14 +78,16 @@ export function sharedPayer(waiting: { values(): Iterable<Payer> }): Payer {
 
   return {
     reserve(route) {
-      const reservation = reserve(route);
+      let reserved: Reservation | null = reserve(route);
       for (const payer of waiting.values()) payer.onLeave?.(route);
       return {
         charge() {
-          reservation.release();
-          reserve(route).charge();
+          reserved?.release();
+          reserved = null;
+          reserved = reserve(route);
+          reserved.charge();
         },
-        release: reservation.release,
+        release: () => reserved?.release(),
       };
     },
   };

@@ -4,7 +4,7 @@ import { createOutage, retried } from '../../src/service/client.ts';
 import { Failure, type FailureCode } from '../../src/shared/errors.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
-import { createGate, gateAt, sendingFor, settle } from './sending.ts';
+import { createGate, gateAt, sendingFor, settle, stageOver, transportOf } from './sending.ts';
 
 const DATA: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const LIST: Call = { route: '/v1/countries', isPublic: false, target: '/v1/countries' };
@@ -30,7 +30,7 @@ function open() {
     () => told.nowMs,
     () => START + told.nowMs,
   );
-  const ring = gate.stopping(gate.hearing(send));
+  const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));
   async function ask(call = DATA, key = 'one', times = 1): Promise<number> {
     const before = told.calls;
     for (let i = 0; i < times; i += 1) await ring(call, sendingFor(key)).catch(() => {});
@@ -133,7 +133,7 @@ describe('a circuit', () => {
     const { send, waiting } = createGate();
     let nowMs = 0;
     const gate = gateAt(() => nowMs);
-    const ring = gate.stopping(gate.hearing(send));
+    const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));
     const failing = Promise.allSettled(Array.from({ length: 12 }, () => ring(DATA, sendingFor())));
     await settle();
     for (const { fail } of waiting.splice(0)) fail(new Failure('UPSTREAM_TIMEOUT', 'no'));

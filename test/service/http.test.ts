@@ -7,6 +7,7 @@ import { createHttp } from '../../src/service/http.ts';
 import { payerOf } from '../../src/service/payer.ts';
 import type { Sending } from '../../src/service/sending.ts';
 import { callerOf } from '../support/tenants.ts';
+import { stageOver } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE,NG' };
 const NOW_MS = 1_795_000_000_000;
@@ -31,7 +32,7 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
     requests,
     connections: () => sockets.size,
     send: (call: Call = CALL, further: Partial<Sending> = {}) =>
-      http.send(call, {
+      stageOver(http.transport)(call, {
         caller: callerOf('one', 'Bearer secret'),
         signal: new AbortController().signal,
         bill: openBill(),
@@ -316,9 +317,9 @@ describe('what is a failure', () => {
       payer: payerOf(openBill()),
       waitDeadlineMs: 0,
     };
-    await expect(http.send(CALL, { ...sending, signal: new AbortController().signal })).rejects.toMatchObject(
-      { code: 'UPSTREAM_UNAVAILABLE' },
-    );
+    await expect(
+      stageOver(http.transport)(CALL, { ...sending, signal: new AbortController().signal }),
+    ).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     await http.close();
   });
 

@@ -4,11 +4,12 @@ import { createLedger } from '../../src/keys/ledger.ts';
 import { Tenants } from '../../src/keys/tenant.ts';
 import { createTenantCache } from '../../src/keys/tenant-cache.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { CallGate, rateLimited } from '../../src/service/gate.ts';
+import { CallGate } from '../../src/service/gate.ts';
+import { pacedStage } from '../../src/service/pacing.ts';
 import { Failure, type FailureCode } from '../../src/shared/errors.ts';
 import { openProgram } from '../support/program.ts';
 import { callerOf, tenantOf } from '../support/tenants.ts';
-import { createGate, gateAt, sendingFor, settle } from './sending.ts';
+import { createGate, gateAt, sendingFor, settle, stageOver, transportOf } from './sending.ts';
 
 const DATA: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const LIST: Call = { route: '/v1/countries', isPublic: false, target: '/v1/countries' };
@@ -17,9 +18,9 @@ const refusal = (code: FailureCode = 'UNAUTHENTICATED') =>
   new Failure(code, 'no', { route: '/v1/data', detail: 'Not authenticated' });
 
 /** The rings, with others that may stand between them. */
-function around(next: Send, now: () => number, between = (inner: Send): Send => inner): Send {
+function around(next: Send, now: () => number, between = stageOver): Send {
   const gate = gateAt(now);
-  return gate.stopping(between(gate.hearing(next)));
+  return gate.stopping(between(gate.hearing(transportOf(next))));
 }
 
 /** The rings over a service that answers with the failure in `says`, at a time that the test moves. */
@@ -90,7 +91,7 @@ describe('after a 401', () => {
       () => 0,
     );
     const { send, waiting } = createGate();
-    const ring = gate.stopping(gate.hearing(send));
+    const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));
     const first = ring(DATA, sendingFor());
     waiting[0]?.fail(refusal());
     await settle();
@@ -110,7 +111,7 @@ describe('after a 401', () => {
     const cache = createTenantCache({ store, tenants, authTtlMs: 60_000, holdMs: 60_000 });
     const gate = new CallGate(tenants, cache, now, now);
     const { send, waiting } = createGate();
-    const ring = gate.stopping(gate.hearing(send));
+    const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));
     const caller = { ...callerOf('one'), tenant };
     const [first, second] = [
       ring(DATA, sendingFor('one', { caller })),
@@ -251,7 +252,7 @@ describe('calls that are under way together', () => {
     const { send, waiting } = createGate();
     const clock = { now: () => 0, sleep: async () => {} };
     const ledger = createLedger(clock.now);
-    const ring = around(send, clock.now, (inner) => rateLimited(inner, ledger, clock, () => {}));
+    const ring = around(send, clock.now, (inner) => pacedStage(inner, ledger, clock, () => {}));
     const sending = sendingFor();
     const calls = Array.from({ length: 40 }, (_, i) => ring({ ...DATA, target: `${i}` }, sending));
     const all = Promise.allSettled(calls);

@@ -3,12 +3,13 @@ import { createLedger } from '../../src/keys/ledger.ts';
 import { openBill } from '../../src/service/bill.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { coalesced, createOutage, retried } from '../../src/service/client.ts';
-import { CallGate, rateLimited } from '../../src/service/gate.ts';
+import { CallGate } from '../../src/service/gate.ts';
+import { pacedStage } from '../../src/service/pacing.ts';
 import { payerOf } from '../../src/service/payer.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { threadMs } from '../support/thread-ms.ts';
-import { createGate, sendingFor, settle } from './sending.ts';
+import { createGate, sendingFor, settle, transportOf } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
@@ -191,7 +192,7 @@ describe('retried', () => {
   });
 });
 
-describe('rateLimited', () => {
+describe('pacedStage', () => {
   const START = Date.parse('2026-11-21T10:00:30Z');
   const NEXT_MINUTE = Date.parse('2026-11-21T10:01:00Z');
   const LIMITED = new Failure('RATE_LIMITED', 'no', {
@@ -202,7 +203,7 @@ describe('rateLimited', () => {
     const clock = createHeldClock(startMs);
     const ledger = createLedger(clock.now);
     const outcomes: string[] = [];
-    const ring = rateLimited(next, ledger, clock, ({ outcome }) => outcomes.push(outcome));
+    const ring = pacedStage(transportOf(next), ledger, clock, ({ outcome }) => outcomes.push(outcome));
     return { clock, ledger, outcomes, ring };
   }
 
@@ -239,12 +240,9 @@ describe('rateLimited', () => {
   it('counts no call that is kept back as it is about to leave', async () => {
     const bill = openBill();
     const payer = payerOf(bill);
-    const { ring, ledger } = open(async (_, { onLeaving }) => {
-      payer.close();
-      onLeaving?.();
-      return ANSWER;
-    });
-    await expect(ring(CALL, sendingFor('one', { bill, payer }))).rejects.toThrow('Nobody waits');
+    const { ring, ledger } = open(async () => ANSWER);
+    const sending = sendingFor('one', { bill, payer, beforeLeaving: () => payer.close() });
+    await expect(ring(CALL, sending)).rejects.toThrow('Nobody waits');
     expect([bill.calls, ledger.quota(tenantOf('one')).callsThisMinute]).toEqual([0, 0]);
   });
 
@@ -495,9 +493,7 @@ describe('the gate', () => {
       () => 0,
       () => 0,
     );
-    await gate
-      .hearing(next)(call, sendingFor())
-      .catch(() => {});
+    await gate.hearing(transportOf(next))(call, sendingFor());
     return heard;
   }
 

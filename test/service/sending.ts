@@ -1,4 +1,5 @@
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
+import type { Transport } from '../../src/service/attempt.ts';
 import { openBill } from '../../src/service/bill.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { CallGate } from '../../src/service/gate.ts';
@@ -24,6 +25,29 @@ export interface Departed {
   readonly sending: Sending;
   readonly land: (answer: Answer) => void;
   readonly fail: (error: unknown) => void;
+}
+
+/** A transport whose requests leave at once, and are answered as a stage would answer them. */
+export function transportOf(send: Send): Transport {
+  return async (call, sending) => {
+    let left = false;
+    try {
+      sending.onLeaving?.();
+      left = true;
+      return { left, answer: await send(call, sending) };
+    } catch (error) {
+      return { left, error };
+    }
+  };
+}
+
+/** A stage that sends by a transport, and nothing else. */
+export function stageOver(transport: Transport): Send {
+  return async (call, sending) => {
+    const { answer, error } = await transport(call, sending);
+    if (answer === undefined) throw error;
+    return answer;
+  };
 }
 
 /** A next ring that answers when it is told to. */

@@ -9,6 +9,7 @@ import type { HubLink, SharedCounters } from '../../src/cache/store.ts';
 import { openStore } from '../../src/cache/store.ts';
 import { createLedger, type Ledger } from '../../src/keys/ledger.ts';
 import { Tenants } from '../../src/keys/tenant.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
@@ -67,11 +68,14 @@ function ledgerOver(now: () => number, counters: SharedCounters | null | undefin
       if (departure !== null) departures.set(key, departure);
       return departure !== null;
     },
-    putBack: (key: string) => ledger.putBack(tenants.named(key), departureOf(key)),
-    accepted: (key: string) => ledger.accepted(tenants.named(key), departureOf(key)),
+    putBack: (key: string) => ledger.book(tenants.named(key), departureOf(key), { left: false }),
+    accepted: (key: string) => ledger.book(tenants.named(key), departureOf(key), { left: true }),
     quota: (key: string) => ledger.quota(tenants.named(key)),
     refresh: (key: string) => ledger.refresh(tenants.named(key)),
-    limited: (key: string, detail: string) => ledger.limited(tenants.named(key), detail, departureOf(key)),
+    limited(key: string, detail: string) {
+      const error = new Failure('RATE_LIMITED', 'no', { detail });
+      return ledger.book(tenants.named(key), departureOf(key), { left: true, error });
+    },
     refusal: (key: string) => ledger.refusal(tenants.named(key)),
     opensAtMs: (key: string) => ledger.opensAtMs(tenants.named(key)),
   };

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createLedger, type Ledger } from '../../src/keys/ledger.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { tenantOf } from '../support/tenants.ts';
 
 /** Has the service refuse a call. */
 async function limit(ledger: Ledger, detail: string): Promise<void> {
   const departure = await ledger.take(tenantOf('one'));
-  if (departure !== null) ledger.limited(tenantOf('one'), detail, departure);
+  const error = new Failure('RATE_LIMITED', 'no', { detail });
+  if (departure !== null) ledger.book(tenantOf('one'), departure, { left: true, error });
 }
 
 describe('the text of a 429 tells the limits that it names', () => {
