@@ -482,10 +482,12 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     hasPlenty: (tenant: AccountHolder) => accountOf(tenant).hasPlenty(),
     /**
      * Returns true if a call that may be for nothing may be sent, to save a round trip: if one more makes no difference; or
-     * if no other operation of the key waits to share it, unless it may be the last of the minute.
+     * if no other operation of the key waits to share it, unless it may be the last of the minute. None leaves beside the
+     * call that finds out if the service takes a doubtful key.
      */
-    mayGuess(tenant: AccountHolder & { readonly operations: number }): boolean {
+    mayGuess(tenant: AccountHolder & { readonly operations: number; readonly isDoubtful: boolean }): boolean {
       const account = accountOf(tenant);
+      if (tenant.isDoubtful) return false;
       return account.hasPlenty() || (tenant.operations <= 1 && account.hasRoomForGuess());
     },
   };

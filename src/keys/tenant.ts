@@ -8,6 +8,8 @@ import type { Account } from './ledger.ts';
 interface TenantTable {
   /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly now: () => number;
+  /** Instant at which the service last refused any key. */
+  refusedAtMs: number;
   /** Notes that the service has answered for the tenant's key. */
   prove(tenant: Tenant): void;
 }
@@ -33,6 +35,9 @@ export interface Traffic {
 
 /** Milliseconds that a key counts as proven after the service's last answer: it gives room, and no data. */
 const PROVEN_MS = 60 * 60_000;
+
+/** Milliseconds after a refusal of any key for which the service may well refuse others that it has never accepted. */
+const DOUBTFUL_MS = 60_000;
 
 /** The holder of one key, and all that this process knows of it. Each request finds its tenant once. */
 export class Tenant {
@@ -88,6 +93,11 @@ export class Tenant {
     return this.#provenUntilMs > 0 && this.#table.now() <= this.#provenUntilMs;
   }
 
+  /** True if the service may well refuse the key: it has not accepted it lately, and has just refused one. */
+  get isDoubtful(): boolean {
+    return !this.isProven && this.#table.now() - this.#table.refusedAtMs < DOUBTFUL_MS;
+  }
+
   /** Begins a new generation. */
   renew(): void {
     generations += 1;
@@ -103,6 +113,7 @@ export class Tenant {
   /** Notes that the service has refused the key. */
   refuse(): void {
     this.#provenUntilMs = 0;
+    this.#table.refusedAtMs = this.#table.now();
   }
 
   /** Notes that the service has answered for the key. */
@@ -114,6 +125,7 @@ export class Tenant {
 /** The table of a tenant that stands in none. */
 const LONE: TenantTable = {
   now: Date.now,
+  refusedAtMs: Number.NEGATIVE_INFINITY,
   prove(tenant) {
     tenant.isKnown = true;
   },
@@ -176,6 +188,7 @@ class Remembered {
  */
 export class Tenants implements TenantTable {
   readonly now: () => number;
+  refusedAtMs = Number.NEGATIVE_INFINITY;
   readonly #digest: (authorization: string) => string;
   readonly #known = new Remembered(MOST.known);
   readonly #others = new Remembered(MOST.others);

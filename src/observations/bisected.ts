@@ -15,6 +15,7 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
+import { WrongGuess } from './entries.ts';
 import { demandFor, type Pair, pairsOf, type Rectangle } from './planner/demand.ts';
 import type { Dimension, Learned } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
@@ -39,6 +40,10 @@ interface Search extends RepairMeans {
 export const bisected: Repair['refused'] = async (task, refusal, sending, means) => {
   const search: Search = { ...means, sending };
   const { learned } = means;
+  if (sending.isGuess && !namesMetric(refusal, task, learned)) {
+    settleAs(task, task.pairs, new WrongGuess());
+    return NOT_WHOLE;
+  }
   if (task.years !== null && !mayGoBy(refusal, task, learned))
     return task.replan(task.pairs, inWhole(task.pairs, means));
   if (task.search.isRefusedWithYears && refusal.outcome instanceof Error) {
@@ -57,6 +62,12 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   }
   return fetched;
 };
+
+/** True if the service's words refuse metrics, and no country. */
+function namesMetric({ detail }: Refusal, { rectangle }: Task, learned: Learned): boolean {
+  const named = namedIn(detail, rectangle, learned);
+  return named.length > 0 && named.every((name) => rectangle.metricKeys.includes(name));
+}
 
 /**
  * Tells if the route is there, if a 404 names nothing and nothing else was asked for: by a call for a figure that has

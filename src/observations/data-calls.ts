@@ -159,7 +159,7 @@ export function createDataCalls({ send, learned, now }: CallParts) {
     const isForLimit = (refusal: Refusal) =>
       named === null ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
     const reply = await asking(limit);
-    if (!reply.isRefused || !isForLimit(reply)) return reply;
+    if (!reply.isRefused || sending.isGuess || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);
     if (highest !== null) {
       const lower = await asking(highest);

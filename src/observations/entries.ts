@@ -78,6 +78,13 @@ export function createCommonTexts(): (rows: readonly ObservationRecord[]) => voi
   };
 }
 
+/** The outcome of a demand that was a guess, if the service refuses the call: what is wanted is asked for anew. */
+export class WrongGuess extends Error {
+  constructor() {
+    super('The figures that were guessed to be wanted could not be had.');
+  }
+}
+
 /** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
 export type Outcome = readonly ObservationRecord[] | Error;
 

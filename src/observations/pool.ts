@@ -8,7 +8,14 @@ import { faultIn, type Trace } from '../service/trace.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { untilAborted } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
-import { type FetchBatch, type Outcome, type Outcomes, type Telling, tellAll } from './entries.ts';
+import {
+  type FetchBatch,
+  type Outcome,
+  type Outcomes,
+  type Telling,
+  tellAll,
+  WrongGuess,
+} from './entries.ts';
 import type { Demand } from './planner/demand.ts';
 
 /** The demands that one operation makes at once. */
@@ -57,6 +64,8 @@ class Queue {
   #all = new Map<string, Queued>();
   /** Number of demands that wait to be sent. */
   #waiting = 0;
+  /** Number of requests that are guesses. */
+  guesses = 0;
   /** Replaced, not changed, as the demands are. */
   #calls: readonly UnderWay[] = [];
 
@@ -71,6 +80,8 @@ class Queue {
 
   /** @returns true if some of its demands are not under way yet */
   add(request: Request): boolean {
+    // A guess shares no call with what is known to be wanted, which would be refused with it.
+    if (this.guesses > 0 && !isGuess(request)) this.endWaiting(new WrongGuess(), isGuess);
     let isNew = false;
     const alone = [request];
     const withIt = onceForEach((requests) => [...requests, request]);
@@ -278,6 +289,8 @@ function endAnswered(requests: Iterable<Request>): void {
   }
 }
 
+const isGuess = ({ sending }: Request): boolean => sending.isGuess === true;
+
 /** Sends on behalf of all requests of a batch. */
 function sendingOf(batch: Batch): Sending {
   const { first, ends, requests } = batch;
@@ -288,6 +301,10 @@ function sendingOf(batch: Batch): Sending {
     trace: batch.trace,
     waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
     payer: sharedPayer(batch.payers),
+    // Others may join until the answer is there.
+    get isGuess() {
+      return requests.size > 0 && Array.from(requests).every(isGuess);
+    },
     onLeftOut(rows) {
       for (const { sending } of requests) sending.onLeftOut?.(rows);
     },
@@ -526,6 +543,7 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
           }
           const request: Request = { sending, demands, outcomes, batches: new Set(), onDone };
           requests.add(request);
+          if (sending.isGuess) queue.guesses += 1;
           if (queue.add(request)) window.demanded();
           else sending.payer.onLeave?.(observations.route);
           window.arrived(self);
@@ -538,6 +556,7 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
           } finally {
             queue.withdraw(request);
             requests.delete(request);
+            if (sending.isGuess) queue.guesses -= 1;
           }
           for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
           return outcomes;

@@ -1,3 +1,5 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { movingClock } from '../support/moving-clock.ts';
@@ -9,6 +11,24 @@ async function open() {
   const program = await openProgram({ clock, sandbox: { now: clock.now } });
   for (let i = 0; i < 6; i += 1) await program.ask('{ countries { name } }');
   program.sandbox.log.clear();
+  return program;
+}
+
+/** A gateway over a service that lists some countries, and refuses others without a word. */
+async function openFewCountries(codes: readonly string[]) {
+  const program = await openProgram();
+  const isListed = (code: string) => codes.includes(code.toUpperCase());
+  program.sandbox.faults.set({
+    kind: 'shape',
+    route: '/v1/countries',
+    patch: ({ data }) => ({ data: data.filter(({ id }: { readonly id: string }) => isListed(id)) }),
+  });
+  program.sandbox.faults.set({
+    kind: 'status',
+    status: 422,
+    route: '/v1/data',
+    when: ({ country_codes = '' }) => !country_codes.split(',').every(isListed),
+  });
   return program;
 }
 
@@ -25,6 +45,10 @@ async function askedBeforeList(program: Program, query: string, key: string = pr
   mend();
   return routes();
 }
+
+/** The cursor of a country. */
+const cursorOf = (code: string) =>
+  Buffer.from(JSON.stringify(['Cursor', 'Country', code])).toString('base64url');
 
 const FIGURE = 'observation(metricKey: "population_total") { value year }';
 
@@ -53,6 +77,30 @@ describe('while the list of countries is on its way, figures', () => {
       'of an entity',
       `{ _entities(representations: [{ __typename: "Country", code: "KE" }]) { ... on Country { name ${FIGURE} } } }`,
     ],
+    [
+      'of an entity by its other code',
+      `{ _entities(representations: [{ __typename: "Country", iso3: "KEN" }]) { ... on Country { name ${FIGURE} } } }`,
+    ],
+    ['of a node', `{ node(id: "WyJDb3VudHJ5IiwiS0UiXQ") { ... on Country { name ${FIGURE} } } }`],
+    ['of nodes', `{ nodes(ids: ["WyJDb3VudHJ5IiwiS0UiXQ"]) { ... on Country { name ${FIGURE} } } }`],
+    ['of a connection', `{ countriesConnection { totalCount nodes { name ${FIGURE} } } }`],
+    ['of a page', `{ countriesConnection(first: 3) { edges { node { name ${FIGURE} } } } }`],
+    [
+      'of a page from the end',
+      `{ countriesConnection(last: 2, codes: ["KE", "NG", "ZA"]) { nodes { name ${FIGURE} } } }`,
+    ],
+    [
+      'of a page in an order of codes, after a cursor',
+      `{ countriesConnection(first: 2, after: "${cursorOf('KE')}", orderBy: [{ field: CODE, direction: DESC }]) { nodes { code name ${FIGURE} } } }`,
+    ],
+    [
+      'of a whole connection in an order of names',
+      `{ countriesConnection(codes: ["KE", "NG"], orderBy: [{ field: NAME }]) { nodes { name ${FIGURE} } } }`,
+    ],
+    [
+      'in a connection',
+      '{ country(code: "KE") { name observationsConnection(metricKeys: ["life_expectancy"], first: 2) { nodes { value year } } } }',
+    ],
   ])('%s are asked for in the same round trip, and cost no more', async (_, query) => {
     await using program = await open();
     expect(await askedBeforeList(program, query)).toEqual(['/v1/countries', '/v1/data']);
@@ -65,7 +113,10 @@ describe('while the list of countries is on its way, figures', () => {
 
   it.each([
     ['of a region, which the list tells', `{ countries(region: "Africa") { name ${FIGURE} } }`],
-    ['of a page, which the list tells', `{ countriesConnection(first: 3) { nodes { name ${FIGURE} } } }`],
+    [
+      'of a page in an order of names, which the list tells',
+      `{ countriesConnection(first: 3, orderBy: [{ field: NAME }]) { nodes { name ${FIGURE} } } }`,
+    ],
     [
       'beside those of the whole catalogue',
       `{ country(code: "KE") { name ${FIGURE} observations(latest: true) { value } } }`,
@@ -86,7 +137,21 @@ describe('while the list of countries is on its way, figures', () => {
       `{ country(code: "KE") { name ${FIGURE} } }`,
       ['/v1/countries', '/v1/data'],
     ],
-    ['of several, of which some may be wrong, wait', `{ countries { name ${FIGURE} } }`, ['/v1/countries']],
+    [
+      'of the documented ones are asked for',
+      `{ countries { name ${FIGURE} } }`,
+      ['/v1/countries', '/v1/data'],
+    ],
+    [
+      'of a page of the documented ones wait',
+      `{ countriesConnection(first: 3) { nodes { name ${FIGURE} } } }`,
+      ['/v1/countries'],
+    ],
+    [
+      'of the documented ones wait where others, which nobody guesses, would be refused with them',
+      `{ countries { name ${FIGURE} } ke: country(code: "KE") { ${FIGURE} } }`,
+      ['/v1/countries'],
+    ],
   ])('%s by the first operation of all', async (_, query, routes) => {
     await using program = await openProgram();
     const { free } = program.sandbox.keys;
@@ -142,6 +207,62 @@ describe('while the list of countries is on its way, figures', () => {
     expect([data, upstream.byRoute]).toEqual([{ country: null }, { '/v1/countries': 1, '/v1/data': 1 }]);
     // The list has taught the process better.
     expect((await program.ask(query)).upstream.byRoute).toEqual({ '/v1/countries': 1 });
+  });
+
+  it('cost a call for nothing where the service refuses a documented country without a word', async () => {
+    await using program = await openFewCountries(['KE', 'NG']);
+    const query = `{ countries { code ${FIGURE} } }`;
+    const { data, errors, upstream } = await program.ask(query);
+    expect(errors).toEqual([]);
+    expect(data.countries.map(({ code }: { readonly code: string }) => code)).toEqual(['KE', 'NG']);
+    for (const { observation } of data.countries) expect(observation.value).toBeGreaterThan(0);
+    expect(upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 2 });
+    // The list has taught the process better.
+    expect((await program.ask(query, { key: program.sandbox.keys.analyst })).upstream.byRoute).toEqual({
+      '/v1/countries': 1,
+      '/v1/data': 1,
+    });
+  });
+
+  it('are not refused with a guess that was under way or waited to leave', async () => {
+    await using program = await openFewCountries(['KE', 'NG']);
+    const query = `{ countries { code ${FIGURE} } }`;
+    const one = `{ country(code: "KE") { ${FIGURE} } }`;
+    const replies = await Promise.all([
+      program.ask(query),
+      program.ask(one),
+      pause(0).then(() => program.ask(one)),
+    ]);
+    for (const { errors } of replies) expect(errors).toEqual([]);
+    for (const { data } of replies.slice(1)) expect(data.country.observation.value).toBeGreaterThan(0);
+  });
+
+  it('of a key that is refused cost a second call at most once a minute, whatever keys are tried', async () => {
+    const waiting: ServerResponse[] = [];
+    const service = createServer((_, response) => waiting.push(response));
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+    const upstreamUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    const { clock, pass } = movingClock(Date.parse('2026-11-21T10:00:30Z'));
+    await using program = await openProgram({ clock, upstreamUrl });
+    /** Requests that are sent before the first of them is refused. */
+    const sentFor = async (key: string) => {
+      const reply = program.ask(`{ country(code: "KE") { name ${FIGURE} } }`, { key });
+      await expect.poll(() => waiting.length).toBeGreaterThan(0);
+      await pause(100);
+      const sent = waiting.splice(0);
+      for (const response of sent) {
+        response.writeHead(401, { 'content-type': 'application/json' });
+        response.end('{"detail":"Not authenticated"}');
+      }
+      expect((await reply).errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+      return sent.length;
+    };
+    expect(await sentFor('made-up-1')).toBe(2);
+    expect(await sentFor('made-up-2')).toBe(1);
+    expect(await sentFor('made-up-3')).toBe(1);
+    pass(61);
+    expect(await sentFor('made-up-4')).toBe(2);
+    service.close();
   });
 
   it('are those of the list that comes, whatever was expected', async () => {

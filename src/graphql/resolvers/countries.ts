@@ -1,12 +1,4 @@
-import {
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLResolveInfo,
-  getArgumentValues,
-  getNamedType,
-  isAbstractType,
-  isObjectType,
-} from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { countries, countryProfile, countrySignals, governmentStructure } from '../../service/endpoints.ts';
 import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../../service/records/countries.ts';
 import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
@@ -15,31 +7,14 @@ import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/tu
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext } from '../schema/context.ts';
 import type { CountryObservationArgs, QueryCountriesArgs, Resolvers } from '../schema/generated.ts';
-import { marksAskedAhead } from '../schema/schema.ts';
-import {
-  asksForFigures,
-  fieldsBelow,
-  leadsToFigures,
-  perSelection,
-  type RowsField,
-  scopeOfRows,
-  selectedFields,
-} from '../schema/selection.ts';
+import { perSelection, scopeOfRows, selectedFields } from '../schema/selection.ts';
+import { type ExpectedCountries, withFiguresAhead } from './ahead.ts';
 import { plainFields, recordFields } from './fields.ts';
 import { byCode, byName, createListing, encodeId } from './lists.ts';
-import {
-  askLatestAhead,
-  askRowsAhead,
-  derivedOf,
-  latestFigures,
-  type ObservationFilter,
-  observationList,
-  observationPage,
-} from './observations.ts';
+import { derivedOf, latestFigures, observationList, observationPage } from './observations.ts';
 import {
   checkMetricKey,
   checkTexts,
-  doubtKeys,
   knownNames,
   maxAgeMsOf,
   warned,
@@ -168,9 +143,28 @@ export function countryNamed(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<CountryRef | null> {
-  return withFiguresAhead(countryByCode(code, context, info), context, info, (expected) =>
-    expected.has(code) ? [code] : [],
+  return withFiguresAhead(countryByCode(code, context, info), context, info, ({ codes }) =>
+    codes.has(code) ? [code] : [],
   );
+}
+
+/** The codes of the countries that {@link loadCountries} will find, before the list has come. */
+function expectedOf({ codes, region, subregion }: QueryCountriesArgs, expected: ExpectedCountries) {
+  // Only the list tells which countries are of a region.
+  if (region != null || subregion != null) return [];
+  return [...new Set(codes ?? expected.codes)].filter((code) => expected.codes.has(code));
+}
+
+/** Puts expected countries in the order of a list; null if only the list itself tells that. */
+function inOrder(
+  { orderBy, codes }: QueryCountriesArgs,
+  expected: readonly string[],
+  { areListed }: ExpectedCountries,
+): readonly string[] | null {
+  const [first] = orderBy ?? [];
+  if (first === undefined) return codes != null || areListed ? expected : null;
+  if (first.field !== 'CODE') return null;
+  return first.direction === 'DESC' ? expected.toSorted().reverse() : expected.toSorted();
 }
 
 /** The country of an alpha-3 code; null if there is none. Asks for the list only if the alpha-2 code won't do. */
@@ -180,7 +174,7 @@ export function countryByIso3(
   info: GraphQLResolveInfo,
 ): PromiseOrValue<CountryRef | null> {
   const code = alpha2Of(iso3);
-  if (code !== null) return countryByCode(code, context, info);
+  if (code !== null) return countryNamed(code, context, info);
   return mapValue(context.loaders.countries(), (list) => {
     const record = list.find((listed) => listed.iso3 === iso3) ?? notFoundIn(list);
     return record && countryOf(record);
@@ -225,15 +219,15 @@ export const resolvers = {
   Query: {
     countries(_, args, context, info) {
       const list = listing.ordered(loadCountries(args, context, info), args.orderBy, context);
-      return withFiguresAhead(list, context, info, (expected) => {
-        const { codes, region, subregion } = args;
-        // Only the list tells which countries are of a region.
-        if (region != null || subregion != null) return [];
-        return [...new Set(codes ?? expected)].filter((code) => expected.has(code));
+      return withFiguresAhead(list, context, info, (expected) => expectedOf(args, expected));
+    },
+    countriesConnection(_, args, context, info) {
+      const page = listing.page(args, context, () => loadCountries(args, context, info));
+      return withFiguresAhead(page, context, info, (expected) => {
+        const codes = expectedOf(args, expected);
+        return listing.expectedKeys(args, context, codes, inOrder(args, codes, expected));
       });
     },
-    countriesConnection: (_, args, context, info) =>
-      listing.page(args, context, () => loadCountries(args, context, info)),
     country: (_, { code }, context, info) => countryNamed(code, context, info),
   },
   Country: {
@@ -308,141 +302,3 @@ export const resolvers = {
 } satisfies Resolvers;
 
 const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });
-
-/*
- * The list tells which countries there are, and the text of the operation which of their figures are wanted. So while
- * the list is on its way, the figures of the countries on its last version, or the one that the text names,
- * can be asked for: one round trip for both, in place of two. If the list lacks all of them, the call was for nothing.
- */
-
-interface FiguresField {
-  readonly definition: GraphQLField<unknown, unknown>;
-  readonly nodes: RowsField['fieldNodes'];
-  /** The figures to ask for, if no variables decide that. */
-  wanted?: WantedFigures;
-}
-
-interface WantedFigures {
-  readonly metricKeys: readonly string[];
-  /** True if they are rows, which are counted again once they are wanted. */
-  readonly areRows: boolean;
-  /** Asks for them of some countries; returns a promise that settles once they have come. */
-  readonly askFor: (codes: readonly string[], context: GraphContext) => Promise<unknown> | undefined;
-}
-
-/** Rows that are asked for ahead at most: about as many as one call brings. */
-const MAX_ROWS_AHEAD = 1_000;
-
-/**
- * Asks for the figures that are selected of countries, while these are loading, if that may be.
- * @param loading the countries
- * @param choose picks the countries that will be among them from the ones that the list is expected to have
- */
-function withFiguresAhead<Result>(
-  loading: PromiseOrValue<Result>,
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-  choose: (expected: ReadonlySet<string>) => readonly string[],
-): PromiseOrValue<Result> {
-  if (!(loading instanceof Promise)) return loading;
-  const fields = figuresFieldsIn(info);
-  if (fields.length === 0) return loading;
-  const expected = context.loaders.expectedCountries();
-  const codes = expected === null ? [] : choose(expected);
-  // Before any list has come, a service that refuses names would be asked again and again for which of several is wrong.
-  const isGuess = codes.length > 1 && context.loaders.listed.countries.size === 0;
-  const coming = codes.length === 0 || isGuess ? null : figuresAhead(fields, codes, context, info);
-  return coming === null ? loading : marksAskedAhead(afterAll(loading, coming));
-}
-
-/** Waits for the countries; if none come, for the figures too: nobody else waits for their bill then. */
-async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknown>): Promise<Result> {
-  let isNothing = true;
-  try {
-    const result = await loading;
-    isNothing = result === null || (Array.isArray(result) && result.length === 0);
-    return result;
-  } finally {
-    if (isNothing) await coming;
-  }
-}
-
-/** The figures that are selected of countries; none if something else below them leads to figures. */
-const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly FiguresField[] => {
-  const named = getNamedType(info.returnType);
-  // An entity is one of several types.
-  const type = isAbstractType(named) ? info.schema.getType('Country') : named;
-  if (!isObjectType(type)) return [];
-  const found: FiguresField[] = [];
-  for (const nodes of fieldsBelow(info, type)) {
-    const definition = type.getFields()[nodes[0]?.name.value ?? ''];
-    if (definition === undefined) continue;
-    const named = getNamedType(definition.type);
-    if (definition.name === 'observation' || definition.name === 'observations')
-      found.push({ definition, nodes });
-    else if (asksForFigures(definition)) return [];
-    else if (nodes.some(({ selectionSet }) => leadsToFigures(named, selectionSet, info))) return [];
-  }
-  return found;
-});
-
-/** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */
-function figuresAhead(
-  fields: readonly FiguresField[],
-  codes: readonly string[],
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-): Promise<unknown> | null {
-  try {
-    const wanted = fields.map((field) => wantedBy(field, info));
-    const { listed, heldNames } = context.loaders;
-    const metricKeys = wanted.flatMap((field) => field.metricKeys);
-    const rows = wanted.filter(({ areRows }) => areRows).flatMap((field) => field.metricKeys);
-    if (rows.length * codes.length > MAX_ROWS_AHEAD) return null;
-    // If a list is at hand that lacks the indicator, there may be no figures of it.
-    const isKnown = metricKeys.every((key) => listed.metrics.has(key));
-    if (!isKnown && heldNames('metrics') !== null) return null;
-    // The path of these keys is known once the countries are there.
-    doubtKeys(context, metricKeys);
-    return Promise.all(wanted.map(({ askFor }) => askFor(codes, context)));
-  } catch {
-    // The field itself will report the error.
-    return null;
-  }
-}
-
-/** @throws GraphQLError if its arguments are invalid */
-function wantedBy(selected: FiguresField, info: GraphQLResolveInfo): WantedFigures {
-  if (selected.wanted !== undefined) return selected.wanted;
-  const { definition, nodes } = selected;
-  const { schema, fragments, variableValues, operation } = info;
-  const args = getArgumentValues(definition, nodes[0] as FieldNode, variableValues);
-  const field = { schema, fragments, variableValues, fieldNodes: nodes, returnType: definition.type };
-  const wanted = definition.name === 'observation' ? latestBy(args, field) : rowsBy(args, field);
-  if (!operation.variableDefinitions?.length) selected.wanted = wanted;
-  return wanted;
-}
-
-function latestBy(args: object, field: RowsField): WantedFigures {
-  const { metricKey, maxAge } = args as CountryObservationArgs;
-  checkMetricKey(metricKey);
-  const [maxAgeMs, derived] = [maxAgeMsOf(maxAge), derivedOf(field)];
-  return {
-    metricKeys: [metricKey],
-    areRows: false,
-    askFor(codes, context) {
-      askLatestAhead(derived, codes, metricKey, maxAgeMs, context);
-      return context.loaders.observations.nationalsAhead(codes, metricKey, maxAgeMs);
-    },
-  };
-}
-
-/** @throws TypeError if the metrics are those of the catalogue, which has to come first */
-function rowsBy(args: object, field: RowsField): WantedFigures {
-  const filter = args as ObservationFilter;
-  const { metricKeys } = filter;
-  if (metricKeys == null) throw new TypeError('The catalogue names the metrics.');
-  const askFor: WantedFigures['askFor'] = (codes, context) =>
-    askRowsAhead(filter, codes, metricKeys, context, field);
-  return { metricKeys, areRows: true, askFor };
-}

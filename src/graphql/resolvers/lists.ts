@@ -148,6 +148,25 @@ export function createListing<Row, Field extends string>(
   return {
     ordered,
     /**
+     * Lists the keys of the rows that a page will have, before they have come.
+     * @param keys those of all rows
+     * @param inOrder the same in the order of the list; null if that isn't known: then only a page of all rows is
+     */
+    expectedKeys(
+      args: PagingArgs<Field>,
+      context: GraphContext,
+      keys: readonly string[],
+      inOrder: readonly string[] | null,
+    ): readonly string[] {
+      const { after, before, count, isFromEnd } = pagingOf(args, type, context.maxListItems);
+      if (after === null && before === null && keys.length <= count) return keys;
+      const positionOf = (id: GlobalId) => (inOrder ?? []).indexOf(id.key[0] ?? '');
+      const [start, end] = [after ? positionOf(after) : -1, before ? positionOf(before) : keys.length];
+      if (inOrder === null || (after && start < 0) || end < 0) return [];
+      const between = inOrder.slice(start + 1, end);
+      return isFromEnd ? between.slice(Math.max(0, between.length - count)) : between.slice(0, count);
+    },
+    /**
      * Loads rows, and makes the wanted page of them.
      * @throws Failure BAD_USER_INPUT if the arguments make no sense, before anything is asked for
      */

@@ -3,9 +3,9 @@ import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { Resolvers, ResolversTypes } from '../schema/generated.ts';
-import { CountryCode, marksAskedAhead, type Representation } from '../schema/schema.ts';
+import { CountryCode, isAskedAhead, marksAskedAhead, type Representation } from '../schema/schema.ts';
 import { gatesBatch } from '../schema/selection.ts';
-import { countryByCode, countryByIso3, countryNamed } from './countries.ts';
+import { countryByIso3, countryNamed } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { decodeId } from './lists.ts';
 import { observationOf } from './observations.ts';
@@ -15,35 +15,35 @@ import { checkMetricKey, warnedOfPeriods, warnOfRevised } from './warned.ts';
 type AnyNode = Awaited<ResolversTypes['Node']>;
 type Decoded = ReturnType<typeof decodeId>;
 
+type NamedNode = AnyNode & { __typename: Decoded['type'] };
+
 /**
- * The object of a global identifier.
- * @throws Failure BAD_USER_INPUT if it is none of ours
+ * The object of a global identifier; rejects with Failure BAD_USER_INPUT if it is none of ours. The batch waits for it
+ * only if it is still loading, and may have figures below it that are not asked for yet.
  */
-async function nodeById(
-  id: string,
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-): Promise<(AnyNode & { __typename: Decoded['type'] }) | null> {
-  const decoded = decodeId(id);
-  // An observation waits for the batch; any other object that is still loading may have figures below it.
-  const isGating = decoded.type !== 'Observation' && gatesBatch(info);
-  const finding = find(id, decoded, context, info);
-  if (isGating) context.batchGate.closeDuring(finding);
-  const found = await finding;
-  return found === null ? null : { ...found, __typename: decoded.type };
+function nodeById(id: string, context: GraphContext, info: GraphQLResolveInfo): Promise<NamedNode | null> {
+  const named = async (): Promise<NamedNode | null> => {
+    const decoded = decodeId(id);
+    const { type } = decoded;
+    const finding = find(id, decoded, context, info);
+    const isLoading = finding instanceof Promise && type !== 'Observation' && !isAskedAhead(finding);
+    if (isLoading && gatesBatch(info)) context.batchGate.closeDuring(finding);
+    const found = await finding;
+    return found === null ? null : { ...found, __typename: type };
+  };
+  return marksAskedAhead(named());
 }
 
-async function find(
+function find(
   id: string,
   { type, key }: Decoded,
   context: GraphContext,
   info: GraphQLResolveInfo,
-): Promise<AnyNode | null> {
-  const { loaders } = context;
+): PromiseOrValue<AnyNode | null> {
   const [first = '', second = ''] = key;
   switch (type) {
     case 'Country':
-      return countryByCode(first, context, info);
+      return countryNamed(first, context, info);
     case 'Indicator':
       return indicatorByKey(first, context, info, false);
     case 'Source':
@@ -52,24 +52,25 @@ async function find(
       return tickerBySymbol(first, second, context);
     case 'Office':
       return officeById(id, first, context);
-    case 'Observation': {
-      checkMetricKey(second);
-      const { path } = info;
-      const found = observationOf(
-        key,
-        await loaders.observations.rows({
-          mode: 'series',
-          countryCodes: [first],
-          metricKeys: [second],
-          maxAgeMs: Number.POSITIVE_INFINITY,
-        }),
-      );
-      if (found === null) return null;
-      if (found.isRevised) warnOfRevised(context, path, key, found.row);
-      warnedOfPeriods(context, () => path, [found.row]);
-      return found.row;
-    }
+    case 'Observation':
+      return observationById(key, context, info);
   }
+}
+
+async function observationById(
+  key: readonly string[],
+  context: GraphContext,
+  { path }: GraphQLResolveInfo,
+): Promise<AnyNode | null> {
+  const [countryCode = '', metricKey = ''] = key;
+  checkMetricKey(metricKey);
+  const wanted = { mode: 'series', countryCodes: [countryCode], metricKeys: [metricKey] } as const;
+  const rows = await context.loaders.observations.rows({ ...wanted, maxAgeMs: Number.POSITIVE_INFINITY });
+  const found = observationOf(key, rows);
+  if (found === null) return null;
+  if (found.isRevised) warnOfRevised(context, path, key, found.row);
+  warnedOfPeriods(context, () => path, [found.row]);
+  return found.row;
 }
 
 export const resolvers = {
@@ -129,7 +130,7 @@ function byId(
 ) {
   const id = keyIn(representation, 'id');
   const found = decodeId(id).type;
-  if (type === null || found === type) return marksAskedAhead(nodeById(id, context, info));
+  if (type === null || found === type) return nodeById(id, context, info);
   throw new Failure('BAD_USER_INPUT', `This \`id\` is that of ${found}, not of ${type}.`);
 }
 

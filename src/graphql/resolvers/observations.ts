@@ -352,11 +352,12 @@ export function askRowsAhead(
   metricKeys: readonly string[],
   context: GraphContext,
   field: RowsField,
+  isGuess: boolean,
 ): Promise<unknown> | undefined {
-  const { mode, years, maxAgeMs, derived } = askedBy(filter, field);
-  const wanted = { mode, years, maxAgeMs, countryCodes, metricKeys: unique(metricKeys) };
+  const { mode, years, maxAgeMs, derived, isNational } = askedBy(filter, field);
+  const wanted = { mode, years, maxAgeMs, isNational, countryCodes, metricKeys: unique(metricKeys) };
   if (derived.length > 0) askAhead(derived, wanted, context);
-  return context.loaders.observations.rowsAhead(wanted);
+  return context.loaders.observations.ahead(wanted, isGuess);
 }
 
 /**

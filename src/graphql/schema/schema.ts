@@ -665,7 +665,7 @@ const askedAhead = Symbol('asked ahead');
 
 type Loading<Result> = Promise<Result> & { [askedAhead]?: true };
 
-const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
+export const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
 
 /** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
 export function marksAskedAhead<Result>(loading: Loading<Result>): Promise<Result> {

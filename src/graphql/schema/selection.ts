@@ -286,3 +286,13 @@ export function isLeftOut(selection: SelectionNode, { variableValues }: Selectio
 export const gatesBatch = perSelection((info: RowsField): boolean =>
   info.fieldNodes.some((node) => leadsToFigures(getNamedType(info.returnType), node.selectionSet, info)),
 );
+
+/** True if no other field of the operation leads to figures: its calls for them are all this field's. */
+export const areOnlyFigures = perSelection((info: GraphQLResolveInfo): boolean => {
+  const type = info.schema.getRootType(info.operation.operation);
+  // The operation stands in for a field: of that, its selection set alone is looked at.
+  const fieldNodes = [info.operation as unknown as FieldNode];
+  const fields = type == null ? [] : fieldsBelow({ ...scopeOf(info), fieldNodes }, type);
+  const leads = (node: FieldNode) => type != null && fieldLeads(type, node, info, new Set());
+  return fields.filter((nodes) => nodes.some(leads)).length === 1;
+});

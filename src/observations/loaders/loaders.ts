@@ -363,17 +363,20 @@ export function createLoaders(parts: LoadersParts) {
     /** Names that figures have come for so far, to anybody. Asks for nothing. */
     figured: parts.learned.figured,
     doubts,
-    /**
-     * Returns the codes of the countries that the list will most likely have, so that their figures may be asked for
-     * already; null if they may not. Asks for nothing.
-     */
-    expectedCountries(): ReadonlySet<string> | null {
-      if (parts.mayGuess?.(tenant) !== true) return null;
+    /** Returns the countries that the list will most likely have, in its order if one has come. Asks for nothing. */
+    expectedCountries() {
       const { countryCodes } = parts.learned;
-      return countryCodes.size === 0 ? COVERED_COUNTRIES : countryCodes;
+      const areListed = countryCodes.size > 0;
+      return { codes: areListed ? countryCodes : COVERED_COUNTRIES, areListed };
     },
-    /** Returns the names of a list that is held, as the operation may be answered by it. Asks for nothing. */
-    /** Looks once an operation, as soon as there is a list at hand. */
+    /**
+     * Returns true if a call may be spent on a guess, to save a round trip.
+     * @param isAlone true if no other operation of the key may share the call
+     */
+    mayGuess(isAlone: boolean): boolean {
+      return (!isAlone || tenant.operations <= 1) && parts.mayGuess?.(tenant) === true;
+    },
+    /** Returns the names of a list that is held: looks once, as soon as there is a list at hand. Asks for nothing. */
     heldNames(dimension: Dimension) {
       const found = listsAtHand.get(dimension) ?? parts.heldNames?.(dimension, tenant) ?? null;
       if (found !== null && !(found instanceof Promise)) listsAtHand.set(dimension, found);

@@ -10,7 +10,7 @@ import {
   timeSliced,
 } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
-import type { Figures, Outcome } from '../entries.ts';
+import { type Figures, type Outcome, WrongGuess } from '../entries.ts';
 import {
   covers,
   type Demand,
@@ -324,21 +324,8 @@ interface FiguresMeans {
   readonly order: CallOrder;
 }
 
-type NationalsAsked = readonly [countryCodes: readonly string[], metricKey: string, maxAgeMs: number];
-
-/** Loads the latest figures of whole countries. */
-function createNationals(
-  { effort, sending }: FiguresMeans,
-  demandsOf: (wanted: WantedRows) => PromiseOrValue<readonly Demand[]>,
-  newest: (rows: readonly ObservationRecord[]) => ObservationRecord | null,
-  withOutcomes: WithOutcomes,
-) {
-  /** Figures that were asked for ahead, and their countries, by metric and greatest age. */
-  const ahead = new Map<
-    string,
-    { readonly codes: readonly string[]; readonly rows: PromiseOrValue<readonly National[]> }
-  >();
-
+/** Makes the function that returns the latest national rows of demands for latest ones. */
+function createNationals({ effort }: FiguresMeans, newest: NewestOf, withOutcomes: WithOutcomes) {
   function nationalIn(outcome: Outcome): National {
     if (outcome instanceof Error) return outcome;
     const [only] = outcome;
@@ -346,62 +333,29 @@ function createNationals(
     return newest(outcome.filter(isNational));
   }
 
-  /** Returns the latest national rows of demands for latest ones. */
-  function nationalsOf(demands: readonly Demand[]): PromiseOrValue<readonly National[]> {
-    return withOutcomes(demands, (latest) => {
-      // If the newest row is that of a place, the newest national one stands in the series.
-      const isOfPlace = (outcome: Outcome | undefined) =>
-        Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
-      const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
-      if (ofPlaces.length === 0) return latest.map(nationalIn);
-      effort.want(ofPlaces.length);
-      const wanted = ofPlaces.map(({ countryCode, metricKey, maxAgeMs }) =>
-        demandFor('series', countryCode, metricKey, maxAgeMs),
-      );
-      return withOutcomes(wanted, (series) => {
-        const found = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
-        return latest.map((outcome, i) => nationalIn(found.get(demands[i] as Demand) ?? outcome));
-      });
-    });
-  }
-
-  function loadNationals(
-    ...[countryCodes, metricKey, maxAgeMs]: NationalsAsked
-  ): PromiseOrValue<readonly National[]> {
-    const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
-    return mapValue(demandsOf(wanted), nationalsOf);
-  }
-
-  return {
-    nationalsOf,
-    /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be told. */
-    nationals(...asked: NationalsAsked): PromiseOrValue<readonly National[]> {
-      sending.bill.naive += asked[0].length;
-      const [countryCodes] = asked;
-      const known = ahead.size === 0 ? undefined : ahead.get(nationalsName(...asked));
-      if (known === undefined) return loadNationals(...asked);
-      const { codes, rows } = known;
-      if (codes.length === countryCodes.length && codes.every((code, i) => code === countryCodes[i]))
-        return rows;
-      const places = new Map(codes.map((code, i) => [code, i]));
-      if (!countryCodes.every((code) => places.has(code))) return loadNationals(...asked);
-      return mapValue(rows, (all) => countryCodes.map((code) => all[places.get(code) ?? 0] ?? null));
-    },
-    /**
-     * Asks ahead for the rows that `nationals` will most likely be asked for, of these countries or some of them:
-     * `nationals` then gives their outcome.
-     * @returns settles once that is known, and is never rejected; undefined if it is at hand
-     * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
-     */
-    nationalsAhead(...asked: NationalsAsked): Promise<unknown> | undefined {
-      const name = nationalsName(...asked);
-      const rows = loadNationals(...asked);
-      if (!ahead.has(name)) ahead.set(name, { codes: asked[0], rows });
-      // The field that wants them is told the error.
-      return rows instanceof Promise ? rows.catch(() => {}) : undefined;
-    },
-  };
+  return (demands: readonly Demand[], isGuess = false): PromiseOrValue<readonly National[]> =>
+    withOutcomes(
+      demands,
+      (latest) => {
+        // If the newest row is that of a place, the newest national one stands in the series.
+        const isOfPlace = (outcome: Outcome | undefined) =>
+          Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
+        const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
+        if (ofPlaces.length === 0) return latest.map(nationalIn);
+        effort.want(ofPlaces.length);
+        const wanted = ofPlaces.map(({ countryCode, metricKey, maxAgeMs }) =>
+          demandFor('series', countryCode, metricKey, maxAgeMs),
+        );
+        return withOutcomes(wanted, (series) => {
+          const found = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
+          return latest.map((outcome, i) => nationalIn(found.get(demands[i] as Demand) ?? outcome));
+        });
+      },
+      isGuess,
+    );
 }
+
+type NewestOf = (rows: readonly ObservationRecord[]) => ObservationRecord | null;
 
 export type ObservationLoader = ReturnType<typeof createObservationLoader>;
 
@@ -413,13 +367,17 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
   const oneState = createOneState();
   const together = { isOn: false };
+  let countedAhead = 0;
   const withOutcomes = createOutcomes(parts, { oneState, together }, onOutcomes);
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
-  function demandsOf(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
+  function demandsOf(wanted: WantedRows, isAhead = false): PromiseOrValue<readonly Demand[]> {
     const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
     const count = countryCodes.length * metricKeys.length;
-    effort.want(count);
+    // Those that were asked for ahead are counted.
+    const counted = isAhead ? 0 : Math.min(count, countedAhead);
+    countedAhead += isAhead ? count : -counted;
+    effort.want(count - counted);
     if (count <= FEW) return demandsFor(mode, countryCodes, metricKeys, maxAgeMs, years);
     const demands: Demand[] = [];
     const demanding = eachInTurns(sending.caller, countryCodes, (code) => {
@@ -440,12 +398,10 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
   }
 
   /** The service may give several rows as the latest. */
-  const latestIn = (rows: readonly ObservationRecord[]) => {
-    const found = rows.length < 2 ? null : newest(rows);
-    return found === null ? rows : [found];
-  };
+  const latestIn = (rows: readonly ObservationRecord[]) =>
+    rows.length < 2 ? rows : [newest(rows) as ObservationRecord];
 
-  const { nationalsOf, ...nationals } = createNationals(parts, demandsOf, newest, withOutcomes);
+  const nationalsOf = createNationals(parts, newest, withOutcomes);
 
   return {
     /**
@@ -476,12 +432,27 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
         return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
       });
     },
+    /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be told. */
+    nationals(
+      countryCodes: readonly string[],
+      metricKey: string,
+      maxAgeMs: number,
+    ): PromiseOrValue<readonly National[]> {
+      sending.bill.naive += countryCodes.length;
+      const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
+      return mapValue(demandsOf(wanted), nationalsOf);
+    },
     /**
-     * Asks ahead for the rows that `rows` will want.
+     * Asks for rows that `rows` or `nationals` will most likely be asked for.
+     * @param isGuess true if a refusal is not to be looked into: what is wanted then is asked for anew
      * @returns settles once they have come, and is never rejected; undefined if they are at hand
      */
-    rowsAhead(wanted: WantedRows): Promise<unknown> | undefined {
-      const coming = mapValue(demandsOf(wanted), (demands) => withOutcomes(demands, asTheyAre));
+    ahead(wanted: WantedRows, isGuess: boolean): Promise<unknown> | undefined {
+      const coming = mapValue(
+        demandsOf(wanted, true),
+        (demands): PromiseOrValue<unknown> =>
+          wanted.isNational ? nationalsOf(demands, isGuess) : withOutcomes(demands, asTheyAre, isGuess),
+      );
       // The field that wants them is told the error.
       return coming instanceof Promise ? coming.catch(() => {}) : undefined;
     },
@@ -506,19 +477,20 @@ export function createObservationLoader(parts: FiguresMeans, onOutcomes: OnOutco
     },
     /** Figures that others are compared with. */
     operands: createOperandLoader(effort, (demands) => withOutcomes(demands, asTheyAre), nationalsOf),
-    ...nationals,
   };
 }
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
-function nationalsName(...[, metricKey, maxAgeMs]: NationalsAsked): string {
-  return `${metricKey} within ${maxAgeMs} ms`;
-}
-
 function outcomeOf(national: National): Outcome {
   if (national instanceof Error) return national;
   return national === null ? [] : [national];
+}
+
+/** Demands on their way to be fetched. */
+interface DemandSet {
+  readonly demands: readonly Demand[];
+  readonly isGuess: boolean;
 }
 
 /** Demands that were asked for together. */
@@ -538,6 +510,7 @@ interface OneAnswer {
 type WithOutcomes = <Result>(
   demands: readonly Demand[],
   make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
+  isGuess?: boolean,
 ) => PromiseOrValue<Result>;
 
 /** Demands that are made, and looked for, in less than a turn. */
@@ -555,15 +528,19 @@ function createOutcomes(
 ): WithOutcomes {
   /** Outcomes that the operation has, by the names of demands; for demands that it has asked for, the set of each. */
   const known = new Map<string, Outcome | AskedSet>();
-  const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
+  const loader = new DataLoader<DemandSet, null>(fetchAll, {
     cache: false,
     batchScheduleFn: (leave) => batchGate.whenOpen(leave),
   });
 
-  async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
-    const demands = sets.flat();
-    const outcomes = await figures.fetch(demands, sending);
-    outcomes.forEach((outcome, name) => void known.set(name, outcome));
+  async function fetchAll(sets: readonly DemandSet[]): Promise<null[]> {
+    const demands = sets.flatMap((set) => set.demands);
+    const isGuess = sets.every((set) => set.isGuess);
+    const outcomes = await figures.fetch(demands, isGuess ? { ...sending, isGuess } : sending);
+    outcomes.forEach((outcome, name) => {
+      if (outcome instanceof WrongGuess) known.delete(name);
+      else known.set(name, outcome);
+    });
     if (together.isOn) renewTogether(demands, known);
     return sets.map(() => null);
   }
@@ -626,17 +603,24 @@ function createOutcomes(
   }
 
   /** Has demands fetched, once it is known which; null if they are none, else resolves as `failure` of a set does. */
-  function failureOf(missing: PromiseOrValue<readonly Demand[]>): Promise<Error | null> | null {
+  function failureOf(
+    missing: PromiseOrValue<readonly Demand[]>,
+    isGuess: boolean,
+  ): Promise<Error | null> | null {
     if (!(missing instanceof Promise) && missing.length === 0) return null;
     const load = (some: readonly Demand[]) =>
-      some.length === 0 ? null : order.leads(observations.route, loader.load(some));
+      some.length === 0 ? null : order.leads(observations.route, loader.load({ demands: some, isGuess }));
     return Promise.resolve(mapValue(missing, load)).catch(errorOf);
   }
 
-  return (demands, makeOf) => {
+  const withOutcomes: WithOutcomes = (demands, makeOf, isGuess = false) => {
     const own = new AskedSet();
     const { fresh, others } = note(demands, own);
-    const make = (failure: Error | null) => {
+    const make = (failure: Error | null): ReturnType<typeof makeOf> => {
+      // A guess of before was wrong: it has brought nothing, and what is wanted of it is asked for anew.
+      const isUnmet = others !== undefined && failure === null && !isGuess;
+      if (isUnmet && demands.some((demand) => cameFor(demand) === undefined))
+        return withOutcomes(demands, makeOf);
       const outcomes = demands.map(
         (demand) => cameFor(demand) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
       );
@@ -644,7 +628,7 @@ function createOutcomes(
       return makeOf(oneState.of(demands, outcomes));
     };
     try {
-      own.failure = failureOf(fresh.length === 0 ? fresh : missingInTurns(fresh));
+      own.failure = failureOf(fresh.length === 0 ? fresh : missingInTurns(fresh), isGuess);
     } catch (error) {
       for (const { name } of fresh) known.delete(name);
       throw error;
@@ -652,6 +636,7 @@ function createOutcomes(
     if (own.failure === null && others === undefined) return make(null);
     return mapValue(firstFailure([own, ...(others ?? [])]), make);
   };
+  return withOutcomes;
 }
 
 /** Returns the error for which sets have not come, once all are settled; null if they came well. */
