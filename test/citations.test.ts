@@ -30,11 +30,11 @@ describe('a citation', () => {
       'Bank Inc. Population, total, Kenya, 2024. https://service.example/v1/data',
     ],
     ['on one line', { title: 'Two\r\nlines' }, 'world_bank_wdi. Two lines, 2024.'],
-  ])('is a line of text: %s', ([, more, text]) => {
+  ])('a citation is a line of text: %s', ([, more, text]) => {
     expect(citationOf({ ...CITED, ...more }, 'TEXT')).toBe(text);
   });
 
-  it('is an entry of BibTeX, with its special characters marked', () => {
+  it('a citation is an entry of BibTeX, with its special characters marked', () => {
     const cited = {
       ...CITED,
       named: { name: 'R&D {50%}_$#~^\\', url: 'https://data.example/a_b?c=1&d={e}' },

@@ -23,7 +23,7 @@ function settable() {
 }
 
 describe('a clock that is set back', () => {
-  it('goes on from where it was, until it is past that', () => {
+  it('a clock that is set back goes on from where it was, until it is past that', () => {
     let [atMs, elapsedMs] = [1_000_000, 0];
     const now = steadied(
       () => atMs,
@@ -42,7 +42,7 @@ describe('a clock that is set back', () => {
     expect(passed(5, 2_000_004)).toBe(2_000_004);
   });
 
-  it('knows what has passed though nobody has looked meanwhile', () => {
+  it('a clock that is set back knows what has passed though nobody has looked meanwhile', () => {
     let [atMs, elapsedMs] = [1_000_000, 500];
     const now = steadied(
       () => atMs,
@@ -52,7 +52,7 @@ describe('a clock that is set back', () => {
     expect(now()).toBe(1_000_000 + HOUR_MS);
   });
 
-  it('does not make what is old fresh', async () => {
+  it('a clock that is set back does not make what is old fresh', async () => {
     const clock = settable();
     await using program = await openProgram({ clock, env: { CACHE_URL: 'memory:', CACHE_RENEWAL: 'off' } });
     expect((await program.ask(FIGURE)).upstream.calls).toBe(2);
@@ -66,7 +66,7 @@ describe('a clock that is set back', () => {
     expect((await program.ask(FIGURE)).upstream.calls).toBe(0);
   });
 
-  it('does not make what another start has left in a file fresh', async () => {
+  it('a clock that is set back does not make what another start has left in a file fresh', async () => {
     const clock = settable();
     const env = { CACHE_URL: `sqlite:${join(folder, 'ahead.sqlite')}`, CACHE_RENEWAL: 'off' };
     const first = await openProgram({ clock, env });

@@ -19,7 +19,7 @@ async function run(one: Job, slices: number, tell: () => void): Promise<void> {
   }
 }
 
-it('gives the flow the next slice that has had the least time, however many slices another has waiting', async () => {
+it('the turns give the next slice to the flow that has had the least time, however many slices another has waiting', async () => {
   const order: string[] = [];
   const hog = new Flow();
   const hogs = Array.from({ length: 16 }, (_, i) => run(job(hog, i), 4, () => order.push('hog')));
@@ -32,7 +32,7 @@ it('gives the flow the next slice that has had the least time, however many slic
   expect(order).toHaveLength(16 * 4 + 2);
 });
 
-it('runs long jobs of a flow one after the other, and short ones in between', async () => {
+it('long jobs of a flow run one after the other, and short ones in between', async () => {
   const order: string[] = [];
   const flow = new Flow();
   const long = ['a', 'b', 'c'].map((name, i) => run(job(flow, i), 8, () => order.push(name)));
@@ -48,7 +48,7 @@ it('runs long jobs of a flow one after the other, and short ones in between', as
   await Promise.all(long);
 });
 
-it('lets timers and sockets have their turns after each slice that takes long', async () => {
+it('timers and sockets have their turns after each slice that takes long', async () => {
   let iterations = 0;
   const count = () => {
     iterations += 1;
@@ -63,7 +63,7 @@ it('lets timers and sockets have their turns after each slice that takes long', 
   expect(iterations).toBeGreaterThanOrEqual(15);
 });
 
-it('runs short slices together in one iteration of the event loop', async () => {
+it('short slices run together in one iteration of the event loop', async () => {
   let iterations = 0;
   const count = () => {
     iterations += 1;

@@ -24,21 +24,21 @@ describe('what an operation costs against the baseline', () => {
     ['a few bytes fewer', { bytes: 950 }, [], []],
     ['more source', { characters: 5500 }, [/source run per operation grew by 500 \(10 %\)/], []],
     ['fewer calls', { callsAtOnce: 0.1 }, [], [/fell by 0\.1/]],
-  ])('%s', ([, change, grown, notes]) => {
+  ])('the cost of an operation is held against the baseline: %s', ([, change, grown, notes]) => {
     expect(compare(baseline(change), baseline())).toEqual({
       grown: grown.map((line) => expect.stringMatching(line)),
       notes: notes.map((line) => expect.stringMatching(line)),
     });
   });
 
-  it('compares neither bytes nor source, but calls, where the major version of Node is another', () => {
+  it('calls alone are compared with the baseline if the major version of Node is another', () => {
     expect(compare(baseline({ calls: 1, bytes: 2000, characters: 9000 }, '26.0.0'), baseline())).toEqual({
       grown: [expect.stringContaining('upstream calls')],
       notes: [expect.stringContaining('bytes and characters are not compared')],
     });
   });
 
-  it('fails what the baseline does not have', () => {
+  it('an operation that the baseline does not have fails the comparison', () => {
     const { grown } = compare(baseline(), { ...baseline(), figures: {} });
     expect(grown).toEqual(['c warm: is not in the baseline']);
   });

@@ -17,14 +17,14 @@ const answer = (serial: number) => changed(body, serial).toString();
 const NUMBERS = Array.from({ length: 40 }, (_, i) => 1_000_000_001 + i);
 
 describe('an answer of the service of the race', () => {
-  it('has other bytes each time, as many of them, and is JSON', () => {
+  it('an answer of the service of the race has other bytes each time, as many of them, and is JSON', () => {
     const answers = NUMBERS.map(answer);
     expect(new Set(answers).size).toBe(NUMBERS.length);
     expect(new Set(answers.map((text) => Buffer.byteLength(text))).size).toBe(1);
     expect(JSON.parse(answers[0] ?? '').meta).toEqual({ serial: NUMBERS[0], total: 8, limit: 1000 });
   });
 
-  it('changes values and times of some rows, of each in time, and says the same without them', () => {
+  it('an answer of the service of the race changes values and times of some rows, of each in time, and says the same without them', () => {
     const [first, ...others] = NUMBERS.map((serial) => JSON.parse(answer(serial)).data);
     const differs = (of: string, at: number) => others.some((data) => data[at][of] !== first[at][of]);
     expect([0, 1, 2, 3, 4, 5, 6, 7].map((at) => differs('value', at))).toEqual([
@@ -42,13 +42,13 @@ describe('an answer of the service of the race', () => {
     for (const data of others) expect(digestOf(data)).toBe(digestOf(first));
   });
 
-  it('stays as it is where it has nothing that is counted or changed', () => {
+  it('an answer of the service of the race stays as it is where it has nothing that is counted or changed', () => {
     expect(changed(changing(Buffer.from('{"error":"gone"}')), 7).toString()).toBe('{"error":"gone"}');
   });
 });
 
 describe('what answers are compared by', () => {
-  it('has all but the last digit of a value and the microseconds of a time', () => {
+  it('what the race compares answers by has all but the last digit of a value and the microseconds of a time', () => {
     const one = { value: 59.31, year: 2024, retrievedAt: '2026-07-24T03:03:40.220314Z' };
     const digest = digestOf(one);
     expect(digestOf({ year: 2024, retrievedAt: '2026-07-24T03:03:40.000001Z', value: 59.38 })).toBe(digest);
@@ -56,12 +56,12 @@ describe('what answers are compared by', () => {
       expect(digestOf({ ...one, ...other })).not.toBe(digest);
   });
 
-  it('knows no order of members, but that of rows', () => {
+  it('what the race compares answers by knows no order of members, but that of rows', () => {
     expect(digestOf({ a: 1, b: 2 })).toBe(digestOf({ b: 2, a: 1 }));
     expect(digestOf([1, 2])).not.toBe(digestOf([2, 1]));
   });
 
-  it('is a letter that was cut in two no difference', () => {
+  it('a letter that was cut in two is no difference between answers of the race', () => {
     expect(settled('"Côte"')).toBe(settled('"C\ufffd\ufffdte"'));
   });
 });

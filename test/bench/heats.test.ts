@@ -22,13 +22,13 @@ test('a machine that turns slow between two runs makes neither of them the faste
   expect(speedRatio(ours, theirs, CONNECTIONS)).toBeCloseTo(1.4);
 });
 
-test('who did not run with so many connections is no faster and no slower', () => {
+test('a server that did not run with so many connections is no faster and no slower', () => {
   const ours = heat(OURS_COLD, [1200]);
   expect(speedRatio(ours, undefined, CONNECTIONS)).toBeNaN();
   expect(speedRatio(ours, heat(MERCURIUS, [800]), 1)).toBeNaN();
 });
 
-test('one wrong answer disqualifies: who gave it is compared with nobody', () => {
+test('a server that gave one wrong answer is compared with none', () => {
   const ours = heat(OURS_COLD, [1200]);
   const wrong = { ...heat(MERCURIUS, [1600]), wrongEarly: 1 };
   const right = heat(MERCURIUS, [800]);

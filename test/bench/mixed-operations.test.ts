@@ -7,12 +7,12 @@ import { createSchema } from '../../src/graphql/schema/schema.ts';
 
 const operations = drawOperations(2_000, 7);
 
-it('draws the same operations for the same seed, and others for another', () => {
+it('mixed operations are the same for the same seed, and others for another', () => {
   expect(drawOperations(2_000, 7)).toEqual(operations);
   expect(drawOperations(2_000, 8)).not.toEqual(operations);
 });
 
-it('draws few keys often and most keys seldom', () => {
+it('mixed operations have few keys often and most keys seldom', () => {
   const counts = new Array<number>(KEYS).fill(0);
   for (const { key } of operations) counts[key] = (counts[key] ?? 0) + 1;
   expect(counts[0]).toBeGreaterThan(300);
@@ -20,7 +20,7 @@ it('draws few keys often and most keys seldom', () => {
   expect(counts.filter((count) => count > 0).length).toBeGreaterThan(80);
 });
 
-it('draws operations of many shapes, each of them valid', () => {
+it('mixed operations have many shapes, and each of them is valid', () => {
   const schema = createSchema({ resolvers, entities, batches });
   const texts = new Set(operations.map(({ query }) => query));
   const shapes = new Set([...texts].map((text) => text.replace(/"[^"]*"/g, '').replace(/[\d,]/g, '')));

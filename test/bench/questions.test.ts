@@ -7,7 +7,7 @@ import { openProgram } from '../support/program.ts';
 
 const QUESTIONS = drawQuestions(32);
 
-it('are the same for the same seed, others for another, and none is asked twice', () => {
+it('questions of the race are the same for the same seed, others for another, and none is asked twice', () => {
   expect(drawQuestions(32)).toEqual(QUESTIONS);
   expect(drawQuestions(32, 7)).not.toEqual(QUESTIONS);
   expect(drawQuestions(4)).toEqual(QUESTIONS.slice(0, 4));
@@ -17,7 +17,7 @@ it('are the same for the same seed, others for another, and none is asked twice'
   }
 });
 
-it('are answered by ours as by picking from the bodies of the service', async () => {
+it('questions of the race are answered by our server as by picking from the bodies of the service', async () => {
   await using program = await openProgram({});
   const { service, sandbox } = program;
   const bodyOf = async (target: string) => {

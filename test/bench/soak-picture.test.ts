@@ -10,7 +10,7 @@ describe('the picture of a soak', () => {
     'logs/512-redis.log',
   );
 
-  it('is read from what npm run soak prints, among other lines', () => {
+  it('the picture of a soak is read from what npm run soak prints, among other lines', () => {
     expect(series).toEqual({
       budgetMb: 512,
       note: 'Redis',
@@ -21,7 +21,7 @@ describe('the picture of a soak', () => {
     });
   });
 
-  it('has a line for each soak, below a dashed one for each budget', () => {
+  it('the picture of a soak has a line for each soak, below a dashed one for each budget', () => {
     const svg = drawSoaks([{ ...series, note: '' }, series, { ...series, budgetMb: 1024 }]);
     expect(svg.match(/class="budget"/g)).toHaveLength(2);
     expect(svg.match(/<path class="line/g)).toHaveLength(3);

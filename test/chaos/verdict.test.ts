@@ -40,7 +40,7 @@ describe('the verdict on an answer', () => {
     ['wrong', 'another value', { data: { country: { ...TRUTH.country, name: 'Uganda' } } }],
     ['wrong', 'an error of no known kind', { data: TRUTH, errors: [failing('INTERNAL_SERVER_ERROR')] }],
     ['wrong', 'nothing at all', {}],
-  ] as [string, string, Reply][])('is %s: %s', (kind, _what, reply) => {
+  ] as [string, string, Reply][])('the verdict on an answer is %s: %s', (kind, _what, reply) => {
     expect(judged(TRUTH, reply).kind).toBe(kind);
   });
 });

@@ -50,7 +50,7 @@ describe('query', () => {
     return { ...ran, requests: program.requests() };
   };
 
-  it('prints data to standard output and the bill to standard error', async () => {
+  it('country-graph query prints data to standard output and the bill to standard error', async () => {
     const { stdout, stderr, code, requests } = await run([CAPITALS]);
     expect(JSON.parse(stdout)).toEqual({
       countries: [
@@ -62,7 +62,7 @@ describe('query', () => {
     expect([code, requests]).toEqual([0, ['GET /v1/countries']]);
   });
 
-  it('reads a file, or standard input, with variables and the name of an operation', async () => {
+  it('country-graph query reads a file, or standard input, with variables and the name of an operation', async () => {
     const file = join(folder, 'two.graphql');
     const text =
       'query A { nothing } query B($codes: [CountryCode!]) { countries(codes: $codes) { capital } }';
@@ -85,12 +85,12 @@ describe('query', () => {
     ['table', 'code  capital\nKE    Nairobi\nNG    Abuja\n'],
     ['csv', 'code,capital\r\nKE,Nairobi\r\nNG,Abuja\r\n'],
     ['ndjson', '{"code":"KE","capital":"Nairobi"}\n{"code":"NG","capital":"Abuja"}\n'],
-  ])('prints lists as %s', async ([format = '', expected]) => {
+  ])('country-graph query prints lists as %s', async ([format = '', expected]) => {
     const { stdout, code } = await run([CAPITALS, '--format', format]);
     expect([stdout, code]).toEqual([expected, 0]);
   });
 
-  it('begins CSV with a byte order mark where that is asked for, and no cell with a formula', async () => {
+  it('country-graph query begins CSV with a byte order mark where that is asked for, and no cell with a formula', async () => {
     const rows = (body: { data: object[] }) => ({
       ...body,
       data: body.data.map((row) => ({ ...row, name: '\u200b＝1+1' })),
@@ -105,7 +105,7 @@ describe('query', () => {
     }
   });
 
-  it('ends with 1 where the answer holds an error, and prints what is there all the same', async () => {
+  it('country-graph query ends with 1 where the answer holds an error, and prints what is there all the same', async () => {
     const { stdout, stderr, code, requests } = await run(['{ health { status } sources { key } }'], {
       env: { COUNTRY_GRAPH_KEY: KEY },
     });
@@ -116,7 +116,7 @@ describe('query', () => {
     expect(requests.toSorted()).toEqual(['GET /health', 'GET /v1/platform/etl-status']);
   });
 
-  it('says when to ask again', async () => {
+  it('country-graph query says when to ask again', async () => {
     const body = { detail: "rate limit exceeded for plan 'free': 5 requests per minute" };
     program.sandbox.faults.set({ kind: 'status', status: 429, body });
     try {
@@ -130,7 +130,7 @@ describe('query', () => {
     }
   });
 
-  it('repeats warnings', async () => {
+  it('country-graph query repeats warnings', async () => {
     const { stdout, stderr, code } = await run([
       '{ countries(codes: ["KE", "ZZ"]) { capital } }',
       '--format',
@@ -160,7 +160,7 @@ describe('query', () => {
       1,
     ],
   ] as const)(
-    'tells of a key that may be misspelt, and ends with 1 where all of a table is empty for it: %s',
+    'country-graph query tells of a key that may be misspelt, and ends with 1 where all of a table is empty for it: %s',
     async ([query, expected]) => {
       for (const format of ['json', 'csv']) {
         const { stderr, code } = await run([query, '--format', format]);
@@ -186,14 +186,14 @@ describe('query', () => {
       ['{ health { status } }', '--url', 'http://a:b@127.0.0.1'],
       /^--url must hold no password/,
     ],
-  ])('asks nothing where it is given %s', async ([, args, said]) => {
+  ])('country-graph query asks nothing where it is given %s', async ([, args, said]) => {
     const { stdout, stderr, code, requests } = await run(args, { env: { COUNTRY_GRAPH_KEY: KEY } });
     expect([stdout, code, requests]).toEqual(['', 1, []]);
     expect(stderr).toMatch(said);
     expect(stderr).not.toContain(KEY);
   });
 
-  it('says in one line that nobody answers, or no gateway', async () => {
+  it('country-graph query says in one line that nobody answers, or no gateway', async () => {
     const port = await freePort();
     const nobody = await runCommand(['query', CAPITALS, '--key', KEY, '--url', `http://127.0.0.1:${port}`]);
     expect(nobody).toMatchObject({ stdout: '', code: 1 });
@@ -214,7 +214,7 @@ describe('query', () => {
     for (const { stderr } of [nobody, other]) expect(stderr).not.toContain(KEY);
   });
 
-  it('takes the key nowhere else', async () => {
+  it('country-graph query takes the key nowhere else', async () => {
     program.requests();
     const seen: unknown[] = [];
     await using other = await answering((request, response) => {
@@ -225,7 +225,7 @@ describe('query', () => {
     expect([stdout, code, seen, program.requests()]).toEqual(['', 1, [`Bearer ${KEY}`], []]);
   });
 
-  it('asks the embedded sandbox where no address is given, and says so', async () => {
+  it('country-graph query asks the embedded sandbox where no address is given, and says so', async () => {
     const { stdout, stderr, code } = await runCommand(['query', CAPITALS, '--format', 'csv']);
     expect([stdout, code]).toEqual(['code,capital\r\nKE,Nairobi\r\nNG,Abuja\r\n', 0]);
     expect(stderr).toMatch(/^1 call /);
@@ -234,7 +234,7 @@ describe('query', () => {
 });
 
 describe('what a person types first', () => {
-  it('is helped by examples, and starts no server by itself', async () => {
+  it('country-graph without a command prints help with examples, and starts no server', async () => {
     for (const args of [[], ['--help']]) {
       const { stdout, stderr, code } = await runCommand(args);
       expect(stdout + stderr).toMatch(
@@ -246,12 +246,12 @@ describe('what a person types first', () => {
       expect((await runCommand([command, '--help'])).stdout).toMatch(/Examples?:\n/);
   });
 
-  it('is corrected where it is misspelt', async () => {
+  it('a misspelt command is told which one may be meant', async () => {
     const { stderr, code } = await runCommand(['qurey', '{ countries { name } }']);
     expect([stderr, code]).toEqual(["error: unknown command 'qurey'\n(Did you mean query?)\n", 1]);
   });
 
-  it('may hand explain an operation as a file, as text or by standard input', async () => {
+  it('country-graph explain takes an operation as a file, as text or by standard input', async () => {
     const file = join(folder, 'capitals.graphql');
     await writeFile(file, CAPITALS);
     const price = '    1  /v1/countries  GET /v1/countries\n';
@@ -264,7 +264,7 @@ describe('what a person types first', () => {
   });
 
   it.each([1, 2])(
-    'learns that a port is taken, and which setting takes another (%i workers)',
+    'country-graph serve names a port that is taken, and the setting that takes another (%i workers)',
     async (workers) => {
       await using other = await answering((_, response) => response.end());
       const port = new URL(other.url).port;
@@ -283,7 +283,7 @@ describe('doctor', () => {
     runCommand(['doctor', ...args], { env });
   const service = () => ({ COUNTRY_DATA_URL: program.service.url });
 
-  it('finds all well without a metered call', async () => {
+  it('country-graph doctor finds all well without a metered call', async () => {
     program.requests();
     const { stdout, stderr, code } = await doctor(service());
     expect(stdout.split('\n')).toEqual([
@@ -298,7 +298,7 @@ describe('doctor', () => {
     expect([stderr, code, program.requests()]).toEqual(['', 0, ['GET /health']]);
   });
 
-  it('tries a key by one call, and never shows it', async () => {
+  it('country-graph doctor tries a key by one call, and never shows it', async () => {
     program.requests();
     const good = await doctor({ ...service(), COUNTRY_GRAPH_KEY: program.sandbox.keys.team });
     expect(good.stdout).toContain('ok  key: accepted, for one call of its quota\n');
@@ -317,7 +317,7 @@ describe('doctor', () => {
     }
   });
 
-  it("takes no page for the service's word on a key, and goes by a proxy", async () => {
+  it("country-graph doctor takes no page for the service's word on a key, and goes by a proxy", async () => {
     await using proxy = await answering(({ url = '' }, response) => {
       const isHealth = url === 'http://data.service.example/health';
       response.writeHead(isHealth ? 200 : 403, { 'content-type': 'text/html' }).end('<h1>Checking</h1>');
@@ -336,13 +336,13 @@ describe('doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('says that a key is not tried while there is no service to send it to', async () => {
+  it('country-graph doctor says that a key is not tried while there is no service to send it to', async () => {
     const { stdout, code } = await doctor({}, ['--key', KEY]);
     expect(stdout).toContain('--  key: not tried: it would be sent to COUNTRY_DATA_URL, which is not set\n');
     expect([stdout.includes(KEY), code]).toEqual([false, 0]);
   });
 
-  it('names what looks like a setting and is none, which is no fault', async () => {
+  it('country-graph doctor names what looks like a setting and is none, which is no fault', async () => {
     const { stdout, code } = await doctor({ ...service(), CACHE_TTL: '60', KEY_PEPPER: '' });
     expect(stdout).toContain(
       '--  settings: CACHE_TTL is no setting, and does nothing: did you mean CACHE_TTL_SECONDS?\n',
@@ -351,7 +351,7 @@ describe('doctor', () => {
     expect(code).toBe(0);
   });
 
-  it('says what is wrong with settings, and looks no further', async () => {
+  it('country-graph doctor says what is wrong with settings, and looks no further', async () => {
     program.requests();
     const { stdout, code } = await doctor({ ...service(), PORT: 'x', MAX_DEPTH: '0' });
     expect(stdout).toMatch(
@@ -360,7 +360,7 @@ describe('doctor', () => {
     expect([code, program.requests()]).toEqual([1, []]);
   });
 
-  it('says which service, store and file are not reached', async () => {
+  it('country-graph doctor says which service, store and file are not reached', async () => {
     const port = await freePort();
     const { stdout, code } = await doctor({
       COUNTRY_DATA_URL: `http://127.0.0.1:${port}`,
@@ -374,7 +374,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('says whether a file can be made, and makes none', async () => {
+  it('country-graph doctor says whether a file can be made, and makes none', async () => {
     const good = await doctor({ CACHE_URL: `sqlite:${join(folder, 'cache.sqlite')}` });
     expect(good.stdout).toContain('ok  cache: the file can be made\n');
     const bad = await doctor({ CACHE_URL: `sqlite:${join(folder, 'missing/cache.sqlite')}` });
@@ -383,7 +383,7 @@ describe('doctor', () => {
     expect(existsSync(join(folder, 'cache.sqlite'))).toBe(false);
   });
 
-  it('tells how far the clock is off', async () => {
+  it('country-graph doctor tells how far the clock is off', async () => {
     await using there = await answering((_request, response) => {
       response.writeHead(200, { date: new Date(Date.now() - 90_000).toUTCString() }).end('{}');
     });
@@ -395,7 +395,7 @@ describe('doctor', () => {
 
 describe('the command line', () => {
   it.skipIf(!existsSync('.git'))(
-    'tells the version of the package with the commit, as metrics and the log do',
+    'the command line tells the version of the package with the commit, as metrics and the log do',
     async () => {
       const { stdout, code } = await runCommand(['--version'], { bin: SOURCES });
       const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;

@@ -76,7 +76,7 @@ function listening(): () => readonly unknown[] {
 }
 
 describe.runIf(isInstalled).for(LIBRARIES)('two components over $name', ({ mount, merges = false }) => {
-  it.for(PAIRS)('ask once each and both keep $of', async ({ one, two, ...more }) => {
+  it.for(PAIRS)('two components ask once each and both keep $of', async ({ one, two, ...more }) => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const fragments: readonly string[] = 'fragments' in more ? more.fragments : [];
     const operations = [one, two].map((fields, i) => {
@@ -103,7 +103,7 @@ describe.runIf(isInstalled).for(LIBRARIES)('two components over $name', ({ mount
   });
 
   it.runIf(merges).for(MERGED)(
-    'have a third one take nothing that selects what both have of $of',
+    'two components have a third one take nothing that selects what both have of $of',
     async ({ one, two, both }) => {
       await using program = await openProgram();
       const page = await mount(program, [`query Page0 { ${one} }`, `query Page1 { ${two} }`]);
@@ -114,7 +114,7 @@ describe.runIf(isInstalled).for(LIBRARIES)('two components over $name', ({ mount
     },
   );
 
-  it('make no figure of one and the next', async () => {
+  it('two components make no figure of one and the next', async () => {
     await using program = await openProgram();
     const page = await mount(program, [
       `query Page0 { ${latest('value')} }`,
@@ -155,7 +155,7 @@ describe.runIf(isInstalled)('the policies of Apollo Client', () => {
     },
   });
 
-  it('never make one figure of two that are not identified', async () => {
+  it('the policies of Apollo Client never make one figure of two that are not identified', async () => {
     const { cache, gql } = await opened();
     const query = (fields: string) => gql(`{ ${latest(fields)} }`);
     cache.writeQuery({ query: query('value'), data: told({ value: 61 }) });
@@ -165,7 +165,7 @@ describe.runIf(isInstalled)('the policies of Apollo Client', () => {
     expect(cache.readQuery({ query: query('year value') })).toEqual(told({ value: 62, year: 2025 }));
   });
 
-  it('go by the names of fields, not by those that an operation gives them', async () => {
+  it('the policies of Apollo Client go by the names of fields, not by those that an operation gives them', async () => {
     const { cache, gql } = await opened();
     const query = gql('{ countries { id: region name } }');
     const countries = ['Kenya', 'Uganda'].map((name) => ({ __typename: 'Country', id: 'East Africa', name }));
@@ -173,7 +173,7 @@ describe.runIf(isInstalled)('the policies of Apollo Client', () => {
     expect(cache.readQuery({ query })).toEqual({ countries });
   });
 
-  it('tell variables apart, also those of fragments', async () => {
+  it('the policies of Apollo Client tell variables apart, also those of fragments', async () => {
     const { cache, gql } = await opened();
     const fragment = 'fragment Figure on Country { observation(metricKey: $of) { value } }';
     const inPlace = 'observation(metricKey: $of) { value }';
@@ -198,7 +198,7 @@ describe.runIf(isInstalled)('the keys of urql', () => {
     { routes: 'trade,policy', keysOf: () => graphcache.keys },
     { routes: '', keysOf: graphcache.keysOf },
     { routes: 'trade,policy', keysOf: graphcache.keysOf },
-  ])('have nothing to warn of, with the routes "$routes"', async ({ routes, keysOf }) => {
+  ])('the keys of urql have nothing to warn of, with the routes "$routes"', async ({ routes, keysOf }) => {
     const [{ cacheExchange }, { Client, fetchExchange, gql }] = await Promise.all([
       load('@urql/exchange-graphcache/dist/urql-exchange-graphcache.mjs'),
       load('@urql/core/dist/urql-core.mjs'),
@@ -223,7 +223,7 @@ describe.runIf(isInstalled)('the keys of urql', () => {
 });
 
 describe('documents with ids', () => {
-  it.for(goldenNames)('take the same calls: %s', async (name) => {
+  it.for(goldenNames)('documents with ids take the same calls: %s', async (name) => {
     const { query, variables } = goldenOperation(name);
     const document = graphcache.withIds(parse(query));
     await using program = await openGolden();
@@ -254,11 +254,11 @@ describe('documents with ids', () => {
       '{ advice { ... on Country { name } } }',
       '{ advice { ... on Country { name id } } }',
     ],
-  ])('have that of %s', ([, text, wanted]) => {
+  ])('documents with ids have that of %s', ([, text, wanted]) => {
     expect(print(graphcache.withIds(parse(text)))).toBe(print(parse(wanted)));
   });
 
-  it('are those of a document each time, and leave stored ones as they are', () => {
+  it('documents with ids are those of a document each time, and leave stored ones as they are', () => {
     const document = parse('{ sources { key } }');
     const made = graphcache.withIds(document);
     expect(graphcache.withIds(document)).toBe(made);

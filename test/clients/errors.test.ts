@@ -46,12 +46,12 @@ describe('errors of the graph are found in', () => {
       0,
     ],
     ['nothing: none', undefined, 0],
-  ])('%s', ([, failure, count]) => {
+  ])('errors of the graph are found in %s', ([, failure, count]) => {
     expect(errorsOf(failure)).toHaveLength(count);
     expect(codeOf(failure)).toBe(count === 0 ? undefined : 'FORBIDDEN');
   });
 
-  it('an object that holds itself, and still end', () => {
+  it('errors of the graph are found in an object that holds itself, and still end', () => {
     const loop: { cause?: unknown } = {};
     loop.cause = loop;
     expect(errorsOf(loop)).toEqual([]);
@@ -88,7 +88,7 @@ it('the latest time that an error names is when to ask again', () => {
   expect(retryAtOf(error('FORBIDDEN'))).toBeNull();
 });
 
-it('waiting ends at that time, or when it is given up', async () => {
+it('waiting to ask again ends at the time that an error names, or when it is given up', async () => {
   const retryAt = new Date(Date.now() + 80).toISOString();
   await untilRetry(error('RATE_LIMITED', { retryAt }));
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(retryAt));
@@ -98,7 +98,7 @@ it('waiting ends at that time, or when it is given up', async () => {
   await expect(waiting).rejects.toThrow('left');
 });
 
-it('codes are those of the schema', async () => {
+it('codes of errors are those of the schema', async () => {
   await using program = await openProgram();
   const sdl = await (await fetch(new URL('/schema.graphql', program.url))).text();
   const type = buildSchema(sdl, { assumeValidSDL: true }).getType('ErrorCode');

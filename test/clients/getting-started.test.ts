@@ -60,7 +60,7 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('has a recipe for each client', () => {
+  it('the guide leads from an empty folder to figures on a page with each client', () => {
     expect(recipes.map(({ name }) => name)).toEqual([
       'Plain fetch',
       'Apollo Client',
@@ -72,7 +72,7 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
   });
 
   it.concurrent.for(recipes.map((recipe, i) => ({ ...recipe, i })))(
-    '$name',
+    'the recipe leads from an empty folder to figures on a page of another origin: $name',
     // Most of it may be the wait for the recipes before it.
     { timeout: recipes.length * RECIPE_MS },
     async ({ name, steps, i }, { expect }) => {

@@ -35,7 +35,7 @@ const SELECTIONS = [
 
 describe.runIf(isInstalled).for(CLIENTS)('$name, where a page selects', ({ mount, byId }) => {
   it.for(SELECTIONS)(
-    '$selection of its figures, shows what the service has once told of a change',
+    'a page that selects $selection of its figures shows what the service has once told of a change',
     async ({ selection, id }) => {
       await using program = await openLive();
       const text = page(id);

@@ -79,7 +79,7 @@ describe('the packed client', () => {
     }
   };
 
-  it('says what it is and under which licence, and no address that is not known yet', () => {
+  it('the packed client says what it is and under which licence, and no address that is not known yet', () => {
     const home = join(folder, 'node_modules/@country-graph/client');
     expect(readFileSync(join(home, 'LICENSE'), 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
     expect(readFileSync(join(home, 'README.md'), 'utf8')).toMatch(/^# @country-graph\/client\n/);
@@ -87,11 +87,11 @@ describe('the packed client', () => {
     expect(repository).toBeUndefined();
   });
 
-  it('has entries and types that every bundler and compiler of modules finds', async () => {
+  it('the packed client has entries and types that every bundler and compiler of modules finds', async () => {
     expect(await packingFaults(tarball)).toEqual([]);
   });
 
-  it('tells generators of types what the scalars are', async () => {
+  it('the packed client tells generators of types what the scalars are', async () => {
     const home = join(folder, 'node_modules/@country-graph/client');
     const { scalars } = await import(join(home, 'dist/codegen.js'));
     const schema = parse(readFileSync(join(ROOT, 'schema/common.graphql'), 'utf8'));
@@ -112,7 +112,7 @@ describe('the packed client', () => {
   });
 
   it.for(['', '/apollo', '/codegen', '/graphcache'])(
-    'is CommonJS for those who take no other: %s',
+    'the packed client is CommonJS for those who take no other: %s',
     (part) => {
       const text = `const all = require('@country-graph/client${part}'); process.stdout.write(Object.keys(all).join())`;
       const said = execFileSync(
@@ -128,7 +128,7 @@ describe('the packed client', () => {
     },
   );
 
-  it.for(COMPILERS)('has types for CommonJS: %s', (compiler) => {
+  it.for(COMPILERS)('the packed client has types for CommonJS: %s', (compiler) => {
     const consumer = join(folder, 'consumer.cts');
     writeFileSync(
       consumer,
@@ -142,12 +142,12 @@ describe('the packed client', () => {
     }
   });
 
-  it.for(COMPILERS)('has types that hold under strict: %s', (compiler) => {
+  it.for(COMPILERS)('the packed client has types that hold under strict: %s', (compiler) => {
     expect(codes.length).toBeGreaterThan(15);
     expect(compiled(compiler, codes)).toBe('');
   });
 
-  it.for(COMPILERS)('has a switch over codes that lacks one refused: %s', (compiler) => {
+  it.for(COMPILERS)('the packed client has a switch over codes that lacks one refused: %s', (compiler) => {
     expect(compiled(compiler, codes.slice(1))).toContain('TS2366');
   });
 });

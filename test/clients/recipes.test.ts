@@ -64,7 +64,7 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
   }
 
   describe.for(RECIPES)('$name', ({ name, figures, first, bill }) => {
-    it('shows figures, and takes no call when it is loaded again', async () => {
+    it('a page of another origin shows figures, and takes no call when it is loaded again', async () => {
       await using program = await gateway();
       const page = await open(name, program.url, program.sandbox.keys.team);
       await page
@@ -84,7 +84,7 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
       await page.close();
     });
 
-    it('says so where the key is refused', async () => {
+    it('a page of another origin says so if the key is refused', async () => {
       await using program = await gateway();
       const page = await open(name, program.url, 'made-up');
       const note = page.getByRole('alert').first();
@@ -95,7 +95,7 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
   });
 
   it.for(RECIPES)(
-    '$name counts down where the key is spent, and asks again by itself',
+    'a page of another origin counts down if the key is spent, and asks again by itself: $name',
     async ({ name, figures }) => {
       let nowMs = Date.now() - (Date.now() % MINUTE_MS) + SPENT_AT_MS;
       const now = () => nowMs;

@@ -18,26 +18,26 @@ interface Job {
 describe('the workflow of a public forge', () => {
   const { release, ...checks } = jobs;
 
-  it('runs each job of `.ci/run` as a job of its own', () => {
+  it('the workflow of a public forge runs each job of `.ci/run` as a job of its own', () => {
     const [, all = ''] = /^\[ \$# -gt 0 \] \|\| set -- (.*)$/m.exec(readFileSync('.ci/run', 'utf8')) ?? [];
     expect(Object.keys(checks)).toEqual(all.split(' '));
     for (const [name, { steps }] of Object.entries<Job>(checks))
       expect(steps.map(({ run }) => run)).toContain(`.ci/run ${name}`);
   });
 
-  it('tries the package on the oldest Node and on the newest', () => {
+  it('the workflow of a public forge tries the package on the oldest Node and on the newest', () => {
     expect(jobs.programs.strategy.matrix.node).toEqual([22, 24]);
     expect(ours.engines.node).toMatch(/^>=22\./);
   });
 
-  it('leaves campaigns to the night, and to releases', () => {
+  it('the workflow of a public forge leaves campaigns to the night, and to releases', () => {
     expect(Object.keys(checks).filter((name) => checks[name].if !== undefined)).toEqual(['campaigns']);
     expect(checks.campaigns.if).toContain("github.event_name == 'schedule'");
     expect(checks.campaigns.if).toContain("startsWith(github.ref, 'refs/tags/v')");
     expect(on.schedule).toHaveLength(1);
   });
 
-  it('runs scripts that there are, and releases only what was checked', () => {
+  it('the workflow of a public forge runs scripts that there are, and releases only what was checked', () => {
     const text: string = JSON.stringify(jobs);
     const scripts = [...text.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name]) => name);
     expect(scripts).toEqual(['clients:pack', 'sbom']);
@@ -80,7 +80,7 @@ describe('the changelog', () => {
 });
 
 describe('docker/pin.sh', () => {
-  it('writes the digest that the registry has today behind each tag, once and again', async () => {
+  it('docker/pin.sh writes the digest that the registry has today behind each tag, once and again', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-pin-'));
     for (const file of ['pin.sh', 'Dockerfile', 'compose.yaml'])
       await cp(join('docker', file), join(folder.path, file));
@@ -108,7 +108,7 @@ describe('docker/pin.sh', () => {
     expect((await read()).replaceAll(/@sha256:\d+/g, '')).toBe(before);
   });
 
-  it('stops where there is no digest', async () => {
+  it('docker/pin.sh stops where there is no digest', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-pin-'));
     for (const file of ['pin.sh', 'Dockerfile', 'compose.yaml'])
       await cp(join('docker', file), join(folder.path, file));

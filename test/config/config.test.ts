@@ -102,7 +102,7 @@ const faultOf = (env: Record<string, string>): string => {
 };
 
 describe('settings', () => {
-  it('have defaults', () => {
+  it('settings have defaults', () => {
     expect(readConfig({}, plugins)).toMatchObject({
       countryDataUrl: undefined,
       host: '127.0.0.1',
@@ -131,7 +131,7 @@ describe('settings', () => {
     });
   });
 
-  it('of a plugin that is not there are none', () => {
+  it('settings of a plugin that is not there are none', () => {
     expect(settingNamesOf(plugins)).toContain('GRAPHIQL');
     expect(settingNamesOf([])).not.toContain('GRAPHIQL');
     expect(readConfig({ GRAPHIQL: 'perhaps' }).plugins).toEqual({});
@@ -149,22 +149,25 @@ describe('settings', () => {
       ['is a quarter of a small machine', {}, { limitBytes: null, totalBytes: 2 * GB }, 500],
       ['is most of what a container may take', {}, { limitBytes: 0.8 * GB, totalBytes: 24 * GB }, 720],
       ['is what is given', { MEMORY_MB: '600' }, { limitBytes: 0.8 * GB, totalBytes: 24 * GB }, 600],
-    ])('%s', (_, env, machine, memoryMb) => {
+    ])('settings of memory follow from the budget: %s', (_, env, machine, memoryMb) => {
       expect(readConfig(env, plugins, machine).memoryMb).toBe(memoryMb);
     });
 
-    it.each([256, 512, 1_024, 4_096])('have others follow from %d MB, which they leave most of', (mb) => {
-      const config = readConfig({ MEMORY_MB: String(mb) }, plugins, free);
-      const held = config.cacheMaxBytes + config.answersMaxBytes;
-      expect(held).toBeGreaterThan(0.05 * mb * 1e6);
-      const { operationBytes, drawingBytes } = heldBounds(config);
-      expect(held + operationBytes + drawingBytes).toBeLessThan(0.45 * mb * 1e6);
-      expect(drawingBytes).toBeLessThan(0.03 * mb * 1e6);
-      expect(waitingBounds(config).maxInAll).toBeLessThan(0.2 * mb * 1e6);
-      expect(config.maxAnswerBytes).toBeLessThan(0.1 * mb * 1e6);
-    });
+    it.each([256, 512, 1_024, 4_096])(
+      'settings of memory have others follow from %d MB, which they leave most of',
+      (mb) => {
+        const config = readConfig({ MEMORY_MB: String(mb) }, plugins, free);
+        const held = config.cacheMaxBytes + config.answersMaxBytes;
+        expect(held).toBeGreaterThan(0.05 * mb * 1e6);
+        const { operationBytes, drawingBytes } = heldBounds(config);
+        expect(held + operationBytes + drawingBytes).toBeLessThan(0.45 * mb * 1e6);
+        expect(drawingBytes).toBeLessThan(0.03 * mb * 1e6);
+        expect(waitingBounds(config).maxInAll).toBeLessThan(0.2 * mb * 1e6);
+        expect(config.maxAnswerBytes).toBeLessThan(0.1 * mb * 1e6);
+      },
+    );
 
-    it.each([256, 512, 1_024, 4_096])('have pictures take their part of %d MB', (mb) => {
+    it.each([256, 512, 1_024, 4_096])('settings of memory have pictures take their part of %d MB', (mb) => {
       const env = {
         PUBLIC_DOCUMENTS: 'p.json',
         TRUSTED_DOCUMENTS: 't.json',
@@ -181,7 +184,7 @@ describe('settings', () => {
       );
     });
 
-    it('give way to those that are given', () => {
+    it('settings of memory give way to those that are given', () => {
       const given = { CACHE_MAX_BYTES: '50000000', ANSWERS_MAX_BYTES: '0', MAX_ANSWER_BYTES: '5000000' };
       expect(readConfig({ MEMORY_MB: '512', ...given }, plugins, free)).toMatchObject({
         cacheMaxBytes: 50_000_000,
@@ -190,7 +193,7 @@ describe('settings', () => {
       });
     });
 
-    it('are refused where a budget that is given has no room for them', () => {
+    it('settings of memory are refused where a budget that is given has no room for them', () => {
       expect(faultOf({ MEMORY_MB: '100' })).toContain(
         'MEMORY_MB: must be 192 or more with WORKERS=1 (got "100")',
       );
@@ -209,7 +212,7 @@ describe('settings', () => {
       );
     });
 
-    it('are remarked on where nobody has given the budget', () => {
+    it('settings of memory are remarked on where nobody has given the budget', () => {
       expect(remarkOnBudget(readConfig({}, plugins, free))).toBeNull();
       const small = readConfig({ WORKERS: '4' }, plugins, { limitBytes: 0.5 * GB, totalBytes: 24 * GB });
       expect(remarkOnBudget(small)).toBe(
@@ -220,14 +223,14 @@ describe('settings', () => {
       );
     });
 
-    it('are shared by the processes of a program', () => {
+    it('settings of memory are shared by the processes of a program', () => {
       const config = readConfig({ WORKERS: '4' }, plugins, free);
       const supervising = processBudgetMb(config, 'supervising');
       expect(supervising + 4 * processBudgetMb(config)).toBe(config.memoryMb);
       expect(supervising).toBeGreaterThan(config.cacheMaxBytes / 2 / 1e6);
     });
 
-    it('are told to the engine before the program is loaded, where the budget is small', () => {
+    it('settings of memory are told to the engine before the program is loaded, where the budget is small', () => {
       const started = ['--max-semi-space-size=32'];
       expect(startOf({}, started, free)).toBeNull();
       expect(startOf({}, [], free)).toBeNull();
@@ -246,19 +249,19 @@ describe('settings', () => {
     });
   });
 
-  it('take the default for an empty variable', () => {
+  it('settings take the default for an empty variable', () => {
     const names = Object.keys(WRONG).filter((name) => name !== 'COUNTRY_DATA_URL');
     const empty = Object.fromEntries(names.map((name) => [name, '']));
     expect(readConfig(empty, plugins)).toEqual(readConfig({}, plugins));
   });
 
-  it('take no synthetic figures for an address that is empty', () => {
+  it('settings take no synthetic figures for an address that is empty', () => {
     expect(() => readConfig({ COUNTRY_DATA_URL: '', PORT: 'x' })).toThrow(
       /2 fault.*\n {2}COUNTRY_DATA_URL: is empty; .*\n {2}PORT: /,
     );
   });
 
-  it('are read', () => {
+  it('settings are read', () => {
     expect(
       readConfig({
         COUNTRY_DATA_URL: 'https://data.example/base/',
@@ -280,12 +283,12 @@ describe('settings', () => {
     });
   });
 
-  it('cannot be changed afterwards', () => {
+  it('settings cannot be changed afterwards', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
 
   it.for(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-    '%s may not be %j',
+    'the setting %s may not be %j',
     ([name, value]) => {
       expect(faultOf({ [name]: value })).toMatch(
         new RegExp(`^The settings have 1 fault\\(s\\):\\n  ${name}: .+$`),
@@ -293,14 +296,14 @@ describe('settings', () => {
     },
   );
 
-  it('are all named in one message where they are wrong', () => {
+  it('settings are all named in one message where they are wrong', () => {
     const message = faultOf(
       Object.fromEntries(Object.entries(WRONG).map(([name, [value]]) => [name, value ?? ''])),
     );
     for (const name of Object.keys(WRONG)) expect(message).toContain(`\n  ${name}: `);
   });
 
-  it('of issued keys fit together, and keep secrets to themselves', () => {
+  it('settings of issued keys fit together, and keep secrets to themselves', () => {
     const key = { COUNTRY_DATA_KEY: 'demo-team' };
     expect(readConfig(key)).toMatchObject({ countryDataKey: 'demo-team', trustedProxies: [] });
     expect(faultOf({ ...key, CACHE_URL: 'none' })).toContain('COUNTRY_DATA_KEY: issued keys need a store');
@@ -323,12 +326,12 @@ describe('settings', () => {
     expect(readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, ::1' }).trustedProxies).toEqual(['10.0.0.0/8', '::1']);
   });
 
-  it('keep the password of an address, and the pepper, to themselves', () => {
+  it('settings keep the password of an address, and the pepper, to themselves', () => {
     expect(faultOf({ CACHE_URL: 'http://user:hidden@cache.example' })).not.toContain('hidden');
     expect(faultOf({ KEY_PEPPER: 'too-short' })).not.toContain('too-short');
   });
 
-  it('that are secret may stand in files, of which a last newline is no part', async () => {
+  it('settings that are secret may stand in files, of which a last newline is no part', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-secrets-'));
     const fileOf = async (name: string, text: string) => {
       await writeFile(join(folder.path, name), text);
@@ -365,7 +368,7 @@ describe('settings', () => {
     }
   });
 
-  it('have another port for health and metrics than for the rest, unless any will do', () => {
+  it('settings have another port for health and metrics than for the rest, unless any will do', () => {
     expect(faultOf({ PORT: '4001', ADMIN_PORT: '4001' })).toContain(
       'ADMIN_PORT: must be another port than PORT',
     );
@@ -379,13 +382,13 @@ describe('settings', () => {
     { CACHE_URL: `sqlite:${tmpdir()}` },
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' },
     { HOST: '192.0.2.1', PORT: '0' },
-  ])('stop the program with one sentence and exit code 2: %j', async (env) => {
+  ])('settings stop the program with one sentence and exit code 2: %j', async (env) => {
     const { code, stdout, stderr } = await run({ PATH: process.env.PATH ?? '', ...env });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(new RegExp(`^The settings have 1 fault\\(s\\):\n  ${Object.keys(env)[0]}: .+\n$`));
   });
 
-  it('are checked though others are wrong', () => {
+  it('settings are checked though others are wrong', () => {
     const message = faultOf({
       PORT: '4000',
       ADMIN_PORT: '4000',
@@ -398,7 +401,7 @@ describe('settings', () => {
     expect(message).toContain('4 fault(s)');
   });
 
-  it('stop the program with exit code 2 where they are wrong', async () => {
+  it('settings stop the program with exit code 2 where they are wrong', async () => {
     const { code, stdout, stderr } = await run({ PORT: 'x', LOG_LEVEL: 'loud' });
     expect(code).toBe(2);
     expect(stdout).toBe('');

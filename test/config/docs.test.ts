@@ -26,20 +26,20 @@ const readme = read('README.md');
 const OF_MEMORY = ['memoryMb', 'cacheMaxBytes', 'answersMaxBytes', 'maxAnswerBytes'];
 
 describe('README', () => {
-  it.for(['npm ci && npm start', 'npm ci && npm test'])('names the command `%s`', (command) => {
+  it.for(['npm ci && npm start', 'npm ci && npm test'])('README names the command `%s`', (command) => {
     expect(blocksOf(readme, 'sh').map((block) => block.trim())).toContain(command);
   });
 
-  it('names a way to run its commands in a checkout, which is one on the Node of the checkout', () => {
+  it('README names a way to run its commands in a checkout, which is one on the Node of the checkout', () => {
     const [, script = ''] = /In a checkout, write `npm run -s (\S+) --`/.exec(readme) ?? [];
     expect(JSON.parse(read('package.json')).scripts[script]).toBe('exec node bin/country-graph.cjs');
   });
 
-  it('is read in a few minutes', () => {
+  it('README is read in a few minutes', () => {
     expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(8000);
   });
 
-  it('shows a query with the answer and the bill that it really has', async () => {
+  it('README shows a query with the answer and the bill that it really has', async () => {
     const [query = ''] = blocksOf(readme, 'graphql');
     const [answer = ''] = blocksOf(readme, 'jsonc');
     const { data, extensions } = JSON.parse(answer.replace(/\/\/.*$/gm, ''));
@@ -62,7 +62,7 @@ describe('README', () => {
 describe('README, of the alternative', () => {
   const { rows } = JSON.parse(read('bench/REPORT.json'));
 
-  it('counts the lines and the calls of other servers as they are', () => {
+  it('README counts the lines and the calls of other servers as they are', () => {
     const lines = read('bench/peers/grafserv.ts').split('\n').length - 1;
     expect(readme).toContain(`\`bench/peers/grafserv.ts\`, ${lines} lines`);
     const [row] = rows.filter(({ row }: { row: string }) => row === 'c');
@@ -79,7 +79,7 @@ describe('README, of the alternative', () => {
 describe('docs/settings.md', () => {
   const settings = read('docs/settings.md');
 
-  it('has every setting with its default, and no other', () => {
+  it('docs/settings.md has every setting with its default, and no other', () => {
     const told: [name: string, value: string][] = [];
     for (const [, names = '', defaults = ''] of settings.matchAll(/^\| (`[A-Z].*?) \|.*?\| ([^|]*) \|/gm)) {
       const values = defaults.split(', ');
@@ -121,7 +121,7 @@ const OF_NODE = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY', 'SELF_SIGNED_CERT_
 describe('docs/operating.md', () => {
   const operating = read('docs/operating.md');
 
-  it('names settings that are there, and nothing else that looks like one', () => {
+  it('docs/operating.md names settings that are there, and nothing else that looks like one', () => {
     const codes = [
       ...Object.keys(FAILURES),
       'CLIENT_CLOSED_REQUEST',
@@ -138,7 +138,7 @@ describe('docs/operating.md', () => {
     ).toEqual([]);
   });
 
-  it('names metrics that are there', async () => {
+  it('docs/operating.md names metrics that are there', async () => {
     await using program = await openProgram({ env: { COUNTRY_DATA_KEY: 'demo-team', CACHE_URL: 'memory:' } });
     const text = await (await fetch(program.url.replace('graphql', 'metrics'))).text();
     const named = [...operating.matchAll(/\bcountry_graph_\w+/g)].map(([name]) => name);
@@ -146,7 +146,7 @@ describe('docs/operating.md', () => {
     for (const name of named) expect(text).toContain(`# TYPE ${name} `);
   });
 
-  it('shows how the library is used as it really is', () => {
+  it('docs/operating.md shows how the library is used as it really is', () => {
     const [block = ''] = blocksOf(operating, 'ts');
     const used = read('test/config/package.test.ts');
     for (const name of ['createGateway', 'settings', 'onProblem', 'gateway.plugin', 'gateway.stop()']) {
@@ -203,14 +203,14 @@ describe('files and folders named', () => {
     'docs/development.md',
   ];
 
-  it.for(withPaths)('in %s are there, save those of an example', (document) => {
+  it.for(withPaths)('files and folders named in %s are there, save those of an example', (document) => {
     const paths = pathsIn(document);
     expect(paths.length).toBeGreaterThan(5);
     const wrong = paths.filter(({ path, isImagined }) => existsSync(join(ROOT, path)) === isImagined);
     expect(wrong).toEqual([]);
   });
 
-  it.for(DOCUMENTS)('by links of %s are there, with the heading that a link names', (document) => {
+  it.for(DOCUMENTS)('what links of %s lead to is there, with the heading that a link names', (document) => {
     const targets = [...read(document).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(
       ([, target = '']) => target,
     );
@@ -230,9 +230,12 @@ describe('error codes', () => {
   const architecture = read('ARCHITECTURE.md');
   const paragraphs = read('docs/errors.md');
 
-  it.for(Object.entries(FAILURES))('%s is in the schema and in the documents', ([code, { retryable }]) => {
-    expect(errors?.values?.map(({ name }) => name.value)).toContain(code);
-    expect(architecture).toContain(`| \`${code}\` | ${retryable ? 'yes' : 'no'} |`);
-    expect(paragraphs).toContain(`\n## \`${code}\`\n`);
-  });
+  it.for(Object.entries(FAILURES))(
+    'the error code %s is in the schema and in the documents',
+    ([code, { retryable }]) => {
+      expect(errors?.values?.map(({ name }) => name.value)).toContain(code);
+      expect(architecture).toContain(`| \`${code}\` | ${retryable ? 'yes' : 'no'} |`);
+      expect(paragraphs).toContain(`\n## \`${code}\`\n`);
+    },
+  );
 });

@@ -23,12 +23,12 @@ function locked(folder: string): Readonly<Record<string, Locked>> {
 describe('the lock', () => {
   const packages = locked('.');
 
-  it('is light', () => {
+  it('the lock is light', () => {
     expect(Object.keys(packages).length).toBeLessThanOrEqual(MAX_PACKAGES);
     expect(Object.keys(packages).length).toBeGreaterThan(100);
   });
 
-  it('has all that is installed: no package fetches more by a script of its own', () => {
+  it('the lock has all that is installed: no package fetches more by a script of its own', () => {
     const withScripts = Object.entries(packages).filter(([, one]) => one.hasInstallScript && !one.optional);
     // Its script compares the form of version ranges, and fetches nothing.
     expect(withScripts.map(([name]) => name)).toEqual(['node_modules/@apollo/protobufjs']);
@@ -36,7 +36,7 @@ describe('the lock', () => {
     expect(unproved.map(([name]) => name)).toEqual(['node_modules/country-graph-node']);
   });
 
-  it('has the binaries of Node that `scripts/node` names, for development alone', () => {
+  it('the lock has the binaries of Node that `scripts/node` names, for development alone', () => {
     const { optionalDependencies } = JSON.parse(readFileSync('scripts/node/package.json', 'utf8'));
     for (const [name, version] of Object.entries(optionalDependencies)) {
       expect(packages[`node_modules/${name}`]).toMatchObject({ version, dev: true, optional: true });
@@ -44,14 +44,14 @@ describe('the lock', () => {
     }
   });
 
-  it.for(LOCKS)('of %s names no address', (folder) => {
+  it.for(LOCKS)('the lock of %s names no address', (folder) => {
     const addresses = Object.values(locked(folder)).map(({ resolved }) => resolved);
     const folders = addresses.filter((address) => address !== undefined);
     // A package that is a folder of this project.
     expect(folders).toEqual(folder === '.' ? ['file:scripts/node'] : folders.filter(isFolder));
   });
 
-  it('needs no override', () => {
+  it('the lock needs no override', () => {
     for (const folder of ['.', 'src/graphiql']) {
       expect(JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))).not.toHaveProperty('overrides');
     }

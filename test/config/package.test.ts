@@ -111,7 +111,7 @@ describe('the package', () => {
   }, 180_000);
   afterAll(() => installed[Symbol.asyncDispose]());
 
-  it('holds what runs and what is to be read, and nothing else', async () => {
+  it('the package holds what runs and what is to be read, and nothing else', async () => {
     expect((await readdir(installed.installed)).toSorted()).toEqual(
       [
         'ARCHITECTURE.md',
@@ -153,11 +153,11 @@ describe('the package', () => {
     expect(await readdir(join(installed.installed, 'schema'))).toEqual(await readdir('schema'));
   });
 
-  it('has an entry and types that every bundler and compiler of modules finds', async () => {
+  it('the package has an entry and types that every bundler and compiler of modules finds', async () => {
     expect(await packingFaults(installed.tarball)).toEqual([]);
   });
 
-  it('has the files that its documents lead to, but for those that only a checkout can show', async () => {
+  it('the package has the files that its documents lead to, but for those that only a checkout can show', async () => {
     const missing = new Set<string>();
     for (const file of await readdir(installed.installed, { recursive: true })) {
       if (!file.endsWith('.md') || /node_modules/.test(file)) continue;
@@ -176,7 +176,7 @@ describe('the package', () => {
     expect(missing.size).toBeGreaterThan(4);
   });
 
-  it('brings all of its packages that know graphql, so that no other copy is found by any', async () => {
+  it('the package brings all of its packages that know graphql, so that no other copy is found by any', async () => {
     const brought = await readdir(join(installed.installed, 'node_modules'), { recursive: true });
     const knowing = Object.keys(runTimePackages(readLock())).filter((folder) => {
       const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
@@ -190,14 +190,14 @@ describe('the package', () => {
     ]);
   });
 
-  it('has whoever would run a script when it is installed among those that it brings', () => {
+  it('the package has whoever would run a script when it is installed among those that it brings', () => {
     const scripted = Object.entries(runTimePackages(readLock())).filter(
       ([, one]) => 'hasInstallScript' in one && !one.inBundle,
     );
     expect(scripted).toEqual([]);
   });
 
-  it('is told by doctor of a second copy of graphql among its packages', async () => {
+  it('the package is told by doctor of a second copy of graphql among its packages', async () => {
     const other = join(installed.installed, 'node_modules/@graphql-tools/schema/node_modules/graphql');
     await mkdir(other, { recursive: true });
     await writeFile(join(other, 'package.json'), '{"name":"graphql","version":"17.1.0"}');
@@ -209,7 +209,7 @@ describe('the package', () => {
     expect((await runCommand(['doctor'], { bin: installed.bin })).code).toBe(0);
   });
 
-  it('runs the plugin of docs/plugins.md, as that says', async () => {
+  it('the package runs the plugin of docs/plugins.md, as that says', async () => {
     const folder = join(installed.home, 'plugins');
     await mkdir(folder);
     const files = readFileSync('docs/plugins.md', 'utf8').matchAll(
@@ -250,7 +250,7 @@ describe('the package', () => {
   });
 
   // `npm run adopters` does so beside every graphql, and beside none.
-  it.skipIf(!hasRegistry())('answers where npm has installed it beside graphql 17', async () => {
+  it.skipIf(!hasRegistry())('the package answers where npm has installed it beside graphql 17', async () => {
     const folder = join(installed.home, '../beside-17');
     await adopt(folder, installed.tarball, '17');
     expect(await tryAdopted(folder)).toEqual(ANSWERS);
@@ -258,7 +258,7 @@ describe('the package', () => {
     expect(version.split('.')[0]).toBe('17');
   });
 
-  it.skipIf(!hasRegistry())('answers where pnpm has installed it beside graphql 16', async () => {
+  it.skipIf(!hasRegistry())('the package answers where pnpm has installed it beside graphql 16', async () => {
     const tools = join(installed.home, '../tools');
     await installTools(tools, 'pnpm');
     const folder = join(installed.home, '../beside-16-pnpm');
@@ -272,7 +272,7 @@ describe('the package', () => {
   ] as const;
   for (const [name, node] of nodes) {
     describe.skipIf(node === undefined)(`on ${name}`, () => {
-      it.for([{ WORKERS: '1' }, { WORKERS: '2' }])('serves with %o', async (env) => {
+      it.for([{ WORKERS: '1' }, { WORKERS: '2' }])(`the package on ${name} serves with %o`, async (env) => {
         const { child, url } = await startServing({
           env,
           bin: installed.bin,
@@ -299,7 +299,7 @@ describe('the package', () => {
         }
       });
 
-      it('draws what is public', async () => {
+      it(`the package on ${name} draws what is public`, async () => {
         const { folder, env: files } = openFiles();
         const env = { CACHE_URL: folder.cacheUrl, COUNTRY_DATA_KEY: 'demo-team', ...files };
         const made = await runCommand(['keys', 'create', 'page'], {
@@ -319,7 +319,7 @@ describe('the package', () => {
         }
       });
 
-      it('has the other commands', async () => {
+      it(`the package on ${name} has the other commands`, async () => {
         const command = (...args: string[]) => runCommand(args, { bin: installed.bin, node: node ?? '' });
         expect((await command('--version')).stdout).toBe(`${ours.version}+1a2b3c4\n`);
         expect((await command('schema')).stdout).toBe((await runCommand(['schema'])).stdout);
@@ -330,7 +330,7 @@ describe('the package', () => {
     });
   }
 
-  it('is a library with types, as a plugin and by itself', async () => {
+  it('the package is a library with types, as a plugin and by itself', async () => {
     const { createSandbox } = await import('../../src/sandbox/sandbox.ts');
     const sandbox = createSandbox();
     const { url } = await sandbox.listen();
@@ -390,7 +390,7 @@ describe('the package', () => {
 });
 
 describe('an old Node', () => {
-  it('is told what is needed, in one sentence', async () => {
+  it('an old Node is told what is needed, in one sentence', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-old-'));
     // Nothing else that the command needs is there, as far as such a Node comes.
     await cp('bin', join(folder.path, 'bin'), { recursive: true });
@@ -414,7 +414,7 @@ describe('an old Node', () => {
   });
 
   const old = nodeOf(20);
-  it.skipIf(old === undefined)('such as Node 20 runs as far as to say so', async () => {
+  it.skipIf(old === undefined)('an old Node such as Node 20 runs as far as to say so', async () => {
     const { stderr, code } = await runCommand(['serve'], { node: old ?? '' });
     expect(stderr).toMatch(/^Country Graph needs Node 22\.19 or newer, and this is Node 20\.\d+\.\d+\.\n$/);
     expect(code).toBe(1);
@@ -422,7 +422,7 @@ describe('an old Node', () => {
 });
 
 describe('the command', () => {
-  it('runs the program that was built, but in a checkout that has changed since', async () => {
+  it('the command runs the program that was built, but in a checkout that has changed since', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-command-'));
     const at = (file: string) => join(folder.path, file);
     for (const [file, text] of [
@@ -507,7 +507,7 @@ describe.skipIf(!existsSync('.git'))('a release', () => {
 });
 
 describe('what npm runs after an installation', () => {
-  it('builds nothing, and ends well, where what builds is not installed', async () => {
+  it('what npm runs after an installation builds nothing, and ends well, where what builds is not installed', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-prepare-'));
     await cp('scripts/prepare.mjs', join(folder.path, 'scripts/prepare.mjs'));
     const { stdout, stderr } = await run(nodeOf(20) ?? process.execPath, ['scripts/prepare.mjs'], {

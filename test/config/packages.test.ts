@@ -26,7 +26,7 @@ describe('docs/dependencies.md', () => {
   const text = read('docs/dependencies.md');
   const rows = [...text.matchAll(/^\| `([^`]+)` \|.*\| ([^|]+) \|$/gm)];
 
-  it('has a row for each dependency, with the licence that the package names', () => {
+  it('docs/dependencies.md has a row for each dependency, with the licence that the package names', () => {
     const expected = Object.keys(ours.dependencies).map((name) => [
       name,
       licenceIn(JSON.parse(read(`node_modules/${name}/package.json`))),
@@ -34,7 +34,7 @@ describe('docs/dependencies.md', () => {
     expect(rows.map(([, name, licence]) => [name, licence])).toEqual(expected);
   });
 
-  it('names development dependencies that are there', () => {
+  it('docs/dependencies.md names development dependencies that are there', () => {
     const [, development = ''] = text.split('**Development dependencies**');
     const names = [...development.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(10);
@@ -47,19 +47,19 @@ describe('docs/dependencies.md', () => {
 });
 
 describe('what is installed to run', () => {
-  it('is what is not for development alone', () => {
+  it('what is installed to run is what is not for development alone', () => {
     const names = Object.keys(ours.dependencies).map((name) => `node_modules/${name}`);
     expect(Object.keys(installed)).toEqual(expect.arrayContaining(names));
     expect(Object.keys(installed)).not.toContain('node_modules/vitest');
     expect(Object.keys(installed)).not.toContain('');
   });
 
-  it('has licences that are allowed', async () => {
+  it('what is installed to run has licences that are allowed', async () => {
     const { stdout, stderr } = await run(process.execPath, ['scripts/licences.ts'], { cwd: ROOT });
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^\d+ MIT, /), '']);
   });
 
-  it('is in the SBOM, and nothing else', async () => {
+  it('what is installed to run is in the SBOM, and nothing else', async () => {
     const { stdout } = await run(process.execPath, ['scripts/sbom.ts'], { cwd: ROOT, maxBuffer: 1e7 });
     const { bomFormat, metadata, components } = JSON.parse(stdout);
     expect([bomFormat, metadata.component.name, metadata.component.type]).toEqual([
@@ -88,11 +88,11 @@ describe('a licence', () => {
     ['SEE LICENSE IN LICENSE.md', false],
     ['no licence', false],
     ['', false],
-  ] as const)('%s is allowed: %s', ([licence, expected]) => {
+  ] as const)('the licence %s is allowed: %s', ([licence, expected]) => {
     expect(isAllowed(licence)).toBe(expected);
   });
 
-  it('is read where packages put it', () => {
+  it('a licence is read where packages put it', () => {
     expect(licenceIn({ license: 'ISC' })).toBe('ISC');
     expect(licenceIn({ licenses: [{ type: 'MIT' }] })).toBe('[{"type":"MIT"}]');
     expect(licenceIn({})).toBe('no licence');

@@ -65,7 +65,7 @@ describe('a route that is added by the steps of docs/adding-a-route.md', () => {
     return copy.run('tsc', ['-p', 'tsconfig.part.json']);
   };
 
-  it('takes six files', () => {
+  it('a route added by docs/adding-a-route.md takes six files', () => {
     expect(steps.map(({ file }) => file)).toEqual([
       'src/service/records/holidays.ts',
       'src/service/endpoints.ts',
@@ -76,7 +76,7 @@ describe('a route that is added by the steps of docs/adding-a-route.md', () => {
     ]);
   });
 
-  it('answers its golden query as is said, for the bill that is said, and costs what it says', async () => {
+  it('a route added by docs/adding-a-route.md answers its golden query as is said, for the bill that is said, and costs what it says', async () => {
     const query = 'test/queries/holidays/two-countries';
     const said = await copy.run(
       'vitest',
@@ -98,15 +98,15 @@ describe('a route that is added by the steps of docs/adding-a-route.md', () => {
     expect(said).toMatch(/✓.* every field and argument of the graph is used by some golden query/);
   });
 
-  it('is sound by its types', async () => {
+  it('a route added by docs/adding-a-route.md is sound by its types', async () => {
     await compile('src');
   });
 
-  it('is refused unsent where it is too dear', async () => {
+  it('a route added by docs/adding-a-route.md is refused unsent where it is too dear', async () => {
     expect(await ask()).toEqual([['OPERATION_TOO_EXPENSIVE'], 0]);
   });
 
-  it('is refused all the same where its line of cost was forgotten, and would not be if that were free', async () => {
+  it('a route added by docs/adding-a-route.md is refused all the same where its line of cost was forgotten, and would not be if that were free', async () => {
     await copy.edit('schema/holiday.graphql', ' @upstream(takes: EACH)', '');
     expect(await ask()).toEqual([['OPERATION_TOO_EXPENSIVE'], 0]);
     await copy.edit('src/graphql/schema/schema.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
@@ -114,7 +114,7 @@ describe('a route that is added by the steps of docs/adding-a-route.md', () => {
     expect(calls).toBeGreaterThan(0);
   });
 
-  it('is no program where nothing provides one of its fields', async () => {
+  it('a route added by docs/adding-a-route.md is no program where nothing provides one of its fields', async () => {
     await copy.edit('src/graphql/resolvers/holidays.ts', "'date', ", '');
     await expect(ask()).rejects.toThrow('Nothing provides Holiday.date');
     await expect(compile('src/graphql/resolvers')).rejects.toMatchObject({

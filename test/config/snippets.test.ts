@@ -52,7 +52,7 @@ const inLanguage = (...languages: readonly string[]) =>
 const VARIABLES = { code: 'KE' };
 
 describe('a snippet', () => {
-  it('is in a language that is looked into here', () => {
+  it('a snippet of the documents is in a language that is looked into here', () => {
     const known = ['', 'ini', 'graphql', 'sh', 'ts', 'tsx', 'yaml', 'json', 'jsonc', 'python', 'r', 'sql'];
     expect(snippets.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual(
       [],
@@ -66,7 +66,7 @@ describe('GraphQL', () => {
   const kindOf = ({ text }: Snippet) => getOperationAST(parse(text))?.operation;
 
   it.for(operations.filter((snippet) => kindOf(snippet) === 'query'))(
-    '$place is answered, for as many calls as the text says',
+    'GraphQL of $place is answered, for as many calls as the text says',
     async ({ text, after }) => {
       await using program = await openProgram({ env: WHOLE_GRAPH });
       const { errors, upstream } = await program.ask(text, { variables: VARIABLES });
@@ -77,12 +77,12 @@ describe('GraphQL', () => {
     },
   );
 
-  it('has numbers in the text that are held against what is sent', () => {
+  it('GraphQL of the documents has numbers in the text that are held against what is sent', () => {
     const said = operations.filter(({ after }) => /\b(?:takes|took) \*{0,2}\d+ calls?\b/.test(after));
     expect(said.length).toBeGreaterThan(5);
   });
 
-  it('is valid where it subscribes', async () => {
+  it('GraphQL of the documents is valid where it subscribes', async () => {
     await using program = await openProgram();
     const { data } = await program.ask(getIntrospectionQuery(), { key: null });
     const schema = buildClientSchema(data);
@@ -130,54 +130,66 @@ describe('a command', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is of a program that is looked into here', () => {
+  it('a command of the documents is of a program that is looked into here', () => {
     const known = new Set(beginningWith('npm ', ...OURS, 'curl ').map(({ command }) => command));
     expect(shell.filter(({ command }) => !known.has(command))).toEqual([]);
   });
 
-  it.for(beginningWith('curl '))('$place is answered by the gateway: $command', async ({ command }) => {
-    program.requests();
-    const { port } = new URL(program.url);
-    const { stdout } = await run('bash', ['-c', command.replaceAll(':4000/', `:${port}/`)], { cwd: folder });
-    const [, file] = / -o (\S+)/.exec(command) ?? [];
-    if (file !== undefined) {
-      expect(readFileSync(`${folder}/${file}`, 'utf8').split('\n').length).toBeGreaterThan(54);
-      return;
-    }
-    const { data, errors, extensions } = JSON.parse(stdout);
-    expect(errors).toBeUndefined();
-    if (command.includes('x-explain')) expect([data, program.requests()]).toEqual([null, []]);
-    expect(extensions.explain ?? data).toBeTruthy();
-  });
+  it.for(beginningWith('curl '))(
+    'a command of $place is answered by the gateway: $command',
+    async ({ command }) => {
+      program.requests();
+      const { port } = new URL(program.url);
+      const { stdout } = await run('bash', ['-c', command.replaceAll(':4000/', `:${port}/`)], {
+        cwd: folder,
+      });
+      const [, file] = / -o (\S+)/.exec(command) ?? [];
+      if (file !== undefined) {
+        expect(readFileSync(`${folder}/${file}`, 'utf8').split('\n').length).toBeGreaterThan(54);
+        return;
+      }
+      const { data, errors, extensions } = JSON.parse(stdout);
+      expect(errors).toBeUndefined();
+      if (command.includes('x-explain')) expect([data, program.requests()]).toEqual([null, []]);
+      expect(extensions.explain ?? data).toBeTruthy();
+    },
+  );
 
-  it.for(beginningWith(...OURS))('$place is one of the program: $command', async ({ command, bare }) => {
-    // The package has no files of the checkout.
-    for (const [, file = ''] of command.matchAll(/ ([\w./-]+\.graphql)\b/g))
-      expect([file, existsSync(`${ROOT}${file}`)]).toEqual([file, false]);
-    const settings = [...command.matchAll(/\b([A-Z_]+)=/g)].map(([, name]) => name ?? '');
-    const known = [...settingNames, 'COUNTRY_GRAPH_KEY', 'COUNTRY_GRAPH_URL'];
-    expect(settings.filter((name) => !known.includes(name) && !name.startsWith('OTEL_'))).toEqual([]);
-    const words = [...bare.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-    const [name = '', ...args] = words.slice(words.findIndex((word) => word.endsWith('country-graph')) + 1);
-    const ends = ENDING.has(name);
-    // Keys and their use are kept in a store, which each of these commands has to be told of.
-    if (name === 'keys' || name === 'usage') expect(settings).toContain('CACHE_URL');
-    const asked = name === 'keys' ? args.slice(0, 1) : [];
-    const { code, stdout } = await runCommand([name, ...(ends ? args : [...asked, '--help'])]);
-    expect([code, stdout !== '']).toEqual([0, true]);
-    if (!ends) for (const flag of args.filter((arg) => arg.startsWith('--'))) expect(stdout).toContain(flag);
-  });
+  it.for(beginningWith(...OURS))(
+    'a command of $place is one of the program: $command',
+    async ({ command, bare }) => {
+      // The package has no files of the checkout.
+      for (const [, file = ''] of command.matchAll(/ ([\w./-]+\.graphql)\b/g))
+        expect([file, existsSync(`${ROOT}${file}`)]).toEqual([file, false]);
+      const settings = [...command.matchAll(/\b([A-Z_]+)=/g)].map(([, name]) => name ?? '');
+      const known = [...settingNames, 'COUNTRY_GRAPH_KEY', 'COUNTRY_GRAPH_URL'];
+      expect(settings.filter((name) => !known.includes(name) && !name.startsWith('OTEL_'))).toEqual([]);
+      const words = [...bare.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+      const [name = '', ...args] = words.slice(words.findIndex((word) => word.endsWith('country-graph')) + 1);
+      const ends = ENDING.has(name);
+      // Keys and their use are kept in a store, which each of these commands has to be told of.
+      if (name === 'keys' || name === 'usage') expect(settings).toContain('CACHE_URL');
+      const asked = name === 'keys' ? args.slice(0, 1) : [];
+      const { code, stdout } = await runCommand([name, ...(ends ? args : [...asked, '--help'])]);
+      expect([code, stdout !== '']).toEqual([0, true]);
+      if (!ends)
+        for (const flag of args.filter((arg) => arg.startsWith('--'))) expect(stdout).toContain(flag);
+    },
+  );
 
-  it.for(beginningWith('npm '))('$place is one of npm, or a script: $command', ({ bare: command }) => {
-    const { scripts, version } = JSON.parse(read('package.json'));
-    const [, script] = /^npm run (?:--silent )?([\w:]+)/.exec(command) ?? [];
-    if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
-    else expect(command).toMatch(/^npm (ci|start|test|pack|install \.\/country-graph-[\d.]+\.tgz)\b/);
-    const [, named] = /country-graph-([\d.]+)\.tgz/.exec(command) ?? [];
-    expect(named ?? version).toBe(version);
-    for (const [, file = ''] of command.matchAll(/ ([\w./-]+\.graphql)\b/g))
-      expect(existsSync(`${ROOT}${file}`)).toBe(true);
-  });
+  it.for(beginningWith('npm '))(
+    'a command of $place is one of npm, or a script: $command',
+    ({ bare: command }) => {
+      const { scripts, version } = JSON.parse(read('package.json'));
+      const [, script] = /^npm run (?:--silent )?([\w:]+)/.exec(command) ?? [];
+      if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
+      else expect(command).toMatch(/^npm (ci|start|test|pack|install \.\/country-graph-[\d.]+\.tgz)\b/);
+      const [, named] = /country-graph-([\d.]+)\.tgz/.exec(command) ?? [];
+      expect(named ?? version).toBe(version);
+      for (const [, file = ''] of command.matchAll(/ ([\w./-]+\.graphql)\b/g))
+        expect(existsSync(`${ROOT}${file}`)).toBe(true);
+    },
+  );
 });
 
 /** True if Python is there, and if it has the packages that documents read tables with. */
@@ -188,34 +200,41 @@ describe.runIf(hasPython)('Python', () => {
   const folder = `${tmpdir()}/snippets-python-${process.pid}`;
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.for(inLanguage('python'))('$place can be read, and runs where its libraries are', async ({ text }) => {
-    await run('python3', ['-c', 'import ast, sys; ast.parse(sys.argv[1])', text]);
-    if (!hasDataFrames) return;
-    await using program = await openProgram();
-    mkdirSync(folder, { recursive: true });
-    const query = '{ countries { code name gdp: observation(metricKey: "gdp_current_usd") { value year } } }';
-    const table = await fetch(program.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'text/csv',
-        authorization: `Bearer ${program.sandbox.keys.team}`,
-      },
-      body: JSON.stringify({ query }),
-    });
-    writeFileSync(`${folder}/gdp.csv`, await table.text());
-    await run('python3', ['-c', text], { cwd: folder });
-  });
+  it.for(inLanguage('python'))(
+    'Python of $place can be read, and runs where its libraries are',
+    async ({ text }) => {
+      await run('python3', ['-c', 'import ast, sys; ast.parse(sys.argv[1])', text]);
+      if (!hasDataFrames) return;
+      await using program = await openProgram();
+      mkdirSync(folder, { recursive: true });
+      const query =
+        '{ countries { code name gdp: observation(metricKey: "gdp_current_usd") { value year } } }';
+      const table = await fetch(program.url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'text/csv',
+          authorization: `Bearer ${program.sandbox.keys.team}`,
+        },
+        body: JSON.stringify({ query }),
+      });
+      writeFileSync(`${folder}/gdp.csv`, await table.text());
+      await run('python3', ['-c', text], { cwd: folder });
+    },
+  );
 });
 
 describe('settings of other programs', () => {
-  it.for(inLanguage('yaml'))('$place are YAML', ({ text }) => {
+  it.for(inLanguage('yaml'))('settings of other programs in $place are YAML', ({ text }) => {
     expect(parseYaml(text)).toBeTypeOf('object');
   });
 
-  it.for(inLanguage('json', 'jsonc'))('$place are JSON, with comments', ({ text }) => {
-    expect(JSON.parse(text.replace(/\/\/.*$/gm, ''))).toBeTypeOf('object');
-  });
+  it.for(inLanguage('json', 'jsonc'))(
+    'settings of other programs in $place are JSON, with comments',
+    ({ text }) => {
+      expect(JSON.parse(text.replace(/\/\/.*$/gm, ''))).toBeTypeOf('object');
+    },
+  );
 });
 
 /** Names of a program that documents take for granted, around their code. */
@@ -255,7 +274,7 @@ describe.runIf(hasLibraries && hasRouters)('TypeScript', () => {
   const folder = `${RECIPES}generated/snippets`;
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('of all documents passes the compiler, beside the libraries that it imports', async () => {
+  it('TypeScript of all documents passes the compiler, beside the libraries that it imports', async () => {
     const blocks = inLanguage('ts', 'tsx');
     expect(blocks.length).toBeGreaterThan(5);
     rmSync(folder, { recursive: true, force: true });

@@ -34,7 +34,7 @@ describe('the structure of the source', () => {
     ['files in circles of any imports', "import { live } from '../../shared/live.ts';\n", 0],
     ['lines of the largest function', `function long() {${'\n'.repeat(7)}}\n`, 8],
     ['kernel lines', '\n\n\n', 6],
-  ] as const)('has as "%s", with a plan of %j, %i', ([name, text, value]) => {
+  ] as const)('the structure of the source has as "%s", with a plan of %j, %i', ([name, text, value]) => {
     expect(measuresOf({ 'src/observations/planner/plan.ts': text })[name]).toBe(value);
   });
 
@@ -43,16 +43,19 @@ describe('the structure of the source', () => {
     ["import type { B } from '../b/b.ts';\n", 1],
     ["const b = () => import('./b.ts');\n", 0],
     ["import { gateway } from '../../gateway/gateway.ts';\n", 0],
-  ] as const)('has for a plugin with %j %i imports of another', ([text, value]) => {
-    expect(measuresOf({ 'src/plugins/a/a.ts': text })['imports of one plugin by another']).toBe(value);
-  });
+  ] as const)(
+    'the structure of the source has for a plugin with %j %i imports of another',
+    ([text, value]) => {
+      expect(measuresOf({ 'src/plugins/a/a.ts': text })['imports of one plugin by another']).toBe(value);
+    },
+  );
 
-  it('lets the command line take the list of plugins', () => {
+  it('the structure of the source lets the command line take the list of plugins', () => {
     const files = { 'src/cli/serve.ts': "import { plugins } from '../plugins.ts';\n" };
     expect(measuresOf(files)['imports of plugins by others']).toBe(0);
   });
 
-  it('has bounds on nothing that is not counted', () => {
+  it('the structure of the source has bounds on nothing that is not counted', () => {
     const { structure, trace } = readBounds();
     expect(Object.keys(measuresOf({}))).toEqual(expect.arrayContaining(Object.keys(structure)));
     const ways = ['the first asking', 'the second asking', 'the third asking', 'another key'];
@@ -72,11 +75,11 @@ describe('a bound', () => {
     [{ met: 5, open: 9, bare: 2 }, []],
     [{ met: 6, open: 10, bare: 3 }, ['met', 'open', 'bare']],
     [{ met: 3, open: 4, bare: 0 }, []],
-  ] as const)('of %j refuses %j', ([numbers, worse]) => {
+  ] as const)('a bound of %j refuses %j', ([numbers, worse]) => {
     expect(judge(numbers, bounds).worse).toEqual(worse);
   });
 
-  it('takes a better number as its baseline, and never a worse one', () => {
+  it('a bound takes a better number as its baseline, and never a worse one', () => {
     expect(accepted({ met: 4, open: 7, bare: 1 }, bounds)).toEqual({
       met: { baseline: 3, target: 5 },
       open: { baseline: 7, target: 5 },
@@ -84,7 +87,7 @@ describe('a bound', () => {
     });
   });
 
-  it('is shown as today · baseline · target, and has to be of something that is counted', () => {
+  it('a bound is shown as today · baseline · target, and has to be of something that is counted', () => {
     const { lines: shown, unknown, better } = judge({ met: 1234, bare: 1, more: 7 }, bounds);
     expect(shown).toEqual([
       '   today · baseline ·   target',
@@ -97,7 +100,7 @@ describe('a bound', () => {
 });
 
 describe('a way through files', () => {
-  it('counts files, and returns to one that was left', () => {
+  it('a way through files counts files, and returns to one that was left', () => {
     const entries = ['src/a.ts', 'src/a.ts', 'src/b.ts', 'src/a.ts', 'src/c.ts', 'src/b.ts'];
     expect(numbersOf('it', passageOf(entries))).toEqual({
       'files of it': 3,

@@ -6,18 +6,18 @@ import { ALONE, PROGRAMS } from '../suites.ts';
 const DEAR = /^import .* from '\.\.\/support\/(chromium|graphiql|haproxy|packed|project-copy)\.ts'/m;
 
 describe('suites that npm test leaves to npm run test:programs', () => {
-  it('have all that start a browser or a balancer, or compile the package', () => {
+  it('suites of npm run test:programs have all that start a browser or a balancer, or compile the package', () => {
     const dear = globSync('test/*/*.test.ts').filter((file) => DEAR.test(readFileSync(file, 'utf8')));
     expect(dear.length).toBeGreaterThan(10);
     const left = new Set(PROGRAMS.flatMap((pattern) => globSync(pattern)));
     expect(dear.filter((file) => !left.has(file))).toEqual([]);
   });
 
-  it.for([...ALONE, ...PROGRAMS])('are there: %s', (pattern) => {
+  it.for([...ALONE, ...PROGRAMS])('suites of npm run test:programs are there: %s', (pattern) => {
     expect(globSync(pattern).length).toBeGreaterThan(0);
   });
 
-  it('are run by what CI runs, with all others and what else is checked', () => {
+  it('suites of npm run test:programs are run by what CI runs, with all others and what else is checked', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     const projectsOf = (script: string) => [...script.matchAll(/--project (\w+)/g)].map(([, name]) => name);
     const all = [...readFileSync('vitest.config.ts', 'utf8').matchAll(/\bname: '(\w+)'/g)].map(

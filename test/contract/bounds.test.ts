@@ -38,16 +38,23 @@ describe('fragments that spread each other', () => {
     return `{country(code:"KE"){...f0}}${fragments.join('')}fragment f${levels} on Country{code}`;
   };
 
-  it.each([16, 24, 40, 400])('2^%i paths are refused before anybody walks them', async (levels) => {
-    const { errors } = await expectRefused(bomb(levels), 'OPERATION_TOO_EXPENSIVE', /selections.*MAX_TOKENS/);
-    expect(errors[0]?.extensions.limit).toBe(6_000);
-    expect(errors[0]?.extensions.planned).toBeGreaterThan(2 ** Math.min(levels, 40));
-  });
+  it.each([16, 24, 40, 400])(
+    '2^%i paths through fragments are refused before anybody walks them',
+    async (levels) => {
+      const { errors } = await expectRefused(
+        bomb(levels),
+        'OPERATION_TOO_EXPENSIVE',
+        /selections.*MAX_TOKENS/,
+      );
+      expect(errors[0]?.extensions.limit).toBe(6_000);
+      expect(errors[0]?.extensions.planned).toBeGreaterThan(2 ** Math.min(levels, 40));
+    },
+  );
 
-  it('are refused where the plan is asked for, too', () =>
+  it('fragments that spread each other are refused where the plan is asked for, too', () =>
     expectRefused(bomb(40), 'OPERATION_TOO_EXPENSIVE', /MAX_TOKENS/, { headers: EXPLAIN }));
 
-  it('run where that is no more than a document without fragments may have', async () => {
+  it('fragments that spread each other run where that is no more than a document without fragments may have', async () => {
     const { ask, sandbox } = await opening;
     const reply = await ask(bomb(10), { key: sandbox.keys.team });
     expect(reply.data).toEqual({ country: { code: 'KE' } });
@@ -74,7 +81,7 @@ describe('a list argument', () => {
     ],
   ];
 
-  it.each(lists)('is refused where it is longer than may be: %s', async (query, _, list) => {
+  it.each(lists)('a list argument is refused where it is longer than may be: %s', async (query, _, list) => {
     // The second time, and the third, the operation is known.
     for (let time = 0; time < 3; time += 1)
       await expectRefused(query, 'BAD_USER_INPUT', /MAX_LIST_ITEMS/, { variables: { l: list } });
@@ -84,14 +91,14 @@ describe('a list argument', () => {
     });
   });
 
-  it('is refused in the text of an operation, too', () =>
+  it('a list argument is refused in the text of an operation, too', () =>
     expectRefused(
       `{ observations(metricKeys: ${JSON.stringify(names(1001))}) { year } }`,
       'GRAPHQL_VALIDATION_FAILED',
       /MAX_LIST_ITEMS/,
     ));
 
-  it('may be as long as the setting says', async () => {
+  it('a list argument may be as long as the setting says', async () => {
     await using program = await openProgram({ env: { MAX_LIST_ITEMS: '2' } });
     const query = 'query ($l: [CountryCode!]) { countries(codes: $l) { code } }';
     const two = await program.ask(query, { variables: { l: ['KE', 'NG'] } });
@@ -118,17 +125,20 @@ describe('lists that multiply', () => {
     ['series below countries', '{ countries { observations(fromYear: 1950) { id value } } }', {}],
   ];
 
-  it.each(products)('%s are refused before a figure is wanted', async (_, query, variables) => {
-    const { errors } = await expectRefused(query, 'OPERATION_TOO_EXPENSIVE', /this gateway/, { variables });
-    const { planned, limit } = { planned: 0, limit: 0, ...errors[0]?.extensions };
-    expect(planned).toBeGreaterThan(limit);
-    await expectRefused(query, 'OPERATION_TOO_EXPENSIVE', /not accepted lately|MAX_UPSTREAM_CALLS/, {
-      variables,
-      headers: EXPLAIN,
-    });
-  });
+  it.each(products)(
+    'lists that multiply are refused before a figure is wanted: %s',
+    async (_, query, variables) => {
+      const { errors } = await expectRefused(query, 'OPERATION_TOO_EXPENSIVE', /this gateway/, { variables });
+      const { planned, limit } = { planned: 0, limit: 0, ...errors[0]?.extensions };
+      expect(planned).toBeGreaterThan(limit);
+      await expectRefused(query, 'OPERATION_TOO_EXPENSIVE', /not accepted lately|MAX_UPSTREAM_CALLS/, {
+        variables,
+        headers: EXPLAIN,
+      });
+    },
+  );
 
-  it('are refused for a key that the service accepts by what they come to', async () => {
+  it('lists that multiply are refused for a key that the service accepts by what they come to', async () => {
     const { ask, sandbox } = await opening;
     const key = sandbox.keys.team;
     await ask('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', { key });
@@ -149,23 +159,26 @@ describe('lists that multiply', () => {
     ['{ all: countries { ...F } } fragment F on Country { figures: observations { value } }', 'all.figures'],
     ['{ indicators { key observations { value } } countries { name } }', 'indicators.observations'],
     ['{ observations { value } }', 'observations'],
-  ])('are planned no further than it takes to know that they are too many: %s', async (query, field) => {
-    const { ask, sandbox } = await opening;
-    for (const key of [UNPROVEN.key, sandbox.keys.team]) {
-      const { errors, upstream } = await ask(query, { key });
-      const { message = '', extensions } = { ...errors[0] };
-      const planned = Number(extensions?.planned);
-      expect(message).toMatch(/plans at least \d+ upstream calls/);
-      expect(message).toContain(`most of them to /v1/data for ${field};`);
-      expect(extensions).toMatchObject({ route: '/v1/data', field, limit: 60 });
-      // All of them come to more than 860; a list of 250 names is looked at before the next look at the count.
-      expect(planned).toBeGreaterThan(60);
-      expect(planned).toBeLessThanOrEqual(60 + Math.ceil((250 * 77) / 1_000));
-      expect([upstream.calls, sandbox.log.length]).toEqual([0, 0]);
-    }
-  });
+  ])(
+    'lists that multiply are planned no further than it takes to know that they are too many: %s',
+    async (query, field) => {
+      const { ask, sandbox } = await opening;
+      for (const key of [UNPROVEN.key, sandbox.keys.team]) {
+        const { errors, upstream } = await ask(query, { key });
+        const { message = '', extensions } = { ...errors[0] };
+        const planned = Number(extensions?.planned);
+        expect(message).toMatch(/plans at least \d+ upstream calls/);
+        expect(message).toContain(`most of them to /v1/data for ${field};`);
+        expect(extensions).toMatchObject({ route: '/v1/data', field, limit: 60 });
+        // All of them come to more than 860; a list of 250 names is looked at before the next look at the count.
+        expect(planned).toBeGreaterThan(60);
+        expect(planned).toBeLessThanOrEqual(60 + Math.ceil((250 * 77) / 1_000));
+        expect([upstream.calls, sandbox.log.length]).toEqual([0, 0]);
+      }
+    },
+  );
 
-  it('are planned by the plan that is asked for, up to some way beyond the limit', async () => {
+  it('lists that multiply are planned by the plan that is asked for, up to some way beyond the limit', async () => {
     const { ask, sandbox } = await opening;
     const key = sandbox.keys.team;
     await ask('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', { key });
@@ -193,18 +206,21 @@ describe('lists that multiply', () => {
       ],
       2,
     ),
-  )('are no reason to refuse the first operation of a key: %s', async (_, query, calls) => {
-    // However slow the machine is.
-    const env = { UPSTREAM_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
-    await using program = await openProgram({ env });
-    const { errors, upstream } = await program.ask(query);
-    expect([errors, upstream.calls]).toEqual([[], calls]);
-  });
+  )(
+    'lists that multiply are no reason to refuse the first operation of a key: %s',
+    async (_, query, calls) => {
+      // However slow the machine is.
+      const env = { UPSTREAM_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
+      await using program = await openProgram({ env });
+      const { errors, upstream } = await program.ask(query);
+      expect([errors, upstream.calls]).toEqual([[], calls]);
+    },
+  );
 
   const nested = `{ countries { ${'tickers { country { '.repeat(5)}code${' } }'.repeat(5)} } }`;
 
   it.each([nested, nested.replace('{', '{ __schema { queryType { name } }')])(
-    'end where they are too long, whatever the service has in them: %s',
+    'lists that multiply end where they are too long, whatever the service has in them: %s',
     async (query) => {
       const { ask, problems } = await opening;
       const { data, errors } = await ask(query);
@@ -225,37 +241,40 @@ describe('lists that multiply', () => {
       ],
       2,
     ),
-  )('end where they come to very many errors: %s', async (_, beside, depth, count, wrong) => {
-    const { ask, sandbox, problems } = await opening;
-    const key = sandbox.keys.team;
-    await ask('{ countries { tickers { symbol } } }', { key });
-    sandbox.log.clear();
-    const page = `observationsConnection(metricKeys: ["x"], ${wrong}) { totalCount }`;
-    const pages = Array.from({ length: count }, (_, i) => `page${i}: ${page}`).join(' ');
-    const nested = `${'tickers { country { '.repeat(depth)}${pages}${' } }'.repeat(depth)}`;
-    const query = `{ ${beside} countries { ${nested} } }`;
-    for (const headers of [{}, EXPLAIN]) {
-      const { data, errors, upstream } = await ask(query, { key, headers });
-      expect(data ?? null).toBeNull();
-      expect(errors).toEqual([
-        expect.objectContaining({
-          message: 'The operation comes to more errors than the 25000 that this gateway takes.',
-          extensions: expect.objectContaining({
-            code: 'OPERATION_TOO_EXPENSIVE',
-            planned: 25_001,
-            limit: 25_000,
+  )(
+    'lists that multiply end where they come to very many errors: %s',
+    async (_, beside, depth, count, wrong) => {
+      const { ask, sandbox, problems } = await opening;
+      const key = sandbox.keys.team;
+      await ask('{ countries { tickers { symbol } } }', { key });
+      sandbox.log.clear();
+      const page = `observationsConnection(metricKeys: ["x"], ${wrong}) { totalCount }`;
+      const pages = Array.from({ length: count }, (_, i) => `page${i}: ${page}`).join(' ');
+      const nested = `${'tickers { country { '.repeat(depth)}${pages}${' } }'.repeat(depth)}`;
+      const query = `{ ${beside} countries { ${nested} } }`;
+      for (const headers of [{}, EXPLAIN]) {
+        const { data, errors, upstream } = await ask(query, { key, headers });
+        expect(data ?? null).toBeNull();
+        expect(errors).toEqual([
+          expect.objectContaining({
+            message: 'The operation comes to more errors than the 25000 that this gateway takes.',
+            extensions: expect.objectContaining({
+              code: 'OPERATION_TOO_EXPENSIVE',
+              planned: 25_001,
+              limit: 25_000,
+            }),
           }),
-        }),
-      ]);
-      expect([upstream.calls, sandbox.log.length, problems]).toEqual([0, 0, []]);
-    }
-  });
+        ]);
+        expect([upstream.calls, sandbox.log.length, problems]).toEqual([0, 0, []]);
+      }
+    },
+  );
 });
 
 describe('an Accept header', () => {
   const QUERY = '{ countries { name } }';
 
-  it('is not weighed if it names very many types', async () => {
+  it('an Accept header is not weighed if it names very many types', async () => {
     const { ask, sandbox } = await opening;
     const { errors } = await ask(QUERY, { headers: { accept: 'a/b,'.repeat(3_750) } });
     expect(errors).toMatchObject([
@@ -267,7 +286,7 @@ describe('an Accept header', () => {
     expect(sandbox.log).toHaveLength(0);
   });
 
-  it('may name as many as there is room for', async () => {
+  it('an Accept header may name as many as there is room for', async () => {
     const { ask } = await opening;
     const accept = `${'a/b,'.repeat(240)}application/json`;
     const { data, upstream } = await ask('{ __typename }', { headers: { accept } });
@@ -308,7 +327,7 @@ describe('what the schema says of itself', () => {
       'names of types alone',
       `{ __schema { types { fields { ${many(200, (name) => `${name}_by_another_name: __typename`)} } } } }`,
     ],
-  ])('is bounded for everybody: %s', async ([, query = '']) => {
+  ])('what the schema says of itself is bounded for everybody: %s', async ([, query = '']) => {
     const reply = await expectRefused(
       query,
       'OPERATION_TOO_EXPENSIVE',
@@ -318,7 +337,7 @@ describe('what the schema says of itself', () => {
     expect(JSON.stringify(reply).length).toBeLessThan(1_000);
   });
 
-  it('is not read in one go where a condition is null', async () => {
+  it('what the schema says of itself is not read in one go where a condition is null', async () => {
     const query = `query ($c: Boolean = true) { ${many(90, (name) => `${name}: __schema ${FULL}`)} x: __type (name: "A") { name @include(if: $c) } } ${T}`;
     await expectRefused(query, 'BAD_USER_INPUT', /^Variable "\$c" stands in a condition/, {
       key: null,
@@ -326,7 +345,7 @@ describe('what the schema says of itself', () => {
     });
   });
 
-  it('is told in full to tools, under no key', async () => {
+  it('what the schema says of itself is told in full to tools, under no key', async () => {
     const { ask } = await opening;
     const query = getIntrospectionQuery({
       specifiedByUrl: true,

@@ -282,7 +282,7 @@ const CASES: Record<string, Case> = {
 };
 
 describe('over HTTP', () => {
-  it.each(Object.entries(CASES))('%s', async (_, given) => {
+  it.each(Object.entries(CASES))('an error over HTTP is worded and classed: %s', async (_, given) => {
     const { query = FIGURE, before = 0 } = given;
     await using program = await openProgram(given.options);
     const { ask, sandbox } = program;
@@ -319,7 +319,7 @@ describe('a failure', () => {
   });
   afterAll(async () => (await opening)[Symbol.asyncDispose]());
 
-  it('takes no sibling with it', async () => {
+  it('a failure takes no sibling with it', async () => {
     const { ask, sandbox } = await opening;
     sandbox.faults.set({ route: '/v1/countries/{code}/profile', kind: 'status', status: 403 });
     const reply = await ask(
@@ -334,7 +334,7 @@ describe('a failure', () => {
     expect(reply.upstream.calls).toBe(4);
   });
 
-  it('of one row fails the figures of its pair alone', async () => {
+  it('a failure of one row fails the figures of its pair alone', async () => {
     const { ask, sandbox } = await opening;
     sandbox.faults.set({
       route: '/v1/data',
@@ -357,7 +357,7 @@ describe('a failure', () => {
     expect(reply.upstream.calls).toBe(1);
   });
 
-  it('that passes is retried, and each attempt is billed', async () => {
+  it('a failure that passes is retried, and each attempt is billed', async () => {
     const { ask, sandbox } = await opening;
     sandbox.faults.set({ route: '/v1/data', times: 1, kind: 'status', status: 500 });
     const reply = await ask(FIGURE);
@@ -365,7 +365,7 @@ describe('a failure', () => {
     expect(reply.upstream.byRoute).toEqual({ '/v1/data': 2 });
   });
 
-  it('does not lead the key astray: redirects are not followed', async () => {
+  it('a failure does not lead the key astray: redirects are not followed', async () => {
     const visitors: (string | undefined)[] = [];
     const elsewhere = createServer((request, response) => {
       visitors.push(request.headers.authorization);
@@ -395,14 +395,17 @@ describe('the table', () => {
     ([, name]) => name,
   );
 
-  it.each(Object.keys(FAILURES))('%s is in the schema, in the documentation and in a test', (code) => {
-    expect(enumValues).toContain(code);
-    expect(paragraphs).toContain(code);
-    const reached = Object.values(CASES).map(({ extensions }) => extensions.code);
-    expect([...reached, ...ELSEWHERE]).toContain(code);
-  });
+  it.each(Object.keys(FAILURES))(
+    'the error code %s is in the schema, in the documentation and in a test',
+    (code) => {
+      expect(enumValues).toContain(code);
+      expect(paragraphs).toContain(code);
+      const reached = Object.values(CASES).map(({ extensions }) => extensions.code);
+      expect([...reached, ...ELSEWHERE]).toContain(code);
+    },
+  );
 
-  it('documents these and the codes of warnings, and no other', () => {
+  it('docs/errors.md has these codes and those of warnings, and no other', () => {
     const codes: readonly string[] = [...Object.keys(FAILURES), ...WARNING_CODES];
     expect(paragraphs.toSorted()).toEqual(codes.toSorted());
   });

@@ -78,29 +78,33 @@ const FAULTS: Record<string, { fault: FaultKind; expected: Expected; calls: numb
 describe.each(Object.entries(FAULTS))('%s', (_, { fault, expected, calls }) => {
   const isTimed = expected.code === 'UPSTREAM_TIMEOUT';
   // Runs those that are waited out beside each other.
-  it.each(Object.entries(OPERATIONS))('on %s', { concurrent: isTimed }, async (route, query) => {
-    let aheadMs = 0;
-    await using program = await openProgram({
-      clock: { ...systemClock, now: () => Date.now() + aheadMs },
-      env: { UPSTREAM_RETRIES: '1', ...(isTimed ? { UPSTREAM_TIMEOUT_MS: String(SHORT_MS) } : {}) },
-    });
-    const { ask, sandbox } = program;
-    const clear = sandbox.faults.set({ ...fault, route });
-    const reply = await ask(`query { failing: __typename ${query.slice(1)}`);
-    expect(reply.errors.map(({ extensions }) => extensions)).toEqual([{ ...expected, route }]);
-    expect(reply.data.failing).toBe('Query');
-    expect(reply.status).toBe(200);
-    expect(reply.upstream).toMatchObject({ calls, byRoute: { [route]: calls } });
-    expect(sandbox.log.map((request) => request.route)).toEqual(Array(calls).fill(route));
-    expect(program.problems).toEqual([]);
+  it.each(Object.entries(OPERATIONS))(
+    'a fault of the service comes as its error, on %s',
+    { concurrent: isTimed },
+    async (route, query) => {
+      let aheadMs = 0;
+      await using program = await openProgram({
+        clock: { ...systemClock, now: () => Date.now() + aheadMs },
+        env: { UPSTREAM_RETRIES: '1', ...(isTimed ? { UPSTREAM_TIMEOUT_MS: String(SHORT_MS) } : {}) },
+      });
+      const { ask, sandbox } = program;
+      const clear = sandbox.faults.set({ ...fault, route });
+      const reply = await ask(`query { failing: __typename ${query.slice(1)}`);
+      expect(reply.errors.map(({ extensions }) => extensions)).toEqual([{ ...expected, route }]);
+      expect(reply.data.failing).toBe('Query');
+      expect(reply.status).toBe(200);
+      expect(reply.upstream).toMatchObject({ calls, byRoute: { [route]: calls } });
+      expect(sandbox.log.map((request) => request.route)).toEqual(Array(calls).fill(route));
+      expect(program.problems).toEqual([]);
 
-    if (isTimed) return;
-    // A failure is never held: the next operation asks anew, and is answered.
-    clear();
-    // A refusal of the key is remembered for a second.
-    if (expected.code === 'FORBIDDEN') aheadMs += 1_000;
-    const after = await ask(query);
-    expect(after.errors).toEqual([]);
-    expect(after.upstream.byRoute[route]).toBeGreaterThan(0);
-  });
+      if (isTimed) return;
+      // A failure is never held: the next operation asks anew, and is answered.
+      clear();
+      // A refusal of the key is remembered for a second.
+      if (expected.code === 'FORBIDDEN') aheadMs += 1_000;
+      const after = await ask(query);
+      expect(after.errors).toEqual([]);
+      expect(after.upstream.byRoute[route]).toBeGreaterThan(0);
+    },
+  );
 });

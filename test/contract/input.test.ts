@@ -22,14 +22,16 @@ const CODES = ['', 'K', 'KEN', 'K1', ' KE', 'KE ', 'K,', 'KЕ', 'KE\n', 254, 1.5
 
 describe('a malformed country code', () => {
   // A list is not a literal of one code; JSON is close enough to a literal for the rest but objects.
-  it.each(CODES.filter((code) => typeof code !== 'object'))('%j as a literal', (code) =>
-    expectRefused(
-      `{ country(code: ${JSON.stringify(code)}) { name } }`,
-      undefined,
-      'GRAPHQL_VALIDATION_FAILED',
-    ),
+  it.each(CODES.filter((code) => typeof code !== 'object'))(
+    'a malformed country code is refused: %j as a literal',
+    (code) =>
+      expectRefused(
+        `{ country(code: ${JSON.stringify(code)}) { name } }`,
+        undefined,
+        'GRAPHQL_VALIDATION_FAILED',
+      ),
   );
-  it.each(CODES)('%j as a variable', (code) =>
+  it.each(CODES)('a malformed country code is refused: %j as a variable', (code) =>
     expectRefused(
       'query ($code: CountryCode!) { country(code: $code) { name } }',
       { code },
@@ -37,7 +39,7 @@ describe('a malformed country code', () => {
     ),
   );
   it.each([{ codes: [['KE', 'Kenya']] }, { codes: ['Kenya'] }, { codes: ['KE', null] }, { codes: 254 }])(
-    '%j in a list',
+    'a malformed country code is refused: %j in a list',
     (variables) =>
       expectRefused(
         'query ($codes: [CountryCode!]) { countries(codes: $codes) { name } }',
@@ -54,7 +56,7 @@ describe('a variable', () => {
     { name: 'a text', variables: { year: '2020' } },
     { name: 'a fraction', variables: { year: 2020.5 } },
     { name: 'too large', variables: { year: 2 ** 31 } },
-  ])('that is $name', ({ variables }) =>
+  ])('a variable that does not fit is refused: $name', ({ variables }) =>
     expectRefused(
       'query ($year: Int!) { country(code: "KE") { observations(metricKeys: [], fromYear: $year) { value } } }',
       variables,
@@ -75,11 +77,13 @@ describe('an operation that does not fit the schema', () => {
     '{ country(code: "KE") { ...F } }',
     'mutation { country(code: "KE") { name } }',
     'subscription { health { status } }',
-  ])('%s', (query) => expectRefused(query, undefined, 'GRAPHQL_VALIDATION_FAILED'));
+  ])('an operation that does not fit the schema is refused: %s', (query) =>
+    expectRefused(query, undefined, 'GRAPHQL_VALIDATION_FAILED'),
+  );
 });
 
 it.each(['', '{', 'query', '{ country(code: "KE) { name } }', '{ health { status } }}'])(
-  'an operation that is no GraphQL: %j',
+  'an operation that is no GraphQL is refused: %j',
   async (query) => {
     const code = query === '' ? 'BAD_REQUEST' : 'GRAPHQL_PARSE_FAILED';
     const { ask, sandbox } = await opening;
@@ -109,19 +113,22 @@ describe('a variable with a default that is null where null may not stand', () =
       'query ($x: Boolean = true) { bad: quota { state @skip(if: $x) } good: quota { state } }',
       { bad: null },
     ],
-  ])('%s', async (query, data) => {
-    const { ask, sandbox, problems } = await opening;
-    // The second time the operation is known.
-    for (const _ of [1, 2]) {
-      const reply = await ask(query, { variables: { x: null } });
-      expect(reply.errors.map(({ extensions }) => extensions)).toEqual([
-        { code: 'BAD_USER_INPUT', retryable: false },
-      ]);
-      if (data === null) expect(reply).toMatchObject(nothing);
-      else expect(reply.data).toEqual({ ...data, good: { state: 'OK' } });
-      expect([reply.upstream.calls, sandbox.log.length, problems]).toEqual([0, 0, []]);
-    }
-  });
+  ])(
+    'a variable with a default that is null where null may not stand is refused: %s',
+    async (query, data) => {
+      const { ask, sandbox, problems } = await opening;
+      // The second time the operation is known.
+      for (const _ of [1, 2]) {
+        const reply = await ask(query, { variables: { x: null } });
+        expect(reply.errors.map(({ extensions }) => extensions)).toEqual([
+          { code: 'BAD_USER_INPUT', retryable: false },
+        ]);
+        if (data === null) expect(reply).toMatchObject(nothing);
+        else expect(reply.data).toEqual({ ...data, good: { state: 'OK' } });
+        expect([reply.upstream.calls, sandbox.log.length, problems]).toEqual([0, 0, []]);
+      }
+    },
+  );
 });
 
 describe('a request that nests deeper than anybody can walk', () => {
@@ -143,7 +150,7 @@ describe('a request that nests deeper than anybody can walk', () => {
   it.each([
     ...cases,
     ['in an address', inAddress, { headers: { 'apollo-require-preflight': '1' } }],
-  ] as const)('%s', async (_, search, init) => {
+  ] as const)('a request that nests deeper than anybody can walk is refused: %s', async (_, search, init) => {
     const { url, sandbox, problems } = await opening;
     const response = await fetch(url + search, init);
     const { errors } = (await response.json()) as { errors: { extensions: object }[] };
@@ -213,7 +220,7 @@ describe('an argument that makes no sense', () => {
     ],
   ];
 
-  it.each(fields)('%s: %s of %j', async (_, field, variables) => {
+  it.each(fields)('an argument that makes no sense is refused: %s, %s of %j', async (_, field, variables) => {
     const { ask, sandbox, problems } = await opening;
     const type = field.startsWith('node') ? 'ID!' : 'String!';
     const query = `query ($key: ${type}) { bad: ${field} good: quota { state } }`;
@@ -258,45 +265,51 @@ describe('a limit on the text of an operation', () => {
       planned: 3,
       says: 'is 3 levels deep',
     },
-  ])('looks into fragments: $query', async ({ env, query, planned, says }) => {
-    await using program = await openProgram({ env });
-    const reply = await program.ask(query);
-    expect(reply.errors[0]?.extensions).toMatchObject({
-      code: 'OPERATION_TOO_EXPENSIVE',
-      planned,
-      limit: planned - 1,
-    });
-    expect(reply.errors[0]?.message).toBe(`The operation ${says}; this gateway takes ${planned - 1}.`);
-    expect([reply.status, program.requests()]).toEqual([400, []]);
-    // Runs at the limit that just fits.
-    const [name = ''] = Object.keys(env);
-    await using roomier = await openProgram({ env: { [name]: String(planned) } });
-    expect((await roomier.ask(query)).errors).toEqual([]);
-  });
+  ])(
+    'a limit on the text of an operation looks into fragments: $query',
+    async ({ env, query, planned, says }) => {
+      await using program = await openProgram({ env });
+      const reply = await program.ask(query);
+      expect(reply.errors[0]?.extensions).toMatchObject({
+        code: 'OPERATION_TOO_EXPENSIVE',
+        planned,
+        limit: planned - 1,
+      });
+      expect(reply.errors[0]?.message).toBe(`The operation ${says}; this gateway takes ${planned - 1}.`);
+      expect([reply.status, program.requests()]).toEqual([400, []]);
+      // Runs at the limit that just fits.
+      const [name = ''] = Object.keys(env);
+      await using roomier = await openProgram({ env: { [name]: String(planned) } });
+      expect((await roomier.ask(query)).errors).toEqual([]);
+    },
+  );
 });
 
 describe('a request that names an operation which is not there', () => {
   it.for([
     ['run', {}],
     ['explained', { 'x-explain': '1' }],
-  ] as const)('%s is told so, and nothing is sent', async ([, headers]) => {
-    await using program = await openProgram();
-    const response = await fetch(program.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/graphql-response+json',
-        authorization: `Bearer ${program.sandbox.keys.team}`,
-        ...headers,
-      },
-      body: JSON.stringify({ query: 'query A { countries { code } }', operationName: 'B' }),
-    });
-    const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
-    expect([response.status, errors.map(({ extensions }) => extensions.code)]).toEqual([
-      400,
-      ['OPERATION_RESOLUTION_FAILURE'],
-    ]);
-    expect(program.requests()).toEqual([]);
-    expect(program.problems).toEqual([]);
-  });
+  ] as const)(
+    'a request that names an operation which is not there is told so, and nothing is sent: %s',
+    async ([, headers]) => {
+      await using program = await openProgram();
+      const response = await fetch(program.url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/graphql-response+json',
+          authorization: `Bearer ${program.sandbox.keys.team}`,
+          ...headers,
+        },
+        body: JSON.stringify({ query: 'query A { countries { code } }', operationName: 'B' }),
+      });
+      const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
+      expect([response.status, errors.map(({ extensions }) => extensions.code)]).toEqual([
+        400,
+        ['OPERATION_RESOLUTION_FAILURE'],
+      ]);
+      expect(program.requests()).toEqual([]);
+      expect(program.problems).toEqual([]);
+    },
+  );
 });

@@ -12,7 +12,7 @@ const EVERYTHING = `{
 const refused = { code: 'UNAUTHENTICATED', retryable: false, detail: 'Not authenticated' };
 
 describe('operations under different keys, interleaved', () => {
-  it('share no call, on any route', async () => {
+  it('interleaved operations under different keys share no call, on any route', async () => {
     await using program = await openProgram({ sandbox: { latencyMs: 250 } });
     const { ask, sandbox } = program;
     const { team, analyst } = sandbox.keys;
@@ -29,7 +29,7 @@ describe('operations under different keys, interleaved', () => {
     expect(replies.reduce((sum, { upstream }) => sum + upstream.calls, 0)).toBe(sandbox.log.length);
   });
 
-  it('give an unknown key nothing of what a known one has just had', async () => {
+  it('interleaved operations under different keys give an unknown key nothing of what a known one has just had', async () => {
     await using program = await openProgram({ sandbox: { latencyMs: 20 } });
     const { ask, sandbox } = program;
     const [known, unknown] = await Promise.all([ask(EVERYTHING), ask(EVERYTHING, { key: 'nobody' })]);
@@ -54,7 +54,7 @@ describe('operations under different keys, interleaved', () => {
     );
   });
 
-  it('count each key by itself, so that a spent one holds no other back', async () => {
+  it('interleaved operations under different keys count each key by itself, so that a spent one holds no other back', async () => {
     const clock = { now: () => Date.parse('2026-03-10T12:00:30Z'), sleep: async () => {} };
     await using program = await openProgram({ clock, sandbox: { now: clock.now } });
     const { ask, sandbox } = program;
@@ -72,7 +72,7 @@ describe('operations under different keys, interleaved', () => {
 });
 
 describe('under one key', () => {
-  it('each list is asked for once by operations in flight together', async () => {
+  it('each list is asked for once by operations in flight together under one key', async () => {
     await using program = await openProgram({ sandbox: { latencyMs: 50 } });
     const { ask, sandbox } = program;
     const lists = '{ countries { code } indicators { key } sources { key } }';

@@ -22,7 +22,7 @@ async function askWith(program: Program, authorization: string | string[]) {
 }
 
 describe('the key of a request', () => {
-  it('is the same however its scheme is spelt', async () => {
+  it('the key of a request is the same however its scheme is spelt', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const key = program.sandbox.keys.team;
     expect((await askWith(program, `Bearer ${key}`)).extensions.upstream.calls).toBe(1);
@@ -35,7 +35,7 @@ describe('the key of a request', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('goes to the service as it came', async () => {
+  it('the key of a request goes to the service as it came', async () => {
     await using program = await openProgram();
     const { sandbox } = program;
     const { errors } = await askWith(program, `bearer   ${sandbox.keys.team}`);
@@ -43,7 +43,7 @@ describe('the key of a request', () => {
     expect(sandbox.log.map(({ key }) => key)).toEqual(['team']);
   });
 
-  it('is one, or nobody can tell whose the request is', async () => {
+  it('the key of a request is one, or nobody can tell whose the request is', async () => {
     await using program = await openProgram();
     const { team, analyst } = program.sandbox.keys;
     const { status, errors } = await askWith(program, [`Bearer ${team}`, `Bearer ${analyst}`]);
@@ -63,17 +63,20 @@ describe('the key of a request', () => {
     ['longer than any', `Bearer ${'k'.repeat(5_000)}`],
     ['not printable', 'Bearer key\u00e9'],
     ['two words', 'Bearer one two'],
-  ])('is refused before anything else where it is %s', async ([, authorization = '']) => {
-    await using program = await openProgram();
-    const { status, headers, errors } = await askWith(program, authorization);
-    expect([status, headers['www-authenticate'], headers['cache-control']]).toEqual([
-      401,
-      'Bearer',
-      'no-store',
-    ]);
-    expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }]);
-    expect([program.requests(), program.operations]).toEqual([[], []]);
-  });
+  ])(
+    'the key of a request is refused before anything else where it is %s',
+    async ([, authorization = '']) => {
+      await using program = await openProgram();
+      const { status, headers, errors } = await askWith(program, authorization);
+      expect([status, headers['www-authenticate'], headers['cache-control']]).toEqual([
+        401,
+        'Bearer',
+        'no-store',
+      ]);
+      expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }]);
+      expect([program.requests(), program.operations]).toEqual([[], []]);
+    },
+  );
 });
 
 describe('a key that the service has just refused', () => {
@@ -83,7 +86,7 @@ describe('a key that the service has just refused', () => {
     '{ country(code: "KE") { code observation(metricKey: "population_total") { value } } }',
     '{ indicator(key: "population_total") { key } }',
     '{ quota { state } }',
-  ])('is told so whatever is asked: %s', async (query) => {
+  ])('a key that the service has just refused is told so whatever is asked: %s', async (query) => {
     await using program = await openProgram();
     const refused = await program.ask('{ country(code: "KE") { observation(metricKey: "a") { value } } }', {
       key: 'made-up',

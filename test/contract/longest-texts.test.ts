@@ -97,7 +97,7 @@ const ARGUMENTS = [...pathsFrom(query)].flatMap(([type, path]) =>
 );
 
 describe('the longest texts', () => {
-  it('are refused by each argument of the graph, before any work', async () => {
+  it('the longest texts are refused by each argument of the graph, before any work', async () => {
     expect(ARGUMENTS.length).toBeGreaterThan(40);
     await using program = await openProgram({ env: { EXTRA_ROUTES: 'trade,policy' } });
     for (const [name, text, variables] of ARGUMENTS) {
@@ -126,7 +126,7 @@ describe('the longest texts', () => {
     expect([program.requests(), program.problems]).toEqual([[], []]);
   });
 
-  it('are refused by each argument of each tool', async () => {
+  it('the longest texts are refused by each argument of each tool', async () => {
     const file = trustedFile([CARD, RANKED]);
     onTestFinished(() => file.remove());
     await using program = await openProgram({ env: { MCP: 'on', TRUSTED_DOCUMENTS: file.path } });
@@ -168,7 +168,7 @@ describe('the longest texts', () => {
     expect([program.requests(), program.problems]).toEqual([[], []]);
   });
 
-  it('are refused by each parameter of each address', async () => {
+  it('the longest texts are refused by each parameter of each address', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const described = (await (await program.at('/openapi.json')).json()) as {
@@ -193,7 +193,7 @@ describe('the longest texts', () => {
     expect([program.requests(), program.problems]).toEqual([[], []]);
   });
 
-  it('are refused by each term of a key, and each address of operators', async () => {
+  it('the longest texts are refused by each term of a key, and each address of operators', async () => {
     const [OPERATOR_KEY, port] = ['operator-key-0123456789', await freePort()];
     await using program = await openPublishing({ env: { OPERATOR_KEY, ADMIN_PORT: String(port) } });
     const call = async (method: string, path: string, body?: object) => {

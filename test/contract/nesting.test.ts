@@ -13,7 +13,7 @@ describe('a mebibyte of nested JSON', () => {
     ['lists that end in a forbidden name', `${'['.repeat(DEPTH)}{"__proto__":1}${']'.repeat(DEPTH)}`],
     ['objects', objects(DEPTH / 3)],
     ['objects among the variables', `{"query":"{ health { status } }","variables":${objects(DEPTH / 3)}}`],
-  ])('is the caller’s fault: %s', async ([, body]) => {
+  ])('a mebibyte of nested JSON is the caller’s fault: %s', async ([, body]) => {
     await using program = await openProgram({ env: { MAX_BODY_BYTES: '2000000' } });
     const response = await fetch(program.url, {
       method: 'POST',
@@ -58,12 +58,15 @@ describe('a record that nests without end', () => {
     ],
     ['the health', '/health', '{ health { record } }', deep],
     ['a 404', '/v1/countries/{code}/profile', '{ country(code: "KE") { profile { record } } }', deep, 404],
-  ] as const)('is the service’s fault: %s', async ([, route, query, body, status = 200]) => {
-    await using program = await openProgram();
-    program.sandbox.faults.set({ kind: 'status', status, body, route });
-    const { errors, upstream } = await program.ask(query);
-    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE', route } }]);
-    expect(upstream.calls).toBe(1);
-    expect(program.problems).toEqual([]);
-  });
+  ] as const)(
+    'a record that nests without end is the service’s fault: %s',
+    async ([, route, query, body, status = 200]) => {
+      await using program = await openProgram();
+      program.sandbox.faults.set({ kind: 'status', status, body, route });
+      const { errors, upstream } = await program.ask(query);
+      expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE', route } }]);
+      expect(upstream.calls).toBe(1);
+      expect(program.problems).toEqual([]);
+    },
+  );
 });

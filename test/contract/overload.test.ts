@@ -35,7 +35,7 @@ async function openFull(env: Readonly<Record<string, string>> = {}) {
 }
 
 describe('more than the gateway takes on', () => {
-  it('is refused with 503 before anything is run, and taken again as soon as there is room', async () => {
+  it('load beyond what the gateway takes on is refused with 503 before anything is run, and taken again as soon as there is room', async () => {
     await using program = await openFull();
     const { ask, requests } = program;
     const { waiting, release } = await program.fill();
@@ -70,7 +70,7 @@ describe('more than the gateway takes on', () => {
     expect(requests()).toHaveLength(2);
   });
 
-  it('leaves health and metrics as they are', async () => {
+  it('load beyond what the gateway takes on leaves health and metrics as they are', async () => {
     await using program = await openFull();
     const { waiting, release } = await program.fill();
     for (const path of ['/health/live', '/health/ready', '/metrics', '/schema.graphql'])
@@ -79,7 +79,7 @@ describe('more than the gateway takes on', () => {
     expect((await waiting).errors).toEqual([]);
   });
 
-  it('makes an operation wait in vain no longer than it should', async () => {
+  it('load beyond what the gateway takes on makes an operation wait in vain no longer than it should', async () => {
     await using program = await openFull();
     const { waiting, release } = await program.fill();
     const late = await waiting;
@@ -89,7 +89,7 @@ describe('more than the gateway takes on', () => {
     expect(await program.metrics()).toContain('country_graph_operations_refused_total{reason="late"} 1\n');
   });
 
-  it('does not concern what is answered from bytes', async () => {
+  it('load beyond what the gateway takes on does not concern what is answered from bytes', async () => {
     await using program = await openFull({ MAX_CONCURRENT_OPERATIONS: '2' });
     const { ask, sandbox } = program;
     for (let i = 0; i < 3; i += 1) await ask(FIGURE);
@@ -110,24 +110,27 @@ describe('a look at the schema', () => {
     'the SDL': '{ _service { sdl } }',
   };
 
-  it.for(Object.entries(kinds))('is answered with the same bytes, whoever asks: %s', async ([, query]) => {
-    await using program = await open();
-    const { team, analyst } = program.sandbox.keys;
-    const first = await program.send({ body: { query } });
-    await program.send({ body: { query } });
-    program.repeats();
-    for (const key of [team, analyst]) {
-      const again = await program.send({ body: { query }, key });
-      expect(again.bytes.equals(first.bytes)).toBe(true);
-      expect({ ...again.headers, date: '' }).toEqual({ ...first.headers, date: '' });
-    }
-    expect(program.repeats()).toEqual([true, true]);
-    expect(program.requests()).toEqual([]);
-    const explained = await program.ask(query, { headers: { 'x-explain': '1' } });
-    expect(explained.extensions.explain).toMatchObject({ calls: 0 });
-  });
+  it.for(Object.entries(kinds))(
+    'a look at the schema is answered with the same bytes, whoever asks: %s',
+    async ([, query]) => {
+      await using program = await open();
+      const { team, analyst } = program.sandbox.keys;
+      const first = await program.send({ body: { query } });
+      await program.send({ body: { query } });
+      program.repeats();
+      for (const key of [team, analyst]) {
+        const again = await program.send({ body: { query }, key });
+        expect(again.bytes.equals(first.bytes)).toBe(true);
+        expect({ ...again.headers, date: '' }).toEqual({ ...first.headers, date: '' });
+      }
+      expect(program.repeats()).toEqual([true, true]);
+      expect(program.requests()).toEqual([]);
+      const explained = await program.ask(query, { headers: { 'x-explain': '1' } });
+      expect(explained.extensions.explain).toMatchObject({ calls: 0 });
+    },
+  );
 
-  it('is repeated alone, for the same variables', async () => {
+  it('a look at the schema is repeated alone, for the same variables', async () => {
     await using program = await open({ env: { CACHE_URL: 'none' } });
     const mixed = '{ __type(name: "Country") { name } quota { plan } }';
     for (let i = 0; i < 3; i += 1) await program.ask(mixed);
@@ -137,7 +140,7 @@ describe('a look at the schema', () => {
     expect(program.repeats()).toEqual([false, false, false, false, true, false]);
   });
 
-  it('is refused as ever where the schema is not to be looked at', async () => {
+  it('a look at the schema is refused as ever where the schema is not to be looked at', async () => {
     await using program = await open({ env: { INTROSPECTION: 'off' } });
     for (let i = 0; i < 4; i += 1) {
       const reply = await program.ask(getIntrospectionQuery());

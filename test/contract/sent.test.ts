@@ -95,33 +95,36 @@ describe('a number that is none', () => {
   it.each([
     ['a short body', 0],
     ['a long one', 400],
-  ])('fails its own figure, in any spelling, and no other, in %s', async (_, padding) => {
-    const others = Array.from({ length: padding }, (_, i) =>
-      JSON.stringify(row('ke', 'm1', { year: 1_600 + i, location_name: `place ${i}` })),
-    );
-    const text = ALL.map((one) => JSON.stringify(one));
-    let body = '';
-    await using service = await open(() => ({ body }));
-    for (const [i, spelling] of SPELLINGS.entries()) {
-      const spoilt = text[2]?.replace('"value":7', `"value":${spelling}`);
-      body = `{"data": [${[...text.slice(0, 2), spoilt, ...others, text[3]].join(',')}]}`;
-      const { data, errors, upstream } = await service.ask(FIGURES, { key: `key-${i}` });
-      expect([spelling, data]).toEqual([
-        spelling,
-        { ke: { a: { value: 7 }, b: { value: 7 } }, ug: { a: null, b: { value: 7 } } },
-      ]);
-      expect(errors).toMatchObject([
-        { path: ['ug', 'a'], extensions: { code: 'UPSTREAM_INVALID_RESPONSE', route: '/v1/data' } },
-      ]);
-      expect([upstream.calls, service.requests.length]).toEqual([1, 2 * i + 1]);
-      // The figure that failed is asked for again, and nothing else.
-      await service.ask(FIGURES, { key: `key-${i}` });
-      const url = new URL(service.requests[2 * i + 1] ?? '', 'http://service');
-      expect(['country_codes', 'metric_keys'].map((name) => asked(url, name))).toEqual([['UG'], ['m0']]);
-    }
-  });
+  ])(
+    'a number that is none fails its own figure, in any spelling, and no other, in %s',
+    async (_, padding) => {
+      const others = Array.from({ length: padding }, (_, i) =>
+        JSON.stringify(row('ke', 'm1', { year: 1_600 + i, location_name: `place ${i}` })),
+      );
+      const text = ALL.map((one) => JSON.stringify(one));
+      let body = '';
+      await using service = await open(() => ({ body }));
+      for (const [i, spelling] of SPELLINGS.entries()) {
+        const spoilt = text[2]?.replace('"value":7', `"value":${spelling}`);
+        body = `{"data": [${[...text.slice(0, 2), spoilt, ...others, text[3]].join(',')}]}`;
+        const { data, errors, upstream } = await service.ask(FIGURES, { key: `key-${i}` });
+        expect([spelling, data]).toEqual([
+          spelling,
+          { ke: { a: { value: 7 }, b: { value: 7 } }, ug: { a: null, b: { value: 7 } } },
+        ]);
+        expect(errors).toMatchObject([
+          { path: ['ug', 'a'], extensions: { code: 'UPSTREAM_INVALID_RESPONSE', route: '/v1/data' } },
+        ]);
+        expect([upstream.calls, service.requests.length]).toEqual([1, 2 * i + 1]);
+        // The figure that failed is asked for again, and nothing else.
+        await service.ask(FIGURES, { key: `key-${i}` });
+        const url = new URL(service.requests[2 * i + 1] ?? '', 'http://service');
+        expect(['country_codes', 'metric_keys'].map((name) => asked(url, name))).toEqual([['UG'], ['m0']]);
+      }
+    },
+  );
 
-  it('leaves its row out of any other list, with a warning', async () => {
+  it('a number that is none leaves its row out of any other list, with a warning', async () => {
     const countries = `[{"id":"ke","name":"Kenya"},{"id":"ug","name":"Uganda","area_km2":NaN},{"id":"tz","name":"Tanzania"}]`;
     await using service = await open(() => ({ body: `{"data": ${countries}, "meta": {"total": NaN}}` }));
     const { data, errors, extensions } = await service.ask('{ countries { code record } }');
@@ -138,7 +141,7 @@ describe('a number that is none', () => {
     ['a comma within a number', `{"data": [${JSON.stringify(ALL[0])}, {"value": 1,5}]}`],
     ['no value', `{"data": [${JSON.stringify(ALL[0])}, {"value": }]}`],
     ['no JSON at all', 'NaN'],
-  ])('%s is an answer to nothing', async (_, body) => {
+  ])('a number that is none is no answer to anything: %s', async (_, body) => {
     await using service = await open(() => ({ body }));
     const { data, errors } = await service.ask(FIGURES);
     expect(data).toEqual({ ke: { a: null, b: null }, ug: { a: null, b: null } });
@@ -155,21 +158,24 @@ describe('rows that nobody asked for', () => {
     ['of another metric', [row('ke', 'm1')]],
     ['without a value', [row('ug', 'm0', { value: null })]],
     ['that break the specification', [row('ug', 'm0', { value: 'x' })]],
-  ])('are no proof that there are none of these, and are not remembered as such: %s', async (_, data) => {
-    let body: object = { data };
-    await using service = await open(() => ({ body }));
-    for (const query of [FIGURE, SERIES]) {
-      const { errors, extensions } = await service.ask(query);
-      expect(errors).toMatchObject([
-        { extensions: { code: 'UPSTREAM_INVALID_RESPONSE', route: '/v1/data' } },
-      ]);
-      expect(extensions.upstream).toMatchObject({ calls: 1 });
-    }
-    body = { data: [row('ke', 'm0')] };
-    expect((await service.ask(FIGURE)).data).toEqual({ country: { observation: { value: 7 } } });
-  });
+  ])(
+    'rows that nobody asked for are no proof that there are none of these, and are not remembered as such: %s',
+    async (_, data) => {
+      let body: object = { data };
+      await using service = await open(() => ({ body }));
+      for (const query of [FIGURE, SERIES]) {
+        const { errors, extensions } = await service.ask(query);
+        expect(errors).toMatchObject([
+          { extensions: { code: 'UPSTREAM_INVALID_RESPONSE', route: '/v1/data' } },
+        ]);
+        expect(extensions.upstream).toMatchObject({ calls: 1 });
+      }
+      body = { data: [row('ke', 'm0')] };
+      expect((await service.ask(FIGURE)).data).toEqual({ country: { observation: { value: 7 } } });
+    },
+  );
 
-  it('fail only what did not come: what did is used and kept', async () => {
+  it('rows that nobody asked for fail only what did not come: what did is used and kept', async () => {
     await using service = await open(() => ({ body: { data: [...ALL.slice(0, 3), row('tz', 'm9')] } }));
     for (const calls of [1, 1]) {
       const { data, errors, upstream } = await service.ask(FIGURES);
@@ -182,7 +188,7 @@ describe('rows that nobody asked for', () => {
     expect(asked(new URL(service.requests[1] ?? '', 'http://x'), 'metric_keys')).toEqual(['m1']);
   });
 
-  it('are not those of a code of three letters, or a key in another case', async () => {
+  it('rows that nobody asked for are not those of a code of three letters, or a key in another case', async () => {
     await using service = await open(() => ({ body: { data: [row('KEN', 'M0')] } }));
     const { data, errors } = await service.ask(
       '{ country(code: "KE") { a: observation(metricKey: "m0") { value } b: observation(metricKey: "m1") { value } } }',
@@ -195,7 +201,7 @@ describe('rows that nobody asked for', () => {
     ['signals { record }', { country: { code: 'ug' }, observations: [] }],
     ['offices { name }', { country: { code: 'ug' }, offices: [] }],
     ['offices { name }', [{ country_code: 'ug', office_name: 'President', leader_name: 'A' }]],
-  ])('nor is the record of another country that of this one: %s', async (field, data) => {
+  ])('the record of another country is not that of this one: %s', async (field, data) => {
     await using service = await open(() => ({ body: { data } }));
     const reply = await service.ask(`{ country(code: "KE") { ${field} } }`);
     expect(reply.errors.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
@@ -234,22 +240,25 @@ describe('a 200 that says that it failed', () => {
     [{ data: [], meta: { error: 'timed out' } }, 'timed out'],
     [{ data: { detail: 'boom' } }, 'boom'],
     [{ data: { error: 'boom' } }, 'boom'],
-  ])('is a failure on every route, and never held: %j', async (body, detail) => {
-    await using service = await open(() => ({ body }));
-    for (const query of OPERATIONS) {
-      for (const calls of [1, 1]) {
-        const { errors, upstream } = await service.ask(query);
-        expect([query, errors.map(({ extensions }) => extensions.code)]).toEqual([
-          query,
-          ['UPSTREAM_INVALID_RESPONSE'],
-        ]);
-        expect([query, errors[0]?.extensions.detail]).toEqual([query, detail]);
-        expect([query, upstream.calls]).toEqual([query, calls]);
+  ])(
+    'a 200 that says that it failed is a failure on every route, and never held: %j',
+    async (body, detail) => {
+      await using service = await open(() => ({ body }));
+      for (const query of OPERATIONS) {
+        for (const calls of [1, 1]) {
+          const { errors, upstream } = await service.ask(query);
+          expect([query, errors.map(({ extensions }) => extensions.code)]).toEqual([
+            query,
+            ['UPSTREAM_INVALID_RESPONSE'],
+          ]);
+          expect([query, errors[0]?.extensions.detail]).toEqual([query, detail]);
+          expect([query, upstream.calls]).toEqual([query, calls]);
+        }
       }
-    }
-  });
+    },
+  );
 
-  it('of a limit is one of a limit', async () => {
+  it('a 200 that says that it failed of a limit is one of a limit', async () => {
     const detail = 'Rate limit exceeded for plan free: 5 requests per minute';
     await using service = await open(() => ({ body: { detail, data: [] } }));
     const { errors } = await service.ask('{ countries { code } }');
@@ -265,7 +274,7 @@ describe('a 200 that says that it failed', () => {
     { data: [], status: 'ok', code: 0 },
     { data: [], status: 200, message: 'no rows' },
     { success: true, data: [], meta: { total: 0, error: '' } },
-  ])('is none of those that say that all is well: %j', async (body) => {
+  ])('a 200 that says that it failed is none of those that say that all is well: %j', async (body) => {
     await using service = await open(() => ({ body }));
     for (const query of ['{ countries { code } }', OPERATIONS[0] ?? '']) {
       expect((await service.ask(query)).errors).toEqual([]);
@@ -273,7 +282,7 @@ describe('a 200 that says that it failed', () => {
     }
   });
 
-  it('is passed on as it is by the health of the service', async () => {
+  it('a 200 that says that it failed is passed on as it is by the health of the service', async () => {
     const body = { status: 'error', error: 'database', message: 'down' };
     await using service = await open(() => ({ body }));
     const { data, errors } = await service.ask('{ health { status record } }');
@@ -294,7 +303,7 @@ describe('a 404', () => {
     [{}],
     [[]],
     ['<h1>country not found: ke</h1>'],
-  ])('that names nothing that was asked for is no word on it, and never held: %j', async (body) => {
+  ])('a 404 that names nothing that was asked for is no word on it, and never held: %j', async (body) => {
     await using service = await open(() => ({ status: 404, body }));
     for (const query of PATHS) {
       for (const calls of [1, 1]) {
@@ -318,7 +327,7 @@ describe('a 404', () => {
     ['profile not found: ke', PATHS.filter((query) => query.includes('profile'))],
     ['No signals', PATHS.filter((query) => query.includes('signals'))],
     ['government structure not found', PATHS.filter((query) => query.includes('offices'))],
-  ])('that names it is the word of the service: %s', async (detail, queries) => {
+  ])('a 404 that names it is the word of the service: %s', async (detail, queries) => {
     await using service = await open(() => ({ status: 404, body: { detail } }));
     for (const query of queries) {
       const { errors } = await service.ask(query);
@@ -326,7 +335,7 @@ describe('a 404', () => {
     }
   });
 
-  it('that names nothing is about a name where the rest of a call is answered without it', async () => {
+  it('a 404 that names nothing is about a name where the rest of a call is answered without it', async () => {
     await using service = await open((_, url) =>
       asked(url, 'metric_keys').includes('m1')
         ? { status: 404, body: { detail: 'Not Found' } }
@@ -337,7 +346,7 @@ describe('a 404', () => {
     expect(errors).toEqual([]);
   });
 
-  it('that names nothing does not show that a key is accepted', async () => {
+  it('a 404 that names nothing does not show that a key is accepted', async () => {
     let sent: Sent = { body: { data: [{ id: 'ke', name: 'Kenya' }] } };
     const { clock, pass } = movingClock(Date.now());
     await using service = await open(() => sent, { AUTH_TTL_SECONDS: '1' }, { clock });
@@ -366,7 +375,7 @@ describe('a body that is encoded', () => {
     ['identity, br, zstd', zstdCompressSync(brotliCompressSync(text))],
   ];
 
-  it('is asked for in all encodings that can be read', async () => {
+  it('an encoded body is asked for in all encodings that can be read', async () => {
     let accepted: unknown;
     await using service = await open(({ headers }) => {
       accepted = headers['accept-encoding'];
@@ -376,13 +385,13 @@ describe('a body that is encoded', () => {
     expect(accepted).toBe('gzip, deflate, br, zstd');
   });
 
-  it.each(ENCODED)('is read: %s', async (encoding, bytes) => {
+  it.each(ENCODED)('an encoded body is read: %s', async (encoding, bytes) => {
     await using service = await open(() => ({ headers: { 'content-encoding': encoding }, body: bytes }));
     const { data, errors } = await service.ask(QUERY);
     expect([data, errors]).toEqual([{ countries: [{ code: 'KE' }] }, []]);
   });
 
-  it('is read where it is long, or the words of an error', async () => {
+  it('an encoded body is read where it is long, or the words of an error', async () => {
     const data = Array.from({ length: 600 }, (_, i) => row('ke', 'm0', { year: 1_000 + i, value: i }));
     await using service = await open((_, { pathname }) =>
       pathname === '/v1/data'
@@ -401,7 +410,7 @@ describe('a body that is encoded', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE', detail: 'under repair' } }]);
   });
 
-  it('keeps its entity tag', async () => {
+  it('an encoded body keeps its entity tag', async () => {
     await using service = await open(
       ({ headers }) =>
         headers['if-none-match'] === '"x"'
@@ -422,7 +431,7 @@ describe('a body that is encoded', () => {
     ['an end that is missing', 'zstd', zstdCompressSync(text).subarray(0, -2)],
     ['one encoding upon the other without end', Array(20).fill('gzip').join(','), gzipSync(text)],
     ['nothing', 'gzip', Buffer.alloc(0)],
-  ])('is invalid with %s: %s', async (_, encoding, body) => {
+  ])('an encoded body is invalid with %s: %s', async (_, encoding, body) => {
     await using service = await open(() => ({ headers: { 'content-encoding': encoding }, body }));
     const { errors, upstream } = await service.ask(QUERY);
     expect(errors.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
@@ -439,7 +448,7 @@ describe('a body that is encoded', () => {
       ],
       2,
     ),
-  )('that would be too large is refused before it is: %s', async (encoding, bomb) => {
+  )('an encoded body that would be too large is refused before it is: %s', async (encoding, bomb) => {
     const body = bomb();
     let status = 200;
     await using service = await open(() => ({ status, headers: { 'content-encoding': encoding }, body }));
@@ -455,7 +464,7 @@ describe('a body that is encoded', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 ** 2);
   });
 
-  it('is late where it comes too slowly', async () => {
+  it('an encoded body is late where it comes too slowly', async () => {
     await using service = await open(
       ({ socket }) => {
         const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 100\r\n\r\n';
@@ -487,25 +496,28 @@ describe('a connection that the service has closed', () => {
     };
   }
 
-  it.each(['0', '2'])('has a call sent once more, and is no retry (%s of them allowed)', async (retries) => {
-    await using service = await open(
-      forgetful((used) => used > 0),
-      {
-        CACHE_URL: 'none',
-        UPSTREAM_RETRIES: retries,
-      },
-    );
-    let calls = 0;
-    for (let i = 0; i < 40; i += 1) {
-      const { data, errors, upstream } = await service.ask(figure(i));
-      expect([data, errors]).toEqual([{ country: { observation: { value: 7 } } }, []]);
-      calls += upstream.calls;
-    }
-    // All that the service has received may count there: so it stands on the bill.
-    expect(calls).toBe(service.requests.length);
-  });
+  it.each(['0', '2'])(
+    'a connection that the service has closed has a call sent once more, and is no retry (%s of them allowed)',
+    async (retries) => {
+      await using service = await open(
+        forgetful((used) => used > 0),
+        {
+          CACHE_URL: 'none',
+          UPSTREAM_RETRIES: retries,
+        },
+      );
+      let calls = 0;
+      for (let i = 0; i < 40; i += 1) {
+        const { data, errors, upstream } = await service.ask(figure(i));
+        expect([data, errors]).toEqual([{ country: { observation: { value: 7 } } }, []]);
+        calls += upstream.calls;
+      }
+      // All that the service has received may count there: so it stands on the bill.
+      expect(calls).toBe(service.requests.length);
+    },
+  );
 
-  it('says nothing of the service, however many there are at once', async () => {
+  it('a connection that the service has closed says nothing of the service, however many there are at once', async () => {
     let isForgetting = false;
     await using service = await open(
       forgetful((used) => isForgetting && used > 0),
@@ -520,7 +532,7 @@ describe('a connection that the service has closed', () => {
     expect(30 + replies.reduce((sum, { upstream }) => sum + upstream.calls, 0)).toBe(service.requests.length);
   });
 
-  it('takes others along that have lain idle for as long', async () => {
+  it('a connection that the service has closed takes others along that have lain idle for as long', async () => {
     const seen = new Set<Socket>();
     const gone = new Set<Socket>();
     await using service = await open(
@@ -539,7 +551,7 @@ describe('a connection that the service has closed', () => {
     expect([seen.size > 1, bills]).toEqual([true, [2, 1, 1, 1, 1, 1]]);
   });
 
-  it('is unavailable where new ones are closed as well, after so many attempts', async () => {
+  it('a connection that the service has closed is unavailable where new ones are closed as well, after so many attempts', async () => {
     let isAway = false;
     await using service = await open(
       forgetful(() => isAway),
@@ -552,7 +564,7 @@ describe('a connection that the service has closed', () => {
     expect([upstream.calls, service.requests.length]).toEqual([3, 4]);
   });
 
-  it('has nothing sent beyond the limit of calls', async () => {
+  it('a connection that the service has closed has nothing sent beyond the limit of calls', async () => {
     await using service = await open(
       forgetful((used) => used > 0),
       { CACHE_URL: 'none', MAX_UPSTREAM_CALLS: '1' },
@@ -567,7 +579,7 @@ describe('a connection that the service has closed', () => {
 describe('a request that never left', () => {
   const query = '{ country(code: "KE") { profile { record } } }';
 
-  it('for want of a connection is none that was sent, on the bill and in the quota', async () => {
+  it('a request that never left for want of a connection is none that was sent, on the bill and in the quota', async () => {
     await using gone = await openProgram();
     const { url } = gone.service;
     await gone.sandbox.close();

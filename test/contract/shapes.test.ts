@@ -46,7 +46,7 @@ describe('the gateway answers alike over every shape of the service', async () =
   const expected = await answersOver({});
 
   // A bare list that was cut can't be told from a whole one, so services without a word on it are not cut here.
-  it.each(drawn(SHAPES))('%o', async (shape) => {
+  it.each(drawn(SHAPES))('the gateway answers alike over every shape of the service: %o', async (shape) => {
     expect(
       await answersOver({ ...shape, ...(shape.extras === 'honour' ? {} : { defaultRows: 1000 }) }),
     ).toEqual(expected);
@@ -55,18 +55,18 @@ describe('the gateway answers alike over every shape of the service', async () =
   it.each([
     { unknown: 'refuse' },
     { unknown: 'refuse', wrap: 'bare', extras: 'refuse', defaultRows: 1000 },
-  ] as SandboxOptions[])('%o', async (shape) => {
+  ] as SandboxOptions[])('the gateway answers alike over every shape of the service: %o', async (shape) => {
     expect(await answersOver(shape)).toEqual(expected);
   });
 
-  it('whether offices come nested or as a list of terms', async () => {
+  it('the gateway answers alike whether offices come nested or as a list of terms', async () => {
     const answers = await answersOver({ government: 'terms' });
     expect(answers.country).toEqual(expected.country);
   });
 });
 
 describe('a service that refuses `limit`', () => {
-  it('is asked once with it, and from then on without', async () => {
+  it('a service that refuses `limit` is asked once with it, and from then on without', async () => {
     await using program = await openProgram({ sandbox: { extras: 'refuse', defaultRows: 1000 } });
     const first = await program.ask(OPERATIONS.figures);
     expect(first.upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 2 });
@@ -79,14 +79,17 @@ describe('a service that cuts at its default and heeds no `limit`', () => {
   it.each([
     ['ignore', 2],
     ['refuse', 3],
-  ] as const)('is asked in pieces (%s)', async (extras, calls) => {
-    await using program = await openProgram({ sandbox: { extras } });
-    await using whole = await openProgram();
-    const reply = await program.ask(OPERATIONS.figures);
-    expect(reply.errors).toEqual([]);
-    expect(reply.data).toEqual((await whole.ask(OPERATIONS.figures)).data);
-    expect(reply.upstream.byRoute['/v1/data']).toBe(calls);
-  });
+  ] as const)(
+    'a service that cuts at its default and heeds no `limit` is asked in pieces (%s)',
+    async (extras, calls) => {
+      await using program = await openProgram({ sandbox: { extras } });
+      await using whole = await openProgram();
+      const reply = await program.ask(OPERATIONS.figures);
+      expect(reply.errors).toEqual([]);
+      expect(reply.data).toEqual((await whole.ask(OPERATIONS.figures)).data);
+      expect(reply.upstream.byRoute['/v1/data']).toBe(calls);
+    },
+  );
 });
 
 describe('a service that cuts its listings at 100 and heeds no `limit`, but filters', () => {
@@ -94,7 +97,7 @@ describe('a service that cuts its listings at 100 and heeds no `limit`, but filt
     unsent: ticker(exchangeCode: "NGX", symbol: "SYN150") { symbol } whole: tickers(exchangeCode: "RSE") { symbol }
     none: ticker(exchangeCode: "RSE", symbol: "SYN150") { symbol } }`;
 
-  it('is never taken to have sent all of them', async () => {
+  it('a service that cuts its listings at 100 and heeds filters alone is never taken to have sent all of them', async () => {
     await using program = await openProgram();
     const route = '/v1/markets/tickers';
     program.sandbox.faults.set({
@@ -132,25 +135,28 @@ describe('a list that is said to have more rows than were sent', () => {
     ['/v1/platform/etl-status', 'sources { key }', 1],
     // An exchange and a kind of listing are tried, and turn out to be cut as well.
     ['/v1/markets/tickers', 'tickers { symbol }', 4],
-  ])('of %s is an error', async (route, field, calls) => {
-    await using program = await openProgram();
-    program.sandbox.faults.set({
-      route,
-      kind: 'shape',
-      patch: ({ data }) => ({ data, meta: { total: data.length + 1, limit: 1000 } }),
-    });
-    const reply = await program.ask(`{ ${field} }`);
-    const [failure] = reply.errors;
-    expect(failure?.extensions).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', route });
-    expect(failure?.extensions.total).toBe((failure?.extensions.received as number) + 1);
-    expect(Object.values(reply.data)).toEqual([null]);
-    expect([reply.upstream.calls, program.requests().length]).toEqual([calls, calls]);
-  });
+  ])(
+    'a list that is said to have more rows than were sent of %s is an error',
+    async (route, field, calls) => {
+      await using program = await openProgram();
+      program.sandbox.faults.set({
+        route,
+        kind: 'shape',
+        patch: ({ data }) => ({ data, meta: { total: data.length + 1, limit: 1000 } }),
+      });
+      const reply = await program.ask(`{ ${field} }`);
+      const [failure] = reply.errors;
+      expect(failure?.extensions).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', route });
+      expect(failure?.extensions.total).toBe((failure?.extensions.received as number) + 1);
+      expect(Object.values(reply.data)).toEqual([null]);
+      expect([reply.upstream.calls, program.requests().length]).toEqual([calls, calls]);
+    },
+  );
 });
 
 describe('counts that count nothing', () => {
   it.each([{ total: 0, limit: 0 }, { total: -1, limit: -1 }, { limit: 1e300 }])(
-    'are taken for none: %j',
+    'counts that count nothing are taken for none: %j',
     async (meta) => {
       const query = `{ latest: observations(metricKeys: ["population_total", "life_expectancy"], latest: true) { value }
       series: country(code: "KE") { observations(metricKeys: ["population_total"]) { value } } }`;
@@ -168,7 +174,7 @@ describe('counts that count nothing', () => {
     },
   );
 
-  it('do not prove a list whole that was cut', async () => {
+  it('counts that count nothing do not prove a list whole that was cut', async () => {
     await using program = await openProgram({ sandbox: { extras: 'refuse', defaultRows: 100 } });
     program.sandbox.faults.set({ kind: 'shape', patch: ({ data }) => ({ data, meta: { total: -1 } }) });
     const { data, errors } = await program.ask('{ tickers { symbol } }');
@@ -182,7 +188,7 @@ describe('the row limit', () => {
   );
   const series = `query ($codes: [CountryCode!]) { observations(countryCodes: $codes, metricKeys: ["population_total"]) { year country { code } } }`;
 
-  it('is met by as few calls as the rows allow, once it is known', async () => {
+  it('the row limit is met by as few calls as the rows allow, once it is known', async () => {
     await using program = await openProgram();
     await program.ask('{ countries { observation(metricKey: "life_expectancy") { value } } }');
     const reply = await program.ask(series, { variables: { codes } });
@@ -194,7 +200,7 @@ describe('the row limit', () => {
     ).toBe(codes.length);
   });
 
-  it('is met right the first time, once the lengths of the series are known too', async () => {
+  it('the row limit is met right the first time, once the lengths of the series are known too', async () => {
     await using program = await openProgram();
     const first = await program.ask(series, { variables: { codes } });
     const again = await program.ask(series, { variables: { codes } });
@@ -202,7 +208,7 @@ describe('the row limit', () => {
     expect(again.upstream.calls).toBeLessThanOrEqual(first.upstream.calls);
   });
 
-  it('splits a single series by years', async () => {
+  it('the row limit splits a single series by years', async () => {
     await using program = await openProgram();
     const reply = await program.ask(
       '{ country(code: "KE") { observations(metricKeys: ["rainfall_monthly_mm"]) { year } } }',
@@ -212,7 +218,7 @@ describe('the row limit', () => {
     expect(reply.upstream.byRoute['/v1/data']).toBe(Math.ceil(rows / 1000));
   });
 
-  it('splits 54 × 19 latest figures into two calls, and loses none', async () => {
+  it('the row limit splits 54 × 19 latest figures into two calls, and loses none', async () => {
     await using program = await openProgram();
     const { data } = await program.ask('{ indicators(hasData: true) { key } }');
     const keys = data.indicators.slice(0, 19).map(({ key }: { key: string }) => key);

@@ -27,28 +27,34 @@ const REFUSED: Readonly<Record<string, readonly [status: number, code: string, R
 };
 
 describe.for(['off', 'on'])('with SUBGRAPH=%s', (subgraph) => {
-  it.for(Object.entries(REFUSED))('the status of %s', async ([, [status, code, request]]) => {
-    await using program = await openProgram({ env: { SUBGRAPH: subgraph, MAX_BODY_BYTES: '3000' } });
-    const response = await fetch(program.url, request);
-    expect(response.status).toBe(subgraph === 'on' ? 200 : status);
-    const { errors } = await response.json();
-    expect(errors).toMatchObject([{ extensions: { code } }]);
-    expect(program.requests()).toEqual([]);
-  });
+  it.for(Object.entries(REFUSED))(
+    'with SUBGRAPH on and off, the status is that of its clients: %s',
+    async ([, [status, code, request]]) => {
+      await using program = await openProgram({ env: { SUBGRAPH: subgraph, MAX_BODY_BYTES: '3000' } });
+      const response = await fetch(program.url, request);
+      expect(response.status).toBe(subgraph === 'on' ? 200 : status);
+      const { errors } = await response.json();
+      expect(errors).toMatchObject([{ extensions: { code } }]);
+      expect(program.requests()).toEqual([]);
+    },
+  );
 });
 
 describe('a router that asks for entities, without the setting', () => {
   it.for([
     ['refused for want of a key', '{ name }', undefined],
     ['invalid', '{ nothing }', 'Bearer demo-team'],
-  ] as const)('is told with status 200 what is %s', async ([, fields, authorization]) => {
-    await using program = await openProgram();
-    const query = `{ _entities(representations: [{ __typename: "Country", code: "KE" }]) { ... on Country ${fields} } }`;
-    const response = await fetch(program.url, post(query, authorization && { authorization }));
-    expect(response.status).toBe(200);
-    expect((await response.json()).errors).toHaveLength(1);
-    expect(program.requests()).toEqual([]);
-  });
+  ] as const)(
+    'a router that asks for entities, without the setting is told with status 200 what is %s',
+    async ([, fields, authorization]) => {
+      await using program = await openProgram();
+      const query = `{ _entities(representations: [{ __typename: "Country", code: "KE" }]) { ... on Country ${fields} } }`;
+      const response = await fetch(program.url, post(query, authorization && { authorization }));
+      expect(response.status).toBe(200);
+      expect((await response.json()).errors).toHaveLength(1);
+      expect(program.requests()).toEqual([]);
+    },
+  );
 });
 
 describe('a type of answer that a client rules out', () => {
@@ -60,15 +66,18 @@ describe('a type of answer that a client rules out', () => {
     ['*/*;q=0.000', 406],
     [`${MODERN};q=0.1`, 401],
     [`APPLICATION/GRAPHQL-RESPONSE+JSON`, 401],
-  ] as const)('%s is answered with %i where there is no key', async ([accept, status]) => {
-    await using program = await openProgram();
-    const response = await fetch(program.url, post('{ countries { name } }', { accept }));
-    expect(response.status).toBe(status);
-    const type = status === 200 ? 'application/json' : MODERN;
-    if (status !== 406) expect(response.headers.get('content-type')).toContain(type);
-  });
+  ] as const)(
+    'a type of answer that a client rules out is not given, without a key: %s is answered with %i',
+    async ([accept, status]) => {
+      await using program = await openProgram();
+      const response = await fetch(program.url, post('{ countries { name } }', { accept }));
+      expect(response.status).toBe(status);
+      const type = status === 200 ? 'application/json' : MODERN;
+      if (status !== 406) expect(response.headers.get('content-type')).toContain(type);
+    },
+  );
 
-  it('costs no call', async () => {
+  it('a type of answer that a client rules out costs no call', async () => {
     await using program = await openProgram();
     const request = post('{ countries { name } }', { ...keyed, accept: `${MODERN};q=0` });
     expect((await fetch(program.url, request)).status).toBe(406);

@@ -82,28 +82,31 @@ function piecesIn(text: string): string[] {
 }
 
 describe('the held key in the words of the service', () => {
-  it.each(Object.entries(BODIES))('%s is told to nobody', async (_, body) => {
-    for (const status of [200, 400, 404, 500]) {
-      using folder = openFolder();
-      await using service = await openRefusing({ status, body });
-      await using program = await openIssuing({
-        ...folder,
-        upstreamUrl: service.url,
-        env: { COUNTRY_DATA_KEY: HELD, UPSTREAM_RETRIES: '0' },
-      });
-      const key = await program.issue({ name: 'page' });
-      const told: unknown[] = [];
-      for (const query of QUERIES) told.push(await program.ask(query, { key }));
-      expect(service.requests()).toBeGreaterThan(0);
-      told.push(program.operations, program.problems.map(String));
-      told.push(await (await fetch(program.url.replace('graphql', 'metrics'))).text());
-      // Once as texts are in JSON, and once as they are.
-      const all = JSON.stringify(told);
-      expect([status, piecesIn(all), piecesIn(all.replaceAll('\\\\', '\\'))]).toEqual([status, [], []]);
-    }
-  });
+  it.each(Object.entries(BODIES))(
+    'the held key in the words of the service is told to nobody: %s',
+    async (_, body) => {
+      for (const status of [200, 400, 404, 500]) {
+        using folder = openFolder();
+        await using service = await openRefusing({ status, body });
+        await using program = await openIssuing({
+          ...folder,
+          upstreamUrl: service.url,
+          env: { COUNTRY_DATA_KEY: HELD, UPSTREAM_RETRIES: '0' },
+        });
+        const key = await program.issue({ name: 'page' });
+        const told: unknown[] = [];
+        for (const query of QUERIES) told.push(await program.ask(query, { key }));
+        expect(service.requests()).toBeGreaterThan(0);
+        told.push(program.operations, program.problems.map(String));
+        told.push(await (await fetch(program.url.replace('graphql', 'metrics'))).text());
+        // Once as texts are in JSON, and once as they are.
+        const all = JSON.stringify(told);
+        expect([status, piecesIn(all), piecesIn(all.replaceAll('\\\\', '\\'))]).toEqual([status, [], []]);
+      }
+    },
+  );
 
-  it('leaves the other words', async () => {
+  it('taking the held key out of the words of the service leaves the others', async () => {
     using folder = openFolder();
     await using service = await openRefusing({
       status: 400,

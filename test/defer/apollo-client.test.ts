@@ -56,7 +56,7 @@ const without = (value: Json): Json =>
   JSON.parse(JSON.stringify(value, (key, member) => (key === '__typename' ? undefined : member)));
 
 describe.runIf(isInstalled).for(HANDLERS)('Apollo Client, by its %s', (handler) => {
-  it('shows what is there before a profile that is late, and then all of it', async () => {
+  it('Apollo Client shows what is there before a profile that is late, and then all of it', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({ kind: 'latency', ms: 300, route: '/v1/countries/{code}/profile' });
     const card = (directive: string) =>

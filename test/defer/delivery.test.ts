@@ -22,7 +22,7 @@ const payloads = ({ parts }: { readonly parts: readonly { readonly payload: Json
   parts.map(({ payload }) => payload);
 
 describe.for(SPECS)('a deferred profile, by %s', (spec) => {
-  it('holds nothing back that is there before it', async () => {
+  it('a deferred profile holds nothing back that is there before it', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({ kind: 'latency', ms: 400, route: PROFILE });
     const statuses: unknown[] = [];
@@ -56,7 +56,7 @@ describe.for(SPECS)('a deferred profile, by %s', (spec) => {
     expect(reply.headers.vary).toContain('Accept');
   });
 
-  it('is the plain answer at the same price and bill', async () => {
+  it('a deferred profile is the plain answer at the same price and bill', async () => {
     await using program = await openProgram();
     const plain = await program.ask(PLAIN);
     const asked = program.requests();
@@ -73,7 +73,7 @@ describe.for(SPECS)('a deferred profile, by %s', (spec) => {
     expect(program.operations.map(({ calls }) => calls)).toEqual([3, 3, 0, 0]);
   });
 
-  it('tells of what went wrong in its own part', async () => {
+  it('a deferred profile tells of what went wrong in its own part', async () => {
     await using program = await openProgram({ env: { UPSTREAM_RETRIES: '0' } });
     program.sandbox.faults.set({ kind: 'status', status: 500, route: PROFILE });
     const reply = await askInParts(program, CARD, { spec });
@@ -88,7 +88,7 @@ describe.for(SPECS)('a deferred profile, by %s', (spec) => {
     expect(program.operations[0]?.errorCodes).toEqual(['UPSTREAM_UNAVAILABLE']);
   });
 
-  it('is given up at the deadline of the operation', async () => {
+  it('a deferred profile is given up at the deadline of the operation', async () => {
     await using program = await openProgram({ env: { OPERATION_TIMEOUT_MS: '400' } });
     program.sandbox.faults.set({ kind: 'hang', route: PROFILE });
     const reply = await askInParts(program, CARD, { spec });
@@ -106,7 +106,7 @@ describe('who gets the whole at once', () => {
     ['has switched the directive off', CARD, ACCEPTS.v02, { if: false }],
     ['defers nothing', PLAIN, ACCEPTS.v02, {}],
   ] as const;
-  it.for(WHOLE)('a client that %s', async ([, query, accept, variables]) => {
+  it.for(WHOLE)('a client that %s gets the whole at once', async ([, query, accept, variables]) => {
     await using program = await openProgram();
     const reply = await askInParts(program, query, { accept, variables });
     expect(reply.type).toMatch(/json; charset=utf-8$/);
@@ -117,7 +117,7 @@ describe('who gets the whole at once', () => {
     expect(JSON.stringify(reply.whole.data)).toBe(JSON.stringify(data));
   });
 
-  it('a client of several operations in one request', async () => {
+  it('a client of several operations in one request gets the whole at once', async () => {
     await using program = await openProgram();
     const response = await fetch(program.url, {
       method: 'POST',
@@ -142,7 +142,7 @@ describe('who gets the whole at once', () => {
     expect(payloads(reply)[1].incremental[0]).toMatchObject({ path: ['country'], label: 'profile' });
   });
 
-  it('a client that asks again for what is held, and the other way round', async () => {
+  it('a client that asks again for what is cached gets the whole at once, and the other way round', async () => {
     await using program = await open();
     const first = await askInParts(program, CARD);
     const whole = await program.ask(CARD);
@@ -176,18 +176,21 @@ describe('what is refused', () => {
     ],
     ['what nobody may read', CARD.replace('country(', 'country(kode: 1, '), 'GRAPHQL_VALIDATION_FAILED'],
   ] as const;
-  it.for(REFUSED)('%s, by one answer and at no cost', async ([, query, code]) => {
-    await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '20' } });
-    const reply = await askInParts(program, query);
-    expect(reply.type).toMatch(/^application\/graphql-response\+json/);
-    expect(reply.status).toBe(400);
-    expect(reply.parts).toHaveLength(1);
-    expect(reply.whole.errors[0]?.extensions.code).toBe(code);
-    expect(reply.whole.extensions.upstream.calls).toBe(0);
-    expect(program.requests()).toEqual([]);
-  });
+  it.for(REFUSED)(
+    "a request for parts that can't be met is refused by one answer and at no cost: %s",
+    async ([, query, code]) => {
+      await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '20' } });
+      const reply = await askInParts(program, query);
+      expect(reply.type).toMatch(/^application\/graphql-response\+json/);
+      expect(reply.status).toBe(400);
+      expect(reply.parts).toHaveLength(1);
+      expect(reply.whole.errors[0]?.extensions.code).toBe(code);
+      expect(reply.whole.extensions.upstream.calls).toBe(0);
+      expect(program.requests()).toEqual([]);
+    },
+  );
 
-  it('an operation without a key, before any part', async () => {
+  it('an operation without a key is refused before any part', async () => {
     await using program = await openProgram();
     const reply = await askInParts(program, CARD, { key: null });
     expect([reply.status, reply.parts.length]).toEqual([401, 1]);
@@ -197,7 +200,7 @@ describe('what is refused', () => {
 });
 
 describe('while parts are on their way', () => {
-  it('a client that leaves ends what is done for it', async () => {
+  it('while parts are on their way, a client that leaves ends what is done for it', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({ kind: 'hang', route: PROFILE });
     const reply = await askInParts(program, CARD, { onPart: (_, connection) => connection.destroy() });
@@ -208,7 +211,7 @@ describe('while parts are on their way', () => {
     expect(program.problems).toEqual([]);
   });
 
-  it('the operation keeps its place until the last of them', async () => {
+  it('while parts are on their way, the operation keeps its place until the last of them', async () => {
     await using program = await openProgram({ env: { MAX_CONCURRENT_OPERATIONS: '1' } });
     program.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
     const order: string[] = [];
@@ -223,7 +226,7 @@ describe('while parts are on their way', () => {
     expect(order.indexOf('other')).toBeGreaterThanOrEqual(2);
   });
 
-  it('a gateway that is stopped lets them come', async () => {
+  it('while parts are on their way, a gateway that is stopped lets them come', async () => {
     const program = await openProgram();
     program.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
     let stopped: Promise<unknown> = Promise.resolve();
@@ -239,7 +242,7 @@ describe('while parts are on their way', () => {
 });
 
 describe('bounds', () => {
-  it('deliver no more than so many parts apart, and the rest with what it stands in', async () => {
+  it('bounds of answers in parts deliver no more than so many parts apart, and the rest with what it stands in', async () => {
     await using program = await openProgram();
     const query = (directive: string) =>
       `{ countries { code observations(metricKeys: ["population_total"]) { nodes: year ... ${directive} { value } } } }`;
@@ -253,7 +256,7 @@ describe('bounds', () => {
     expect(pending.length).toBeLessThanOrEqual(1_000);
   });
 
-  it('refuse the whole where what is there at once is too long', async () => {
+  it('bounds of answers in parts refuse the whole where what is there at once is too long', async () => {
     await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '5000' } });
     const query = '{ indicators { key name record } ... @defer { country(code: "KE") { code } } }';
     const reply = await askInParts(program, query);
@@ -262,7 +265,7 @@ describe('bounds', () => {
     expect(reply.whole.errors.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_EXPENSIVE']);
   });
 
-  it('send no more than an answer may have in all', async () => {
+  it('bounds of answers in parts send no more than an answer may have in all', async () => {
     await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '5000' } });
     const query = '{ country(code: "KE") { code } ... @defer { indicators { key name record } } }';
     const reply = await askInParts(program, query);
@@ -273,7 +276,7 @@ describe('bounds', () => {
 });
 
 describe('the directives', () => {
-  it('are told to clients, and not to routers, which have their own', async () => {
+  it('the directives for parts are told to clients, and not to routers, which have their own', async () => {
     await using program = await openProgram();
     const { data } = await program.ask('{ __schema { directives { name locations } } _service { sdl } }');
     const told = data.__schema.directives.filter(({ name }: Json) => name === 'defer');
@@ -283,7 +286,7 @@ describe('the directives', () => {
     expect(await sdl.text()).not.toMatch(/@defer/);
   });
 
-  it('may stand in operations that are asked for by their hash, and by GET', async () => {
+  it('the directives for parts may stand in operations that are asked for by their hash, and by GET', async () => {
     await using program = await openProgram();
     const sha256Hash = sha256Of(CARD);
     const extensions = { persistedQuery: { version: 1, sha256Hash } };

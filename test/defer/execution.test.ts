@@ -80,7 +80,7 @@ function short(told: ReturnType<IncrementalRun<Told>['take']>[number]): string {
 }
 
 describe('parts of an operation', () => {
-  it('are there whole, and those within others after them', async () => {
+  it('parts of an operation are there whole, and those within others after them', async () => {
     const { first, told } = await begin(
       '{ box { name ... @defer(label: "A") { late ... @defer(label: "B") { inner { name } } } } }',
     );
@@ -94,7 +94,7 @@ describe('parts of an operation', () => {
     ]);
   });
 
-  it('have what several of them select with the one that is complete first, once', async () => {
+  it('parts of an operation have what several of them select with the one that is complete first, once', async () => {
     const { first, told } = await begin(
       '{ box { ... @defer(label: "A") { inner { name } late } ... @defer(label: "B") { inner { name late } } } }',
     );
@@ -106,7 +106,7 @@ describe('parts of an operation', () => {
     expect(await told()).toEqual(['complete B at box: box.inner {"late":"m"}']);
   });
 
-  it('are lost alone where a value is missing that they may not lack', async () => {
+  it('parts of an operation are lost alone where a value is missing that they may not lack', async () => {
     const { first, told } = await begin(
       '{ box { name ... @defer(label: "A") { sure ... @defer(label: "C") { name2: name } } ... @defer(label: "B") { late } } }',
     );
@@ -120,7 +120,7 @@ describe('parts of an operation', () => {
     ]);
   });
 
-  it('are not told of where what they stand in is lost', async () => {
+  it('parts of an operation are not told of where what they stand in is lost', async () => {
     const { run, first, told } = await begin(
       '{ box { innerSure { name } ... @defer(label: "A") { late } } }',
     );

@@ -69,7 +69,9 @@ describe('a corpus of operations', () => {
     vi.restoreAllMocks();
   });
 
-  test('has the outcomes that it has by graphql-js', { timeout: 400_000 }, async () => {
+  test('a corpus of operations has the outcomes that it has by graphql-js', {
+    timeout: 400_000,
+  }, async () => {
     const seen = { errors: 0, lost: 0, long: 0, pauses: 0 };
     const onPause = () => {
       seen.pauses += 1;
@@ -101,7 +103,9 @@ describe('a corpus of operations', () => {
     expect(seen.pauses).toBeGreaterThan(OPERATIONS / 10);
   });
 
-  test('has them when a plan runs again', { timeout: 100_000 }, async () => {
+  test('a corpus of operations has the same outcomes when a plan runs again', {
+    timeout: 100_000,
+  }, async () => {
     for (let number = 0; number < OPERATIONS / 5; number += 1) {
       const { draws, ...drawn } = drawCase(
         schemas[number % schemas.length] as GraphQLSchema,
@@ -180,24 +184,27 @@ describe('what graphql-js tells in words of its own', () => {
     { type: 'none, later', piece: book, resolveType: async () => undefined },
     { type: 'one that is not possible here, later', piece: book, resolveType: async () => 'Person' },
     { type: 'none, of a text', piece: 'Book' },
-  ])('an object of an abstract type has $type', async ({ piece, resolveType }) => {
-    const schema = schemaOfPieces(piece, resolveType as never);
-    const told = ({ data, errors }: Outcome) => ({
-      data,
-      errors: errors.map(({ path, locations }) => ({ path, locations })),
-    });
-    const nullable = createCase(schema, '{ piece { name } pieces(wishes: []) { name } }');
-    const ours = await runOurs(nullable);
-    expect(ours.data).toBe('{"piece":null,"pieces":[null]}');
-    expect(told(ours)).toEqual(told(await runTheirs(nullable)));
-    const required = createCase(schema, '{ surelyPieces { name } }');
-    expect(told(await runOurs(required))).toEqual(told(await runTheirs(required)));
-  });
+  ])(
+    'an object of an abstract type that has $type is told as by graphql-js',
+    async ({ piece, resolveType }) => {
+      const schema = schemaOfPieces(piece, resolveType as never);
+      const told = ({ data, errors }: Outcome) => ({
+        data,
+        errors: errors.map(({ path, locations }) => ({ path, locations })),
+      });
+      const nullable = createCase(schema, '{ piece { name } pieces(wishes: []) { name } }');
+      const ours = await runOurs(nullable);
+      expect(ours.data).toBe('{"piece":null,"pieces":[null]}');
+      expect(told(ours)).toEqual(told(await runTheirs(nullable)));
+      const required = createCase(schema, '{ surelyPieces { name } }');
+      expect(told(await runOurs(required))).toEqual(told(await runTheirs(required)));
+    },
+  );
 
   test.each([
     { fails: 'throws', resolveType: () => expect.fail('No type.') },
     { fails: 'rejects', resolveType: async () => expect.fail('No type.') },
-  ])('a type that $fails is told alike', async ({ resolveType }) => {
+  ])('a type that $fails is told as by graphql-js', async ({ resolveType }) => {
     const drawn = createCase(schemaOfPieces(book, resolveType), '{ piece { name } surelyPieces { name } }');
     expect(differenceOf(await runOurs(drawn), await runTheirs(drawn))).toBeNull();
   });
@@ -234,7 +241,7 @@ describe('what a schema says of itself', () => {
     '{ __schema { queryType { name } } }',
     '{ ratio type: __type(name: "Book") { __typename name kind fields { type { ofType { name } } } } none: __type(name: "Nothing") { name } }',
     '{ ... { ...More } } fragment More on Query { __schema { types { ...T } } } fragment T on __Type { name possibleTypes { name } interfaces { name } }',
-  ])('is the same by both: %#', async (text) => {
+  ])('what a schema says of itself is the same by both: %#', async (text) => {
     for (const schema of [createArchive(), drawnSchema(createArchive, 1)]) {
       const drawn = createCase(schema, text);
       expect(differenceOf(await runOurs(drawn), await runTheirs(drawn))).toBeNull();
@@ -249,7 +256,7 @@ describe('what a schema says of itself', () => {
       'names of types',
       `{ __schema { types { ${Array.from({ length: 200 }, (_, i) => `a${i}: __typename`)} } } }`,
     ],
-  ])('counts by its %s before it is written', async (_, text) => {
+  ])('what a schema says of itself counts by its %s before it is written', async (_, text) => {
     let items = 0;
     const drawn = createCase(createArchive(), text);
     const executed = await runPlan({
@@ -272,7 +279,7 @@ describe('a plan', () => {
     '{ find(wish: { title: "1" }) { __typename ... on Named @include(if: $all) { label } } ratio }',
     '{ surelyArchives { head { name @include(if: $all) } } }',
     '{ ... @include(if: $all) { ratio } }',
-  ])('tells where a condition is null: %s', async (selection) => {
+  ])('a plan tells where a condition is null: %s', async (selection) => {
     for (const all of [null, true, false]) {
       const text = `query ($all: Boolean = true) ${selection}`;
       const drawn = createCase(archive, text, { variables: { all } });
@@ -283,7 +290,7 @@ describe('a plan', () => {
     }
   });
 
-  test('runs several times at once, with other arguments', async () => {
+  test('a plan runs several times at once, with other arguments', async () => {
     const text = `query ($first: Int, $wish: Wish!, $isShort: Boolean!, $of: Locale! = SW) {
       archives(first: $first) { name head { label(locale: $of) friends(wish: $wish) { name } } }
       find(wish: $wish) { __typename ... on Named { label(upper: true) } }
@@ -308,7 +315,7 @@ describe('a plan', () => {
     }
   });
 
-  test('asks no batch for the values of no objects', async () => {
+  test('a plan asks no batch for the values of no objects', async () => {
     const schema = createArchive();
     const batch = vi.fn(() => []);
     const { archives, archive } = schema.getQueryType()?.getFields() ?? {};

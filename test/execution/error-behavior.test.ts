@@ -56,7 +56,9 @@ describe('drawn operations with faults', () => {
   const explained = (number: number, { document }: Case, difference: string) =>
     `Number ${number}: ${difference}\n${print(document)}`;
 
-  test('the letter propagates errors as graphql-js does', { timeout: 60_000 }, async () => {
+  test('drawn operations with faults propagate errors as graphql-js does, by the letter', {
+    timeout: 60_000,
+  }, async () => {
     for (let number = 0; number < OPERATIONS / 8; number += 1) {
       const drawn = drawnCase(number);
       const difference = differenceOf(await runByTheLetter(drawn, 'PROPAGATE'), await runTheirs(drawn));
@@ -64,7 +66,9 @@ describe('drawn operations with faults', () => {
     }
   });
 
-  test('NULL leaves each error where it is, and HALT all but the first', { timeout: 200_000 }, async () => {
+  test('NULL leaves each error of a drawn operation where it is, and HALT all but the first', {
+    timeout: 200_000,
+  }, async () => {
     const seen = { errors: 0, lost: 0, halted: 0 };
     for (let number = 0; number < OPERATIONS; number += 1) {
       const drawn = drawnCase(number);

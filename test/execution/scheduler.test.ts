@@ -25,13 +25,13 @@ function open(busyMs: number) {
 }
 
 describe('what takes long', () => {
-  it('is done at once as long as it is nobody else’s turn', () => {
+  it('what takes long is done at once as long as it is nobody else’s turn', () => {
     const { scheduler, seen, pauses } = open(0);
     expect(scheduler.work()).toBeUndefined();
     expect([seen, pauses]).toEqual([['first', 'long', 'below'], []]);
   });
 
-  it('waits for the turns of others where it is time for them, and holds the batch back meanwhile', async () => {
+  it('what takes long waits for the turns of others where it is time for them, and holds the batch back meanwhile', async () => {
     const { scheduler, seen, pauses } = open(2 * TURN_MS);
     void setImmediate().then(() => seen.push('another'));
     const working = scheduler.work();

@@ -19,11 +19,11 @@ it.for<[string, unknown]>([
   ['a long list under an object', { country: { code: 'KE', rows: rows(2_500), none: null } }],
   ['long lists in a list', { countries: [{ rows: rows(3_000) }, null, { rows: [] }, { rows: rows(2_100) }] }],
   ['members that have no JSON', { rows: rows(2_001), symbol: Symbol('none'), missing: undefined }],
-])('writes %s as JSON.stringify does', async ([, value]) => {
+])('stringify writes %s as JSON.stringify does', async ([, value]) => {
   expect((await stringify(value)).join('')).toBe(JSON.stringify(value));
 });
 
-it('lets others have their turns while it writes what takes long', async () => {
+it('stringify lets others have their turns while it writes what takes long', async () => {
   let turns = 0;
   let isOver = false;
   const count = () => {
@@ -37,7 +37,7 @@ it('lets others have their turns while it writes what takes long', async () => {
   expect(turns).toBeGreaterThan(1);
 });
 
-it('writes no text that the engine would give pages of its own', async () => {
+it('stringify writes no text that the engine would give pages of its own', async () => {
   const pieces = await stringify({ countries: [{ rows: rows(20_000) }, { rows: rows(20_000) }] });
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(100_000);
   expect(pieces.length).toBeLessThan(2_000);

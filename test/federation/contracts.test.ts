@@ -65,7 +65,7 @@ describe.for([...TAGS.map((tag) => [tag]), TAGS].map((left) => ({ left })))(
         ['base', ...TAGS.filter((tag) => !left.includes(tag))],
         [] as readonly string[],
       ],
-    ])('%s composes, and has what the others are about', (_, include, exclude) => {
+    ])('a contract for %s composes, and has what the others are about', (_, include, exclude) => {
       for (const fields of fieldsOf(include, exclude)) {
         for (const field of ALWAYS) expect(fields).toContain(field);
         for (const [tag, about] of Object.entries(FIELDS)) {

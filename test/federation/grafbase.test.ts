@@ -24,7 +24,7 @@ async function subgraphsOf({ url }: Program): Promise<readonly Subgraph[]> {
 const routesOf = (program: Program) => program.requests().map((request) => request.replace(/\?.*/, ''));
 
 describe.skipIf(isLeftOut)("Grafbase's engine", () => {
-  it('composes both subgraphs, and gets what each has of the other at the calls of one', async () => {
+  it("Grafbase's engine composes both subgraphs, and gets what each has of the other at the calls of one", async () => {
     await using program = await openProgram();
     await using router = await startGrafbase(await subgraphsOf(program));
     const ours = await router.ask('{ countries { code name advice } }', TEAM);
@@ -56,7 +56,7 @@ describe.skipIf(isLeftOut)("Grafbase's engine", () => {
     expect(routesOf(program)).toEqual(['GET /v1/countries']);
   });
 
-  it('keeps no more than the number of a status that is not 200', async () => {
+  it("Grafbase's engine keeps no more than the number of a status that is not 200", async () => {
     await using program = await openProgram();
     await using router = await startGrafbase(await subgraphsOf(program));
     const { errors = [] } = await router.ask('{ countries { name } }', undefined);
@@ -82,15 +82,18 @@ describe.skipIf(isLeftOut)("Grafbase's engine with SUBGRAPH=on", () => {
   const ofEntity = ['a key that is not permitted', 'a spent minute'].map(
     (fault) => [fault, 'warnings'] as const,
   );
-  it.for([...ofField, ...ofEntity])('tells the code of %s, from `%s`', async ([fault, root]) => {
-    const told = await askedAfter(program, router, FAULTS[fault], root);
-    expect(told.length).toBeGreaterThan(0);
-    for (const extensions of told) expect(extensions).toMatchObject(FAULTS[fault]?.told ?? {});
-  });
+  it.for([...ofField, ...ofEntity])(
+    "Grafbase's engine with SUBGRAPH=on tells the code of %s, from `%s`",
+    async ([fault, root]) => {
+      const told = await askedAfter(program, router, FAULTS[fault], root);
+      expect(told.length).toBeGreaterThan(0);
+      for (const extensions of told) expect(extensions).toMatchObject(FAULTS[fault]?.told ?? {});
+    },
+  );
 
   /** Version 0.103.0 ends the connection of its client then. */
   it.for(['no key', 'an operation that is too dear'])(
-    'has no answer where there is no data of entities at all: %s',
+    "Grafbase's engine with SUBGRAPH=on has no answer where there is no data of entities at all: %s",
     async (fault) => {
       await expect(askedAfter(program, router, FAULTS[fault], 'warnings')).rejects.toThrow('fetch failed');
     },

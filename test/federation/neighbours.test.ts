@@ -76,11 +76,11 @@ const COMMON = `
 `;
 
 describe('another subgraph', () => {
-  it('may know countries by their alpha-3 code', async () => {
+  it('another subgraph may know countries by their alpha-3 code', async () => {
     expect((await faultsOf(VISAS, { SUBGRAPH_ISO3: 'on' })).faults).toEqual([[], [], []]);
   });
 
-  it('needs our scalar where it knows them by their alpha-2 code', async () => {
+  it('another subgraph needs our scalar where it knows them by their alpha-2 code', async () => {
     const theirs = (type: string) =>
       `type Query { x: Int } type Country @key(fields: "code") { code: ${type}! visa: String }`;
     for (const type of ['ID', 'String']) {
@@ -90,7 +90,7 @@ describe('another subgraph', () => {
     expect((await faultsOf(`scalar CountryCode ${theirs('CountryCode')}`)).faults).toEqual([[], [], []]);
   });
 
-  it('may have root fields of common names where ours are left out', async () => {
+  it('another subgraph may have root fields of common names where ours are left out', async () => {
     for (const messages of (await faultsOf(COMMON)).faults) {
       for (const name of ['node', 'health', 'quota', 'platformVersion'])
         expect(messages.join('\n')).toContain(`"Query.${name}"`);
@@ -102,7 +102,7 @@ describe('another subgraph', () => {
     expect(supergraphSdl).toMatch(/type Freshness\b/);
   });
 
-  it('may add a field to all our nodes at once where our interface has a key, and has then no nodes of its own', async () => {
+  it('another subgraph may add a field to all our nodes at once where our interface has a key, and has then no nodes of its own', async () => {
     for (const messages of (await faultsOf(NOTES)).faults)
       expect(messages.join('\n')).toMatch(/"Country\.id"|"\w+\.note"|INTERFACE_OBJECT|Node/);
     expect((await faultsOf(NOTES, { SUBGRAPH_NODE: 'on' })).faults).toEqual([[], [], []]);
@@ -114,7 +114,7 @@ describe('another subgraph', () => {
     for (const messages of [byApollo, published]) expect(messages.join('\n')).toContain('Visit');
   });
 
-  it('may refer to our figures and offices by their identifiers', async () => {
+  it('another subgraph may refer to our figures and offices by their identifiers', async () => {
     const theirs = `type Query { x: Int } type Observation @key(fields: "id") { id: ID! comment: String }
       type Office @key(fields: "id") { id: ID! address: String }`;
     expect((await faultsOf(theirs)).faults).toEqual([[], [], []]);
@@ -127,24 +127,27 @@ describe('another subgraph', () => {
   });
   const itself = { __resolveReference: (reference: object) => reference };
 
-  it.each(Object.keys(ROUTERS))('comments on our figures through %s, at one data call', async (name) => {
-    const theirs =
-      'type Query { commented: [Observation!] } type Observation @key(fields: "id") { id: ID! comment: String }';
-    await using both = await routed(name, theirs, {
-      Query: { commented: () => FIGURES },
-      Observation: { ...itself, comment: () => 'revised' },
-    });
-    const { data, errors } = await both.ask('{ commented { comment value country { code } } }');
-    expect(errors).toBeUndefined();
-    const value = expect.any(Number);
-    expect(data.commented).toEqual([
-      { comment: 'revised', value, country: { code: 'KE' } },
-      { comment: 'revised', value, country: { code: 'UG' } },
-    ]);
-    expect(both.requests()).toEqual(['/v1/data']);
-  });
+  it.each(Object.keys(ROUTERS))(
+    'another subgraph comments on our figures through %s, at one data call',
+    async (name) => {
+      const theirs =
+        'type Query { commented: [Observation!] } type Observation @key(fields: "id") { id: ID! comment: String }';
+      await using both = await routed(name, theirs, {
+        Query: { commented: () => FIGURES },
+        Observation: { ...itself, comment: () => 'revised' },
+      });
+      const { data, errors } = await both.ask('{ commented { comment value country { code } } }');
+      expect(errors).toBeUndefined();
+      const value = expect.any(Number);
+      expect(data.commented).toEqual([
+        { comment: 'revised', value, country: { code: 'KE' } },
+        { comment: 'revised', value, country: { code: 'UG' } },
+      ]);
+      expect(both.requests()).toEqual(['/v1/data']);
+    },
+  );
 
-  it.each(Object.keys(ROUTERS))('notes on all our nodes through %s', async (name) => {
+  it.each(Object.keys(ROUTERS))('another subgraph notes on all our nodes through %s', async (name) => {
     const resolvers = { Query: { noted: () => FIGURES }, Node: { ...itself, note: () => 'seen' } };
     await using both = await routed(name, NOTES, resolvers, { SUBGRAPH_NODE: 'on' });
     const { data, errors } = await both.ask(
@@ -158,23 +161,26 @@ describe('another subgraph', () => {
     expect(both.requests().filter((route) => route === '/v1/data')).toHaveLength(1);
   });
 
-  it.each(Object.keys(ROUTERS))('is joined by alpha-3 codes in both directions through %s', async (name) => {
-    const resolvers = {
-      Query: { visas: () => ['KEN', 'UGA'].map((iso3) => ({ iso3 })) },
-      Country: { ...itself, visa: ({ iso3 }: { iso3: string }) => `${iso3}: on arrival` },
-    };
-    await using both = await routed(name, VISAS, resolvers, { SUBGRAPH_ISO3: 'on' });
-    const figure = 'observation(metricKey: "population_total") { value }';
-    const outward = await both.ask(`{ visas { visa code ${figure} } }`);
-    const inward = await both.ask('{ country(code: "KE") { code visa } }');
-    expect([outward.errors, inward.errors]).toEqual([undefined, undefined]);
-    expect(outward.data.visas).toEqual([
-      { visa: 'KEN: on arrival', code: 'KE', observation: { value: expect.any(Number) } },
-      { visa: 'UGA: on arrival', code: 'UG', observation: { value: expect.any(Number) } },
-    ]);
-    expect(inward.data.country).toEqual({ code: 'KE', visa: 'KEN: on arrival' });
-    expect(both.requests()).toEqual(['/v1/data', '/v1/countries']);
-  });
+  it.each(Object.keys(ROUTERS))(
+    'another subgraph is joined by alpha-3 codes in both directions through %s',
+    async (name) => {
+      const resolvers = {
+        Query: { visas: () => ['KEN', 'UGA'].map((iso3) => ({ iso3 })) },
+        Country: { ...itself, visa: ({ iso3 }: { iso3: string }) => `${iso3}: on arrival` },
+      };
+      await using both = await routed(name, VISAS, resolvers, { SUBGRAPH_ISO3: 'on' });
+      const figure = 'observation(metricKey: "population_total") { value }';
+      const outward = await both.ask(`{ visas { visa code ${figure} } }`);
+      const inward = await both.ask('{ country(code: "KE") { code visa } }');
+      expect([outward.errors, inward.errors]).toEqual([undefined, undefined]);
+      expect(outward.data.visas).toEqual([
+        { visa: 'KEN: on arrival', code: 'KE', observation: { value: expect.any(Number) } },
+        { visa: 'UGA: on arrival', code: 'UG', observation: { value: expect.any(Number) } },
+      ]);
+      expect(inward.data.country).toEqual({ code: 'KE', visa: 'KEN: on arrival' });
+      expect(both.requests()).toEqual(['/v1/data', '/v1/countries']);
+    },
+  );
 });
 
 const KENYA = Buffer.from('["Country","KE"]').toString('base64url');
@@ -196,7 +202,7 @@ const NAMESAKES = `
 describe('the setting SUBGRAPH_PREFIX', () => {
   const PREFIXED = { SUBGRAPH_PREFIX: 'CG_' };
 
-  it('lets another subgraph have our names', async () => {
+  it('the setting SUBGRAPH_PREFIX lets another subgraph have our names', async () => {
     const unprefixed = await faultsOf(NAMESAKES);
     for (const messages of unprefixed.faults) expect(messages.join('\n')).toMatch(/Country|Query\./);
     const { faults, supergraphSdl } = await faultsOf(NAMESAKES, PREFIXED);
@@ -208,31 +214,33 @@ describe('the setting SUBGRAPH_PREFIX', () => {
     );
   });
 
-  it.each(Object.keys(ROUTERS))('is answered beside its namesakes through %s', async (name) => {
-    await using program = await openProgram({ env: { ...PREFIXED, CACHE_URL: 'memory:' } });
-    const { supergraphSdl } = await faultsOf(NAMESAKES, PREFIXED);
-    const countries = () => [{ flag: 'striped' }];
-    const resolvers = {
-      Query: {
-        countries,
-        health: () => ({ __typename: 'Health', id: '1', isWell: true }),
-        trips: () =>
-          ['KE', 'UG'].map((code) => ({ term: { weeks: 2, offices: [{ street: 'A' }] }, to: { code } })),
-      },
-      CG_Country: {
-        __resolveReference: (one: object) => one,
-        motto: ({ code }: { code: string }) => `of ${code}`,
-      },
-    };
-    const schema = buildSubgraphSchema([
-      { typeDefs: parse(`${LINK} ${NAMESAKES}`), resolvers: resolvers as never },
-    ]);
-    const theirs = new ApolloServer({ schema, plugins: [ApolloServerPluginInlineTraceDisabled()] });
-    const { url } = await startStandaloneServer(theirs, { listen: { port: 0, host: '127.0.0.1' } });
-    const placed = supergraphSdl.replace(THEIRS, url).replace(OURS, program.url);
-    await using router = await (ROUTERS[name] as (typeof ROUTERS)[string])(placed);
-    const { data, errors } = await router.ask(
-      `{
+  it.each(Object.keys(ROUTERS))(
+    'the setting SUBGRAPH_PREFIX is answered beside its namesakes through %s',
+    async (name) => {
+      await using program = await openProgram({ env: { ...PREFIXED, CACHE_URL: 'memory:' } });
+      const { supergraphSdl } = await faultsOf(NAMESAKES, PREFIXED);
+      const countries = () => [{ flag: 'striped' }];
+      const resolvers = {
+        Query: {
+          countries,
+          health: () => ({ __typename: 'Health', id: '1', isWell: true }),
+          trips: () =>
+            ['KE', 'UG'].map((code) => ({ term: { weeks: 2, offices: [{ street: 'A' }] }, to: { code } })),
+        },
+        CG_Country: {
+          __resolveReference: (one: object) => one,
+          motto: ({ code }: { code: string }) => `of ${code}`,
+        },
+      };
+      const schema = buildSubgraphSchema([
+        { typeDefs: parse(`${LINK} ${NAMESAKES}`), resolvers: resolvers as never },
+      ]);
+      const theirs = new ApolloServer({ schema, plugins: [ApolloServerPluginInlineTraceDisabled()] });
+      const { url } = await startStandaloneServer(theirs, { listen: { port: 0, host: '127.0.0.1' } });
+      const placed = supergraphSdl.replace(THEIRS, url).replace(OURS, program.url);
+      await using router = await (ROUTERS[name] as (typeof ROUTERS)[string])(placed);
+      const { data, errors } = await router.ask(
+        `{
         countries { flag __typename }
         health { __typename isWell }
         mine: cg_health { kind: __typename status }
@@ -243,38 +251,39 @@ describe('the setting SUBGRAPH_PREFIX', () => {
         cg_nodes(ids: ["${KENYA}"]) { __typename ... on CG_Country { code motto } }
         trips { term { weeks offices { street } } to { __typename code name motto } }
       }`,
-      'Bearer demo-team',
-    );
-    await theirs.stop();
-    expect(errors).toBeUndefined();
-    expect(data).toMatchObject({
-      countries: [{ flag: 'striped', __typename: 'Country' }],
-      health: { __typename: 'Health', isWell: true },
-      mine: { kind: 'CG_Health', status: 'ok' },
-      cg_nodes: [{ __typename: 'CG_Country', code: 'KE', motto: 'of KE' }],
-      cg_country: {
-        __typename: 'CG_Country',
-        name: 'Kenya',
-        motto: 'of KE',
-        observation: { __typename: 'CG_Observation', value: expect.any(Number) },
-      },
-      trips: [
-        {
-          term: { weeks: 2, offices: [{ street: 'A' }] },
-          to: { __typename: 'CG_Country', code: 'KE', name: 'Kenya', motto: 'of KE' },
+        'Bearer demo-team',
+      );
+      await theirs.stop();
+      expect(errors).toBeUndefined();
+      expect(data).toMatchObject({
+        countries: [{ flag: 'striped', __typename: 'Country' }],
+        health: { __typename: 'Health', isWell: true },
+        mine: { kind: 'CG_Health', status: 'ok' },
+        cg_nodes: [{ __typename: 'CG_Country', code: 'KE', motto: 'of KE' }],
+        cg_country: {
+          __typename: 'CG_Country',
+          name: 'Kenya',
+          motto: 'of KE',
+          observation: { __typename: 'CG_Observation', value: expect.any(Number) },
         },
-        { to: { __typename: 'CG_Country', code: 'UG', name: 'Uganda', motto: 'of UG' } },
-      ],
-    });
-    expect(
-      program
-        .requests()
-        .map((request) => request.replace(/^GET |\?.*$/g, ''))
-        .toSorted(),
-    ).toEqual(['/health', '/v1/countries', '/v1/data']);
-  });
+        trips: [
+          {
+            term: { weeks: 2, offices: [{ street: 'A' }] },
+            to: { __typename: 'CG_Country', code: 'KE', name: 'Kenya', motto: 'of KE' },
+          },
+          { to: { __typename: 'CG_Country', code: 'UG', name: 'Uganda', motto: 'of UG' } },
+        ],
+      });
+      expect(
+        program
+          .requests()
+          .map((request) => request.replace(/^GET |\?.*$/g, ''))
+          .toSorted(),
+      ).toEqual(['/health', '/v1/countries', '/v1/data']);
+    },
+  );
 
-  it("leaves our names to this gateway's own clients", async () => {
+  it("the setting SUBGRAPH_PREFIX leaves our names to this gateway's own clients", async () => {
     await using program = await openProgram({ env: PREFIXED });
     const { data, errors } = await program.ask(
       '{ country(code: "KE") { __typename code } __type(name: "Country") { name } }',
@@ -291,11 +300,11 @@ describe('the setting SUBGRAPH_OMIT', () => {
   it.each([
     ['nod', /SUBGRAPH_OMIT: there is no root field nod; there are .*\bnode\b/],
     ['_service', /there is no root field _service/],
-  ])('refuses %s', async (omitted, message) => {
+  ])('the setting SUBGRAPH_OMIT refuses %s', async (omitted, message) => {
     await expect(openProgram({ env: { SUBGRAPH_OMIT: omitted } })).rejects.toThrow(message);
   });
 
-  it('leaves what clients of this gateway have', async () => {
+  it('the setting SUBGRAPH_OMIT leaves what clients of this gateway have', async () => {
     await using program = await openProgram({ env: { SUBGRAPH_OMIT: 'health,quota' } });
     const { data, errors } = await program.ask('{ quota { state } health { status } }');
     expect([data.quota.state, errors]).toEqual(['OK', []]);

@@ -73,7 +73,7 @@ describe.for(OPERATIONS)('%s', ([query, calls]) => {
     expect(price, said).toBeLessThanOrEqual(called * 2);
   };
 
-  it('costs Hive Gateway what it takes', async () => {
+  it('an operation costs Hive Gateway what it takes', async () => {
     program.requests();
     const { extensions, errors } = await router.ask(query, 'Bearer demo-team');
     expect(errors).toBeUndefined();
@@ -81,6 +81,6 @@ describe.for(OPERATIONS)('%s', ([query, calls]) => {
     near(extensions.cost.estimated);
   });
 
-  it('costs Apollo Router and Cosmo what it takes, by their rules', () =>
+  it('an operation costs Apollo Router and Cosmo what it takes, by their rules', () =>
     near(apolloPrice(sdl, query, LIST_SIZE)));
 });

@@ -32,20 +32,23 @@ afterAll(async () => {
 });
 
 describe('a router that names operations by their hash', () => {
-  it.each(Object.keys(ROUTERS))('is answered: %s', async (name) => {
-    await using router = await (ROUTERS[name] as (typeof ROUTERS)[string])(supergraphSdl, { apq: true });
-    for (const _ of [1, 2]) {
-      const { data, errors } = await router.ask(QUERY, TEAM);
-      expect([data.warnings.length, errors]).toEqual([54, undefined]);
-    }
-    expect(program.requests()).toEqual(['GET /v1/countries', 'GET /v1/countries']);
-    const unknown = program.operations.filter(({ errorCodes }) => errorCodes.length > 0);
-    expect(unknown.map(({ errorCodes }) => errorCodes)).toEqual([['PERSISTED_QUERY_NOT_FOUND']]);
-  });
+  it.each(Object.keys(ROUTERS))(
+    'a router that names operations by their hash is answered: %s',
+    async (name) => {
+      await using router = await (ROUTERS[name] as (typeof ROUTERS)[string])(supergraphSdl, { apq: true });
+      for (const _ of [1, 2]) {
+        const { data, errors } = await router.ask(QUERY, TEAM);
+        expect([data.warnings.length, errors]).toEqual([54, undefined]);
+      }
+      expect(program.requests()).toEqual(['GET /v1/countries', 'GET /v1/countries']);
+      const unknown = program.operations.filter(({ errorCodes }) => errorCodes.length > 0);
+      expect(unknown.map(({ errorCodes }) => errorCodes)).toEqual([['PERSISTED_QUERY_NOT_FOUND']]);
+    },
+  );
 });
 
 describe('a router that asks by GET', () => {
-  it('is answered where it passes the key on', async () => {
+  it('a router that asks by GET is answered where it passes the key on', async () => {
     const methods: unknown[] = [];
     await using router = await startHive(supergraphSdl, {
       transportEntries: { '*.http': { options: { useGETForQueries: true } } },
@@ -58,7 +61,7 @@ describe('a router that asks by GET', () => {
 });
 
 describe('a router that makes one operation of several', () => {
-  it('is answered, with the figures of all by one call', async () => {
+  it('a router that makes one operation of several is answered, with the figures of all by one call', async () => {
     await using router = await startHive(supergraphSdl, { batching: true });
     const figure = (key: string) => `observation(metricKey: "${key}") { value }`;
     const { data, errors } = await router.ask(
@@ -74,7 +77,7 @@ describe('a router that makes one operation of several', () => {
 });
 
 describe('a router that keeps answers', () => {
-  it('saves calls, and keeps them apart by a digest of the key', async () => {
+  it('a router that keeps answers saves calls, and keeps them apart by a digest of the key', async () => {
     const held = new Map<string, unknown>();
     await using router = await startHive(supergraphSdl, {
       cache: {

@@ -18,20 +18,20 @@ function servicesOf(sdl: string, graphUrl: string, adviceUrl: string) {
 }
 
 describe('composition with another subgraph', () => {
-  it('has no error and no hint by Apollo', async () => {
+  it('composition with another subgraph has no error and no hint by Apollo', async () => {
     await using program = await openProgram();
     const services = servicesOf(await sdlOf(program.url), 'http://a.test', 'http://b.test');
     const { errors = [], hints = [] } = composeByApollo(services);
     expect([errors.map(String), hints.map(String)]).toEqual([[], []]);
   });
 
-  it('has no error by the Guild', async () => {
+  it('composition with another subgraph has no error by the Guild', async () => {
     await using program = await openProgram();
     const services = servicesOf(await sdlOf(program.url), 'http://a.test', 'http://b.test');
     expect(composeByGuild(services).errors ?? []).toEqual([]);
   });
 
-  it('keeps what a router prices by, in hundredths of a call', async () => {
+  it('composition with another subgraph keeps what a router prices by, in hundredths of a call', async () => {
     await using program = await openProgram();
     const { supergraphSdl } = composeByApollo(
       servicesOf(await sdlOf(program.url), 'http://a.test', 'http://b.test'),
@@ -59,7 +59,7 @@ describe.for(Object.keys(ROUTERS))('through %s', (name) => {
       ]),
     );
 
-  it('our countries get what lives elsewhere, and needs what is ours', async () => {
+  it('through a router, our countries get what lives elsewhere, and needs what is ours', async () => {
     await using scene = await open();
     const { data, errors } = await scene.router.ask('{ countries { code name advice } }', 'Bearer demo-team');
     expect(errors).toBeUndefined();
@@ -72,7 +72,7 @@ describe.for(Object.keys(ROUTERS))('through %s', (name) => {
     expect(byRoute(scene.program.requests())).toEqual({ '/v1/countries': 1 });
   });
 
-  it('54 countries of theirs with two figures each cost one data call', async () => {
+  it('through a router, 54 countries of theirs with two figures each cost one data call', async () => {
     await using scene = await open();
     const { data, errors } = await scene.router.ask(
       `{ warnings { code level name
@@ -92,7 +92,7 @@ describe.for(Object.keys(ROUTERS))('through %s', (name) => {
     expect(byRoute(scene.program.requests())).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
   });
 
-  it('a field of theirs that requires one of ours costs the list once', async () => {
+  it('through a router, a field of theirs that requires one of ours costs the list once', async () => {
     await using scene = await open();
     const { data, errors } = await scene.router.ask('{ warnings { code advice } }', 'Bearer demo-team');
     expect(errors).toBeUndefined();
@@ -100,7 +100,7 @@ describe.for(Object.keys(ROUTERS))('through %s', (name) => {
     expect(byRoute(scene.program.requests())).toEqual({ '/v1/countries': 1 });
   });
 
-  it('a country of theirs that is none of ours fails alone', async () => {
+  it('through a router, a country of theirs that is none of ours fails alone', async () => {
     await using scene = await open();
     const { data, errors = [] } = await scene.router.ask(
       '{ drafts { code name observation(metricKey: "population_total") { value } } }',
@@ -120,7 +120,7 @@ describe.for(Object.keys(ROUTERS))('through %s', (name) => {
     expect(byRoute(scene.program.requests())).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
   });
 
-  it("the caller's key comes through, and is asked for where there is none", async () => {
+  it("through a router, the caller's key comes through, and is asked for where there is none", async () => {
     await using scene = await open();
     await scene.router.ask('{ countries { name } }', 'Bearer demo-analyst');
     expect(scene.program.sandbox.log.map(({ key }) => key)).toEqual(['analyst']);
@@ -128,7 +128,7 @@ describe.for(Object.keys(ROUTERS))('through %s', (name) => {
     expect(errors.map(({ extensions }) => extensions.code)).toContain('UNAUTHENTICATED');
   });
 
-  it('an error of ours arrives with its code and when to come back', async () => {
+  it('through a router, an error of ours arrives with its code and when to come back', async () => {
     await using scene = await open();
     scene.program.sandbox.faults.set({
       kind: 'status',

@@ -45,7 +45,7 @@ describe.each([
     return { program, router, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   }
 
-  it('tell of each change, with what other subgraphs know of it', async () => {
+  it('subscriptions through Hive Gateway tell of each change, with what other subgraphs know of it', async () => {
     await using scene = await open();
     const { program, router } = scene;
     const told: Result[] = [];

@@ -71,7 +71,7 @@ const naming =
     metricKeys.includes(name) ? refusal(detail, outcome) : null;
 
 describe('a refused call', () => {
-  it('has the names that the service names settled, and the others planned anew', async () => {
+  it('a refused call has the names that the service names settled, and the others planned anew', async () => {
     const { fetch, remembered, asked } = open(naming('wrong', [], 'metric not found: wrong'));
     const { task, settled, replanned } = taskFor({ countryCodes: ['AA'], metricKeys: ['metric_0', 'wrong'] });
     await fetch(task);
@@ -88,41 +88,47 @@ describe('a refused call', () => {
       ['AA metric_1'],
       ['AA metric_0', 'AB metric_0', 'AB metric_1'],
     ],
-  ])('says nothing of the others if its words single out %s that was answered before', async (...row) => {
-    const [, detail, settledPairs, others] = row;
-    const { fetch, learned, asked, remembered } = open(() => refusal(detail, []));
-    for (const code of KNOWN.countryCodes) learned.answered.countries.add(code);
-    for (const key of KNOWN.metricKeys) learned.answered.metrics.add(key);
-    const { task, settled, replanned } = taskFor({ ...KNOWN, metricKeys: ['metric_0', 'metric_1'] });
-    await fetch(task);
-    expect([...settled]).toEqual(settledPairs.map((pair) => [pair, []]));
-    expect(replanned.map(({ pairs }) => pairs)).toEqual([others]);
-    expect([asked.length, remembered]).toEqual([1, []]);
-  });
+  ])(
+    'a refused call says nothing of the others if its words single out %s that was answered before',
+    async (...row) => {
+      const [, detail, settledPairs, others] = row;
+      const { fetch, learned, asked, remembered } = open(() => refusal(detail, []));
+      for (const code of KNOWN.countryCodes) learned.answered.countries.add(code);
+      for (const key of KNOWN.metricKeys) learned.answered.metrics.add(key);
+      const { task, settled, replanned } = taskFor({ ...KNOWN, metricKeys: ['metric_0', 'metric_1'] });
+      await fetch(task);
+      expect([...settled]).toEqual(settledPairs.map((pair) => [pair, []]));
+      expect(replanned.map(({ pairs }) => pairs)).toEqual([others]);
+      expect([asked.length, remembered]).toEqual([1, []]);
+    },
+  );
 
   it.each([
     ['nothing', [], ['wrong']],
     ['a failure', REFUSED, []],
-  ] as const)('has its names told apart until one is left; it means %s', async (_, outcome, kept) => {
-    const metricKeys = [...KNOWN.metricKeys, 'wrong'];
-    const opened = open(naming('wrong', outcome));
-    const { task, settled } = taskFor({ countryCodes: ['AA'], metricKeys });
-    const fetched = await opened.fetch(task);
-    expect(fetched).toEqual({ rows: 8, isWhole: true });
-    expect(settled.get('AA wrong')).toEqual(outcome);
-    expect(settled.size).toBe(9);
-    expect(opened.asked.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(metricKeys.length)) + 1);
-    expect([opened.remembered, opened.kept]).toEqual([['wrong'], kept]);
-  });
+  ] as const)(
+    'a refused call has its names told apart until one is left; it means %s',
+    async (_, outcome, kept) => {
+      const metricKeys = [...KNOWN.metricKeys, 'wrong'];
+      const opened = open(naming('wrong', outcome));
+      const { task, settled } = taskFor({ countryCodes: ['AA'], metricKeys });
+      const fetched = await opened.fetch(task);
+      expect(fetched).toEqual({ rows: 8, isWhole: true });
+      expect(settled.get('AA wrong')).toEqual(outcome);
+      expect(settled.size).toBe(9);
+      expect(opened.asked.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(metricKeys.length)) + 1);
+      expect([opened.remembered, opened.kept]).toEqual([['wrong'], kept]);
+    },
+  );
 
-  it('is inferred, not asked for, where the rest of a larger call is answered', async () => {
+  it('a refused call is inferred, not asked for, where the rest of a larger call is answered', async () => {
     const { fetch, asked } = open(naming('wrong'));
     const { task } = taskFor({ countryCodes: ['AA'], metricKeys: ['metric_0', 'wrong'] });
     await fetch(task);
     expect(asked.map(({ metricKeys }) => metricKeys)).toEqual([['metric_0', 'wrong'], ['metric_0']]);
   });
 
-  it('has the list of the service looked at once where many names are suspected', async () => {
+  it('a refused call has the list of the service looked at once where many names are suspected', async () => {
     const lists: string[] = [];
     const opened = open(naming('wrong'), {
       ask({ route }) {
@@ -137,7 +143,7 @@ describe('a refused call', () => {
     expect(opened.asked.map(({ metricKeys }) => metricKeys.length)).toEqual([9, 8]);
   });
 
-  it('is given up in the end, and called nothing', async () => {
+  it('a refused call is given up in the end, and called nothing', async () => {
     const { fetch } = open(() => refusal('No.', REFUSED));
     const countryCodes = Array.from({ length: 40 }, (_, i) => `X${i}`);
     const { task, settled } = taskFor({ countryCodes, metricKeys: ['wrong', 'worse'] });
@@ -147,7 +153,7 @@ describe('a refused call', () => {
     expect(new Set(settled.values()).size).toBeGreaterThan(1);
   });
 
-  it('says nothing of names that nobody wants: those are not asked for', async () => {
+  it('a refused call says nothing of names that nobody wants: those are not asked for', async () => {
     const { fetch, asked } = open(naming('metric_7'));
     const { task } = taskFor(KNOWN);
     const pairs = task.pairs.filter(({ metricKey }) => metricKey !== 'metric_7');

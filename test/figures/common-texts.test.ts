@@ -11,7 +11,7 @@ function sent(rows: readonly object[]): readonly ObservationRecord[] {
   return decodeObservations(JSON.parse(JSON.stringify({ data: rows })), '/v1/data', 0).rows;
 }
 
-it('changes nothing that a row says, nor what was sent', () => {
+it('sharing of common texts changes nothing that a row says, nor what was sent', () => {
   const rows = [
     row,
     { ...row, country_code: 'ke', value: 2 },
@@ -24,7 +24,7 @@ it('changes nothing that a row says, nor what was sent', () => {
   expect(after.map(({ record }) => record)).toEqual(rows);
 });
 
-it('has rows that say the same hold it once', () => {
+it('rows that say the same share one text', () => {
   // Long texts: 16 MB of them are far more than anything else that comes and goes in this process.
   const texts = { metric_name: 'name '.repeat(80), unit: 'unit '.repeat(80) };
   const rows = Array.from({ length: 20_000 }, (_, value) => ({ ...row, ...texts, value }));
@@ -41,7 +41,7 @@ it('has rows that say the same hold it once', () => {
   expect(heldBy(shareTexts)).toBeLessThan(0.5 * heldBy(() => {}));
 });
 
-it('forgets texts, in place of knowing ever more of them', () => {
+it("common texts are forgotten, so that they don't become ever more", () => {
   const shareTexts = createCommonTexts();
   const round = (from: number) => {
     const rows = Array.from({ length: 10_000 }, (_, i) => ({

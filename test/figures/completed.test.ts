@@ -47,7 +47,7 @@ describe('a cut answer', () => {
   const table = tableOf(3, 1, () => 4);
   const habits = { defaultRows: 9 };
 
-  it('has its last run planned anew, and keeps what the total proves', async () => {
+  it('a cut answer has its last run planned anew, and keeps what the total proves', async () => {
     const { task, settled, replanned, comes } = taskFor(table, { mode: 'series' });
     comes.push({ rows: 4, isWhole: true });
     const { fetched, kept } = await complete(table, task, habits);
@@ -58,7 +58,7 @@ describe('a cut answer', () => {
     expect(fetched).toEqual({ rows: 12, isWhole: true });
   });
 
-  it('has the rest planned by just the rows that the total leaves, though all series are longer than was thought', async () => {
+  it('a cut answer has the rest planned by just the rows that the total leaves, though all series are longer than was thought', async () => {
     const long = tableOf(3, 2, () => 240);
     const { task, replanned } = taskFor(long, { mode: 'series' });
     await complete(long, task, { defaultRows: 1000 });
@@ -71,7 +71,7 @@ describe('a cut answer', () => {
   it.each([
     ['other rows than the total counts', { rows: 5, isWhole: true }],
     ['not everything', { rows: 4, isWhole: false }],
-  ])('has what it kept fetched again where of the rest came %s', async (_, rest) => {
+  ])('a cut answer has what it kept fetched again where of the rest came %s', async (_, rest) => {
     const { task, settled, replanned, comes } = taskFor(table, { mode: 'series' });
     comes.push(rest, { rows: 8, isWhole: true });
     const { fetched, kept } = await complete(table, task, habits);
@@ -80,21 +80,21 @@ describe('a cut answer', () => {
     expect(fetched.isWhole).toBe(rest.isWhole);
   });
 
-  it('keeps nothing where the rest holds a pair that nobody wants', async () => {
+  it('a cut answer keeps nothing where the rest holds a pair that nobody wants', async () => {
     const { task, replanned } = taskFor(table, { mode: 'series' });
     const wanted = task.pairs.slice(0, 2);
     await complete(table, { ...task, pairs: wanted }, habits);
     expect(replanned.map(({ pairs }) => pairs)).toEqual([['AA metric_0', 'AB metric_0']]);
   });
 
-  it('is given up after twenty rounds', async () => {
+  it('a cut answer is given up after twenty rounds', async () => {
     const { task, settled, replanned } = taskFor(table, { mode: 'series', round: 20 });
     const { fetched } = await complete(table, task, habits);
     expect([fetched.isWhole, replanned.length, settled.size]).toEqual([false, 0, 3]);
     for (const outcome of settled.values()) expect(outcome).toMatchObject({ code: 'UPSTREAM_INCOMPLETE' });
   });
 
-  it('of a single series is asked for with a higher limit, and then continued by years', async () => {
+  it('a cut answer of a single series is asked for with a higher limit, and then continued by years', async () => {
     const long = tableOf(1, 1, () => 20);
     const habits = { defaultRows: 9, maxRows: 9, limit: 'refuse' } as const;
     const { task, settled, replanned } = taskFor(long, { mode: 'series' });
@@ -110,7 +110,7 @@ describe('a cut answer', () => {
     expect([kept, learned.seriesRows('AA', 'metric_0')]).toEqual([['AA'], 20]);
   });
 
-  it('of a single series that nothing counts is halved, and no year is left out where the last one named is', async () => {
+  it('a cut answer of a single series that nothing counts is halved, and no year is left out where the last one named is', async () => {
     const long = tableOf(1, 1, () => 20);
     const habits = { defaultRows: 9, maxRows: 9, limit: 'refuse', total: 'none', years: 'exclude' } as const;
     const { task, settled } = taskFor(long, { mode: 'series' });
@@ -166,7 +166,7 @@ describe('a single series of many rows a year', () => {
   );
   const rowsByYear = fc.array(count, { minLength: 1, maxLength: 30 });
 
-  it('comes whole in any order, or is incomplete for a reason', () =>
+  it('a single series of many rows a year comes whole in any order, or is incomplete for a reason', () =>
     fc.assert(
       fc.asyncProperty(habits, rowsByYear, fc.integer({ min: 1, max: 4 }), async (habit, counts, sources) => {
         const table = seriesOf(counts, sources);

@@ -22,7 +22,7 @@ const series = (code: string, key: string, further = '') =>
   `{ observations(countryCodes: ["${code}"], metricKeys: ["${key}"]${further}) { value year } }`;
 
 describe('a partly held demand', () => {
-  it('fetches the missing figures alone', async () => {
+  it('a partly held demand fetches the missing figures alone', async () => {
     await using program = await open();
     await program.ask(latest(['KE', 'NG'], ['population_total']));
     program.requests();
@@ -34,7 +34,7 @@ describe('a partly held demand', () => {
     expect(upstream).toMatchObject({ calls: 1, cached: 1, naive: 1 });
   });
 
-  it('is explained as what it will cost', async () => {
+  it('a partly held demand is explained as what it will cost', async () => {
     await using program = await open();
     await program.ask(`{ countries { name } ${latest(['KE', 'NG'], ['population_total']).slice(1)}`);
     program.requests();
@@ -50,7 +50,7 @@ describe('a partly held demand', () => {
     ]);
   });
 
-  it('refreshes what its calls bring anew, wanted or not', async () => {
+  it('a partly held demand refreshes what its calls bring anew, wanted or not', async () => {
     await using program = await open({ BATCH_OVERFETCH_ROWS: '0' });
     await program.ask(latest(['KE', 'NG'], ['population_total', 'life_expectancy']));
     program.pass(200);
@@ -77,7 +77,7 @@ describe('a partly held demand', () => {
 describe('figures that will soon be past their time', () => {
   const card = (code: string) => latest([code], ['population_total', 'life_expectancy']);
 
-  it('go along with whatever call leaves next, and theirs is saved', async () => {
+  it('figures that will soon be past their time go along with whatever call leaves next, and theirs is saved', async () => {
     await using program = await open();
     for (const code of ['KE', 'NG', 'GH']) await program.ask(card(code));
     program.pass(200);
@@ -94,7 +94,7 @@ describe('figures that will soon be past their time', () => {
   it.for<[string, Record<string, string>]>([
     ['rows that nobody asked for are not allowed', { BATCH_OVERFETCH_ROWS: '0' }],
     ['one call could not name them all', { CODES_PER_CALL: '2' }],
-  ])('stay behind where %s', async ([, env]) => {
+  ])('figures that will soon be past their time stay behind where %s', async ([, env]) => {
     await using program = await open(env);
     for (const code of ['KE', 'NG', 'GH']) await program.ask(card(code));
     program.pass(200);
@@ -106,7 +106,7 @@ describe('figures that will soon be past their time', () => {
     expect(later).toContain(1);
   });
 
-  it('stay behind where nobody has asked for them for a while', async () => {
+  it('figures that will soon be past their time stay behind where nobody has asked for them for a while', async () => {
     await using program = await open();
     await program.ask(card('KE'));
     program.pass(301);
@@ -117,7 +117,7 @@ describe('figures that will soon be past their time', () => {
     ]);
   });
 
-  it('do not make an answer longer than the service is known to give', async () => {
+  it('figures that will soon be past their time do not make an answer longer than the service is known to give', async () => {
     await using program = await open();
     const wide = `{ countries { code ${['population_total', 'life_expectancy']
       .map((key, i) => `f${i}: observation(metricKey: "${key}") { value }`)
@@ -139,7 +139,7 @@ describe('figures that will soon be past their time', () => {
 });
 
 describe('a series', () => {
-  it('answers for its latest figure and for every range of years', async () => {
+  it('a series answers for its latest figure and for every range of years', async () => {
     await using program = await open();
     const whole = await program.ask(series('KE', 'life_expectancy'));
     program.requests();
@@ -153,7 +153,7 @@ describe('a series', () => {
 });
 
 describe('a figure that the service does not hold', () => {
-  it('is not asked for again', async () => {
+  it('a figure that the service does not hold is not asked for again', async () => {
     await using program = await open();
     const first = await program.ask(latest(['KE'], ['median_income_usd']));
     program.requests();
@@ -166,7 +166,7 @@ describe('a figure that the service does not hold', () => {
 describe('how old an answer may be', () => {
   const query = latest(['KE'], ['population_total']);
 
-  it('is CACHE_TTL_SECONDS, and told', async () => {
+  it('how old an answer may be is CACHE_TTL_SECONDS, and told', async () => {
     await using program = await open({ CACHE_TTL_SECONDS: '100' });
     const freshnessOf = async () => (await program.ask(query)).data.observations[0].freshness;
     expect(await freshnessOf()).toEqual({
@@ -183,7 +183,7 @@ describe('how old an answer may be', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('is less where a field insists', async () => {
+  it('how old an answer may be is less where a field insists', async () => {
     await using program = await open();
     await program.ask(query);
     program.pass(50);
@@ -198,14 +198,14 @@ describe('how old an answer may be', () => {
     ]);
   });
 
-  it('is refused below nothing, before anything is asked', async () => {
+  it('how old an answer may be is refused below nothing, before anything is asked', async () => {
     await using program = await open();
     const { errors, upstream } = await program.ask(latest(['KE'], ['population_total'], ', maxAge: -1'));
     expect(errors.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
     expect(upstream.calls).toBe(0);
   });
 
-  it('is nothing at all with CACHE_TTL_SECONDS=0, and nothing is held with CACHE_URL=none', async () => {
+  it('how old an answer may be is nothing at all with CACHE_TTL_SECONDS=0, and nothing is held with CACHE_URL=none', async () => {
     for (const env of [{ CACHE_TTL_SECONDS: '0' }, { CACHE_URL: 'none' }]) {
       await using program = await open(env);
       await program.ask(query);
@@ -216,7 +216,7 @@ describe('how old an answer may be', () => {
 });
 
 describe('lists', () => {
-  it('are held for CACHE_TTL_SECONDS, each by its address', async () => {
+  it('lists are held for CACHE_TTL_SECONDS, each by its address', async () => {
     await using program = await open();
     const query =
       '{ indicators { key } sources { key } tickers { symbol } country(code: "KE") { profile { record } signals { record } offices { name } } country2: country(code: "ZZ") { code } }';
@@ -230,7 +230,7 @@ describe('lists', () => {
     expect(program.requests().length).toBeGreaterThanOrEqual(7);
   });
 
-  it('with an entity tag are asked for by it, and a 304 keeps what is held', async () => {
+  it('lists with an entity tag are asked for by it, and a 304 keeps what is held', async () => {
     await using program = await open();
     const first = await program.ask('{ countries { code name } }');
     program.pass(300);
@@ -246,7 +246,7 @@ describe('lists', () => {
     expect(third.upstream).toMatchObject({ calls: 0, cached: 1 });
   });
 
-  it('of what does not exist are not asked for again', async () => {
+  it('lists of what does not exist are not asked for again', async () => {
     await using program = await open();
     program.sandbox.faults.set({
       kind: 'status',
@@ -262,7 +262,7 @@ describe('lists', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('that cannot be read are not held', async () => {
+  it('lists that cannot be read are not held', async () => {
     await using program = await open();
     const broken = program.sandbox.faults.set({
       kind: 'shape',
@@ -278,7 +278,7 @@ describe('lists', () => {
 });
 
 describe('one thing', () => {
-  it('is loaded once, however many operations want it at once', async () => {
+  it('one thing is loaded once, however many operations want it at once', async () => {
     await using program = await open();
     const query = `{ countries { name } indicators { key } ${latest(['KE'], ['population_total']).slice(1)}`;
     const replies = await Promise.all(Array.from({ length: 20 }, () => program.ask(query)));

@@ -290,7 +290,7 @@ function expectRight(scene: Scene, demand: Demand, outcome: Outcome | undefined)
 }
 
 describe('whatever the service does where its specification is silent', () => {
-  test('each demand is settled once, with exactly its rows', () =>
+  test('whatever the service does where its specification is silent, each demand is settled once, with exactly its rows', () =>
     fc.assert(
       fc.asyncProperty(scenes(anyHabits, { unknownNames: 2 }), async (scene) => {
         const { table, habits, demands } = scene;
@@ -316,7 +316,7 @@ describe('whatever the service does where its specification is silent', () => {
       { numRuns: draws(1000) },
     ));
 
-  test('each demand of others that a call takes along is settled once, with exactly its rows', () =>
+  test('whatever the service does where its specification is silent, each demand of others that a call takes along is settled once, with exactly its rows', () =>
     fc.assert(
       fc.asyncProperty(scenes(anyHabits, { unknownNames: 1 }), async ({ demands: all, ...scene }) => {
         const demands = all.slice(0, Math.ceil(all.length / 2));
@@ -331,7 +331,7 @@ describe('whatever the service does where its specification is silent', () => {
       { numRuns: draws(1000) },
     ));
 
-  test('a service that says what it refuses is asked for nothing twice', () =>
+  test('whatever the service does where its specification is silent, a service that says what it refuses is asked for nothing twice', () =>
     fc.assert(
       fc.asyncProperty(
         scenes(
@@ -347,7 +347,7 @@ describe('whatever the service does where its specification is silent', () => {
     ));
 
   test.each(['latest', 'series'] as const)(
-    'with counts to go by, %s figures take at the most twice the calls of a plan that knows all, and four',
+    'whatever the service does where its specification is silent, with counts to go by, %s figures take at the most twice the calls of a plan that knows all, and four',
     (mode) =>
       fc.assert(
         fc.asyncProperty(scenes(countingHabits), async ({ demands: all, ...scene }) => {
@@ -374,7 +374,7 @@ describe('whatever the service does where its specification is silent', () => {
       ),
   );
 
-  test('a plan by lengths that are known is right the first time: nothing is cut', () =>
+  test('whatever the service does where its specification is silent, a plan by lengths that are known is right the first time: nothing is cut', () =>
     fc.assert(
       fc.asyncProperty(tables(30), fc.integer({ min: 50, max: 300 }), async (table, maxRows) => {
         const { fetch } = open(table, { maxRows, defaultRows: 40, overLimit: 'lower' });
@@ -400,12 +400,12 @@ describe('what a set of demands costs', () => {
     return { table, demands: demandsFor('latest', table) };
   };
 
-  it('one call for 162 latest figures, nothing being known', async () => {
+  it('a set of demands costs one call for 162 latest figures, nothing being known', async () => {
     const { table, demands } = latestOf(54, 3);
     expect((await open(table).fetch(demands)).targets).toHaveLength(1);
   });
 
-  it('two calls for 54 × 19 latest figures, and nothing is missing', async () => {
+  it('a set of demands costs two calls for 54 × 19 latest figures, and nothing is missing', async () => {
     const { table, demands } = latestOf(54, 19);
     const { targets, valuesOf } = await open(table).fetch(demands);
     expect(targets).toHaveLength(2);
@@ -413,7 +413,7 @@ describe('what a set of demands costs', () => {
   });
 
   it.each(['pair', 'year', 'year-descending'] as const)(
-    'three calls for a single series of 2,100 rows (%s)',
+    'a set of demands costs three calls for a single series of 2,100 rows (%s)',
     async (order) => {
       const rows = Array.from({ length: 2100 }, (_, i) => {
         const place = i % 30;
@@ -434,7 +434,7 @@ describe('what a set of demands costs', () => {
     },
   );
 
-  it('four calls for a series of every other year that is as long as an answer may be', async () => {
+  it('a set of demands costs four calls for a series of every other year that is as long as an answer may be', async () => {
     const rows = Array.from({ length: 54 }, (_, i) => ({
       countryCode: 'AA',
       metricKey: 'm',
@@ -471,7 +471,7 @@ describe('what a set of demands costs', () => {
     expect(targets).toHaveLength(8);
   });
 
-  it('three calls for thirty series of 2,100 rows, and again three', async () => {
+  it('a set of demands costs three calls for thirty series of 2,100 rows, and again three', async () => {
     const table = tableOf(30, 1, () => 70);
     const { fetch } = open(table);
     for (const _ of ['unknown', 'known']) {
@@ -511,7 +511,7 @@ describe('what a set of demands costs', () => {
   );
 
   it.each(['pair', 'shuffled'] as const)(
-    'several latest rows of each pair, with totals of sent rows, in as many calls as they take (%s)',
+    'several latest rows of each pair, with totals of sent rows, come in as many calls as they take (%s)',
     async (order) => {
       const single = tableOf(54, 2, () => 1);
       const rows = single.rows.flatMap((row) =>
@@ -526,7 +526,7 @@ describe('what a set of demands costs', () => {
     },
   );
 
-  it('plans the rest of a cut answer by what came whole, though nothing proves it yet', async () => {
+  it('the rest of a cut answer is planned by what came whole, though nothing proves it yet', async () => {
     const years = [
       [0, 2, 2],
       [1, 256, 30],
@@ -543,14 +543,14 @@ describe('what a set of demands costs', () => {
     for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
   });
 
-  it('one more call, once, where the service refuses `limit`', async () => {
+  it('a set of demands costs one more call, once, where the service refuses `limit`', async () => {
     const { table, demands } = latestOf(54, 3);
     const { fetch } = open(table, { limit: 'refuse', defaultRows: 1000 });
     expect((await fetch(demands)).targets).toHaveLength(2);
     expect((await fetch(demands)).targets).toHaveLength(1);
   });
 
-  it('latest figures together with series in one call, within the row budget', async () => {
+  it('latest figures come together with series in one call, within the row budget', async () => {
     const table = tableOf(1, 2, () => 70);
     const [series, other] = demandsFor('series', table) as [Demand, Demand];
     const latest = [series, other].map(({ countryCode, metricKey }) =>
@@ -572,7 +572,7 @@ describe('a name that the service refuses', () => {
     ['refuse', 404, 7],
     ['refuse', 422, 7],
   ] as const)(
-    'fails its own demands alone, and is not asked for again (%s, %i)',
+    'a name that the service refuses fails its own demands alone, and is not asked for again (%s, %i)',
     async (unknown, unknownStatus, most) => {
       const table = tableOf(2, 18, () => 2);
       const demands = demandsFor('latest', { ...table, metricKeys: [...table.metricKeys, 'nonsense'] });
@@ -610,7 +610,7 @@ describe('a search for a refused name', () => {
     [422, 8],
     [422, 17],
   ] as const)(
-    'costs twice the powers of two in the names (%i, one wrong among %i)',
+    'a search for a refused name costs twice the powers of two in the names (%i, one wrong among %i)',
     async (unknownStatus, metrics) => {
       const { table, wrong, demands, targets, outcomeOf, valuesOf } = await search(
         { unknownStatus },
@@ -626,7 +626,7 @@ describe('a search for a refused name', () => {
     },
   );
 
-  it('tells "no rows" of a known metric from an unknown one', async () => {
+  it('a search for a refused name tells "no rows" of a known metric from an unknown one', async () => {
     const full = tableOf(3, 2, () => 2);
     const rows = full.rows.filter(
       ({ countryCode, metricKey }) => countryCode !== 'AB' || metricKey !== 'metric_1',
@@ -642,7 +642,7 @@ describe('a search for a refused name', () => {
     expect(targets).toHaveLength(1);
   });
 
-  it('remembers no name on whose account alone a call need not have been refused', async () => {
+  it('a search for a refused name remembers no name on whose account alone a call need not have been refused', async () => {
     const table = tableOf(1, 2, () => 2);
     const { fetch } = open(table, { unknown: 'refuse', unknownStatus: 422 });
     const known = demandFor('latest', 'AA', 'metric_0');
@@ -652,7 +652,7 @@ describe('a search for a refused name', () => {
     expect((await fetch([known])).valuesOf(known)).toEqual(rightAnswer(table, known));
   });
 
-  it('fails what it cannot tell apart, and calls nothing empty', async () => {
+  it('a search for a refused name fails what it cannot tell apart, and calls nothing empty', async () => {
     const table = tableOf(80, 1, () => 2);
     // None of the countries is known to the service by any list, and no metric that it knows is asked for.
     const demands = demandsFor('latest', { ...table, metricKeys: ['nonsense'] });
@@ -676,7 +676,7 @@ describe('metric keys that differ in case alone', () => {
   const lower = demandFor('latest', 'AA', 'metric_0');
   const upper = demandFor('latest', 'AA', 'METRIC_0');
 
-  it('are one where the service takes them for one, asked for alone or together', async () => {
+  it('metric keys that differ in case alone are one where the service takes them for one, asked for alone or together', async () => {
     const table = tableOf(1, 1, () => 2);
     const { fetch } = open(table, { folds: true });
     const { valuesOf } = await fetch([upper]);
@@ -689,7 +689,7 @@ describe('metric keys that differ in case alone', () => {
   });
 
   it.each(['empty', 'name', 'refuse'] as const)(
-    'are two where the service tells them apart (%s): the wrong one takes nothing from the right one',
+    'metric keys that differ in case alone are two where the service tells them apart (%s): the wrong one takes nothing from the right one',
     async (unknown) => {
       const table = tableOf(1, 1, () => 2);
       const { fetch } = open(table, { unknown });
@@ -702,7 +702,7 @@ describe('metric keys that differ in case alone', () => {
 });
 
 describe('what is learned of `limit`', () => {
-  it('is right where two first calls run into the highest limit at once', async () => {
+  it('what is learned of `limit` is right where two first calls run into the highest limit at once', async () => {
     const table = tableOf(6, 1, () => 60);
     const { learned, fetch } = open(table, { maxRows: 250, defaultRows: 100, overLimit: 'refuse' });
     const [first, second] = await Promise.all([
@@ -716,7 +716,7 @@ describe('what is learned of `limit`', () => {
     expect([learned.facts().limitParam, learned.facts().maxRows]).toEqual(['accepted', 250]);
   });
 
-  it('is forgotten after a while, and found out anew', () => {
+  it('what is learned of `limit` is forgotten after a while, and found out anew', () => {
     let now = 0;
     const learned = createLearned(() => now);
     learned.learn({ limitParam: 'refused' });

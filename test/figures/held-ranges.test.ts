@@ -35,7 +35,7 @@ async function open(options: ProgramOptions = {}) {
 describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (store) => {
   const env = { CACHE_URL: store === 'memory:' ? store : 'sqlite::memory:' };
 
-  it('answers whatever lies in it, and nothing else', async () => {
+  it('a cached range of years answers whatever lies in it, and nothing else', async () => {
     await using program = await open({ env });
     expect(await program.years(series({ years: RANGE }))).toEqual({
       first: 1990,
@@ -54,7 +54,7 @@ describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (st
     expect(await program.years(series())).toMatchObject({ first: 1950, rows: 1516, calls: 2 });
   });
 
-  it('stays beside other ranges of the same series, in one operation and in several', async () => {
+  it('a cached range of years stays beside other ranges of the same series, in one operation and in several', async () => {
     await using program = await open({ env });
     const early = 'fromYear: 1990, toYear: 1995';
     const late = 'fromYear: 2010, toYear: 2015';
@@ -77,7 +77,7 @@ describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (st
     expect(await program.years(series({ years: early }))).toMatchObject({ rows: 120, calls: 1 });
   });
 
-  it('stays where another call of its operation brings other years unasked', async () => {
+  it('a cached range of years stays where another call of its operation brings other years unasked', async () => {
     await using program = await open({ env, sandbox: { maxRows: 100 } });
     // Teaches the limit. Whole series take more calls than their years from then on.
     await program.ask(series({ codes: ['AO', 'EG'] }));
@@ -97,7 +97,7 @@ describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (st
     expect([again.data, again.upstream.calls, program.requests()]).toEqual([first.data, 0, []]);
   });
 
-  it('goes with the range that has all of its years', async () => {
+  it('a cached range of years goes with the range that has all of its years', async () => {
     await using program = await open({ env });
     const years = (from: number, to: number) => series({ years: `fromYear: ${from}, toYear: ${to}` });
     expect(await program.years(years(1990, 1995))).toMatchObject({ calls: 1 });
@@ -112,7 +112,7 @@ describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (st
     expect(again).toEqual({ first: 1990, last: 1995, rows: 120, calls: 0 });
   });
 
-  it('is not asked for where the whole series is held', async () => {
+  it('a cached range of years is not asked for where the whole series is held', async () => {
     await using program = await open({ env });
     expect(await program.years(series())).toMatchObject({ rows: 1516, calls: 2 });
     expect(await program.years(series({ years: RANGE }))).toMatchObject({ rows: 699, calls: 0 });
@@ -120,7 +120,7 @@ describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (st
 });
 
 describe('years that whole series hold at no further call', () => {
-  it('are taken from these, and so are others later', async () => {
+  it('years that whole series hold at no further call are taken from these, and so are others later', async () => {
     await using program = await open();
     const codes = CODES.slice(0, 3);
     const few = (years: string) => program.years(series({ codes, years }));
@@ -131,7 +131,7 @@ describe('years that whole series hold at no further call', () => {
 });
 
 describe('different years of the same figures', () => {
-  it('take one call in one operation, without a cache too', async () => {
+  it('different years of the same figures take one call in one operation, without a cache too', async () => {
     await using program = await open({ env: { CACHE_URL: 'none' } });
     const early = series({ years: 'fromYear: 1990, toYear: 1999' }).slice(1, -1);
     const late = series({ years: 'fromYear: 2000, toYear: 2009' }).slice(1, -1);
@@ -140,7 +140,7 @@ describe('different years of the same figures', () => {
   });
 
   it.each(['none', 'memory:'])(
-    'of few are those of their whole series, each for itself (%s)',
+    'different years of the same figures of few are those of their whole series, each for itself (%s)',
     async (store) => {
       await using program = await open({ env: { CACHE_URL: store } });
       const of = (years: string) => series({ codes: ['KE'], years }).slice(1, -1);
@@ -153,7 +153,7 @@ describe('different years of the same figures', () => {
     },
   );
 
-  it('take one call in operations that run together', async () => {
+  it('different years of the same figures take one call in operations that run together', async () => {
     await using program = await open({ env: { CACHE_URL: 'none', BATCH_WINDOW_MS: '50' } });
     const answers = await Promise.all([
       program.ask(series({ years: 'fromYear: 1990, toYear: 1999' })),
@@ -163,7 +163,7 @@ describe('different years of the same figures', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('come with the whole series where an operation that runs together asks for that', async () => {
+  it('different years of the same figures come with the whole series where an operation that runs together asks for that', async () => {
     await using program = await open({ env: { CACHE_URL: 'none', BATCH_WINDOW_MS: '50' } });
     const answers = await Promise.all([program.ask(series({ years: RANGE })), program.ask(series())]);
     expect(answers.map(({ data }) => data.observations.length)).toEqual([699, 1516]);
@@ -173,7 +173,7 @@ describe('different years of the same figures', () => {
 
 describe('a service that takes no years', () => {
   it.each(['ignore', 'refuse'] as const)(
-    '(%s) answers all the same, and the price says what it may take',
+    'a service that takes no years (%s) answers all the same, and the price says what it may take',
     async (extras) => {
       await using program = await open({ env: { CACHE_URL: 'none' }, sandbox: { extras } });
       for (const _ of ['first', 'second']) {
@@ -190,7 +190,7 @@ describe('a service that takes no years', () => {
 });
 
 describe('the price of some years', () => {
-  it('is that of the call that brings them', async () => {
+  it('the price of some years is that of the call that brings them', async () => {
     await using program = await open();
     const { extensions } = await program.ask(series({ years: RANGE }), { headers: { 'x-explain': '1' } });
     expect(extensions.explain).toMatchObject({ calls: 1, least: 1, byRoute: { '/v1/data': 1 } });

@@ -63,7 +63,7 @@ function open(
 }
 
 describe('what is held', () => {
-  it('is served where it is fresh, and what is missing or old fetched alone', async () => {
+  it('what is held is served where it is fresh, and what is missing or old fetched alone', async () => {
     const [one, two, three] = [await rowsOf(1), await rowsOf(2), await rowsOf(3)];
     const entries = { KE: entryOf(one, TTL_MS - 1), NG: entryOf(one, TTL_MS) };
     const { stage, asked, wanted } = open({ NG: two, GH: three }, entries);
@@ -74,7 +74,7 @@ describe('what is held', () => {
     expect(wanted.map(({ countryCode }) => countryCode)).toEqual(['KE', 'NG', 'GH']);
   });
 
-  it('is fetched once for demands that differ in age alone, and all of them are settled', async () => {
+  it('what is held is fetched once for demands that differ in age alone, and all of them are settled', async () => {
     const [old, rows] = [await rowsOf(1), await rowsOf(2)];
     const { stage, asked } = open({ KE: rows }, { KE: entryOf(old, 500) });
     const { outcomes } = await fetchBy(stage, [latest('KE', 0), latest('KE', 100)]);
@@ -82,7 +82,7 @@ describe('what is held', () => {
     expect(outcomes).toEqual({ 'KE 0': rows, 'KE 100': rows });
   });
 
-  it('is served past its time where the service gives no answer, and said to be old', async () => {
+  it('what is held is served past its time where the service gives no answer, and said to be old', async () => {
     const rows = await rowsOf(1);
     const old = entryOf(rows, 2 * TTL_MS);
     const { stage } = open({ KE: DOWN, NG: DOWN, GH: DOWN }, { KE: old, NG: old });
@@ -95,7 +95,7 @@ describe('what is held', () => {
     expect(bill.stale).toMatchObject([{ answers: 1, code: 'UPSTREAM_UNAVAILABLE' }]);
   });
 
-  it('is served at once while the service is down, where all of it may be', async () => {
+  it('what is held is served at once while the service is down, where all of it may be', async () => {
     const rows = await rowsOf(1);
     const outage = { failure: () => DOWN };
     const { stage, asked } = open({}, { KE: entryOf(rows, 2 * TTL_MS) }, { outage });
@@ -105,7 +105,7 @@ describe('what is held', () => {
     expect(asked).toEqual([[], ['KE', 'NG']]);
   });
 
-  it('past its time is checked, as the calls are told that this may save, and calls are counted', async () => {
+  it('what is held past its time is checked, as the calls are told that this may save, and calls are counted', async () => {
     const [old, never] = [entryOf([], 2 * TTL_MS), entryOf([], 2 * TTL_MS)];
     const entries = { KE: entryOf([], 0), NG: old, ZA: never };
     const { stage, checked, counted } = open({}, entries, { calls: 3 });
@@ -127,7 +127,7 @@ describe('a name that the service refused lately', () => {
     },
   });
 
-  it('keeps its outcome, unless what is held is fresh', async () => {
+  it('a name that the service refused lately keeps its outcome, unless what is held is fresh', async () => {
     const lately = { outcome: REFUSED, atMs: NOW_MS - 10 };
     const refused = { KE: lately, NG: lately, GH: { ...lately, atMs: NOW_MS - TTL_MS } };
     const { stage, asked } = open({}, { KE: entryOf([], 0) }, refusing(refused));
@@ -138,7 +138,7 @@ describe('a name that the service refused lately', () => {
     expect(bill.cached).toBe(2);
   });
 
-  it('is asked for anew under a key which may no longer be good', async () => {
+  it('a name that the service refused lately is asked for anew under a key which may no longer be good', async () => {
     const refused = refusing({ NG: { outcome: REFUSED, atMs: NOW_MS } });
     const { stage, asked } = open({}, {}, { ...refused, tenantCache: tenantCacheThat(() => false) });
     await fetchBy(stage, [latest('NG')]);
@@ -147,7 +147,7 @@ describe('a name that the service refused lately', () => {
 });
 
 describe('a key that the service has not accepted lately', () => {
-  it('is put to the test by all that is held, where that is one call', async () => {
+  it('a key that the service has not accepted lately is put to the test by all that is held, where that is one call', async () => {
     const [old, rows] = [await rowsOf(1), await rowsOf(2)];
     let isAccepted = false;
     const fresh = entryOf(old, 0);
@@ -166,7 +166,7 @@ describe('a key that the service has not accepted lately', () => {
     expect(outcomes).toEqual({ KE: rows, NG: rows });
   });
 
-  it('is served nothing where the service refuses it in between', async () => {
+  it('a key that the service has not accepted lately is served nothing where the service refuses it in between', async () => {
     const rows = await rowsOf(1);
     const refusal = new Failure('UNAUTHENTICATED', 'The key is not valid.');
     const tenantCache = tenantCacheThat(
@@ -178,7 +178,7 @@ describe('a key that the service has not accepted lately', () => {
     expect(outcomes).toEqual({ KE: refusal, NG: refusal });
   });
 
-  it('is asked for the rest as well where what was fetched did not reach the service', async () => {
+  it('a key that the service has not accepted lately is asked for the rest as well where what was fetched did not reach the service', async () => {
     const tenantCache = tenantCacheThat(() => false);
     const entries = { KE: entryOf(await rowsOf(1), 0) };
     const { stage, asked } = open({ KE: await rowsOf(1) }, entries, { tenantCache });
@@ -205,7 +205,7 @@ describe('figures that were asked for lately', () => {
     return { stage, prefetch, asked, time };
   }
 
-  it('go along once they have aged, and settle nothing', async () => {
+  it('figures that were asked for lately go along once they have aged, and settle nothing', async () => {
     const { stage, prefetch, asked, time } = openAlong();
     prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
     time.nowMs = TTL_MS / 2;
@@ -216,7 +216,7 @@ describe('figures that were asked for lately', () => {
     expect(outcomes).toEqual({ NG: [] });
   });
 
-  it('go along anew only where they did not come', async () => {
+  it('figures that were asked for lately go along anew only where they did not come', async () => {
     const late = new Failure('UPSTREAM_TIMEOUT', 'Too late.');
     const { stage, prefetch, asked, time } = openAlong((code) => (code === 'KE' ? late : []));
     prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
@@ -235,7 +235,7 @@ describe('figures that were asked for lately', () => {
     ['those of another mode', 'one', demandFor('series', 'KE', 'm'), 600],
     ['those not asked for within their time', 'one', latest('KE'), TTL_MS + 1],
     ['those that are asked for anyway', 'one', latest('NG'), 600],
-  ])('do not go along: %s', async (_, key, demand, nowMs) => {
+  ])('figures that were asked for lately do not go along: %s', async (_, key, demand, nowMs) => {
     const { stage, prefetch, asked, time } = openAlong();
     prefetch.wanted(tenantOf(key), demand, 0, 0);
     time.nowMs = nowMs;
@@ -243,7 +243,7 @@ describe('figures that were asked for lately', () => {
     expect(asked).toEqual([['NG']]);
   });
 
-  it('are forgotten of the key that asked the longest ago, where there are too many of all keys', async () => {
+  it('figures that were asked for lately are forgotten of the key that asked the longest ago, where there are too many of all keys', async () => {
     const { stage, prefetch, asked, time } = openAlong(undefined, 3);
     for (const key of ['another', 'one', 'a third']) prefetch.wanted(tenantOf(key), latest('KE'), 0, 0);
     prefetch.wanted(tenantOf('one'), latest('GH'), 0, 0);
@@ -254,7 +254,7 @@ describe('figures that were asked for lately', () => {
     expect(asked).toEqual([['NG', 'GH', 'KE']]);
   });
 
-  it('go along with nothing', async () => {
+  it('figures that were asked for lately go along with nothing', async () => {
     const { stage, prefetch, asked, time } = openAlong();
     prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
     time.nowMs = 600;
@@ -262,7 +262,7 @@ describe('figures that were asked for lately', () => {
     expect(asked).toEqual([[]]);
   });
 
-  it('go along as far as they add no call', async () => {
+  it('figures that were asked for lately go along as far as they add no call', async () => {
     const { stage, prefetch, asked, time } = openAlong();
     for (let i = 0; i < 300; i += 1) prefetch.wanted(tenantOf('one'), latest(`C${i}`), 0, 0);
     time.nowMs = 600;

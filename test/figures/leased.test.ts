@@ -47,7 +47,7 @@ it.each([
   expect(await whereOthersFetch(changedAt(latest('KE'), NOW_MS - 5), ageMs)).toEqual(told);
 });
 
-it('takes what was young enough when it was asked for', async () => {
+it('what others have fetched is taken if it was young enough when it was asked for', async () => {
   expect(await whereOthersFetch(latest('KE', 10), 9)).toMatchObject({ isTakenOver: true, calls: 0 });
   expect(await whereOthersFetch(latest('KE', 10), 10)).toMatchObject({ isTakenOver: false, calls: 1 });
 });

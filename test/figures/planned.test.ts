@@ -54,7 +54,7 @@ async function seriesOf(...values: number[]): Promise<readonly ObservationRecord
 }
 
 describe('demands', () => {
-  it('are asked for as latest and as series, each mode by itself', async () => {
+  it('demands are asked for as latest and as series, each mode by itself', async () => {
     const { asked, outcomes } = await plan([demand('latest', 'KE'), demand('series', 'NG')], (wanted) => {
       settleAs(wanted, wanted.pairs, []);
     });
@@ -68,7 +68,7 @@ describe('demands', () => {
     ]);
   });
 
-  it('are settled from one series where both modes of a pair are wanted', async () => {
+  it('demands are settled from one series where both modes of a pair are wanted', async () => {
     const rows = await seriesOf(1, 2, 3);
     const { asked, outcomes } = await plan([demand('latest', 'KE'), demand('series', 'KE')], (wanted) => {
       settleAs(wanted, wanted.pairs, rows);
@@ -80,7 +80,7 @@ describe('demands', () => {
     ]);
   });
 
-  it('are settled by the service’s own choice where several rows of the series may be the latest, all in one call', async () => {
+  it('demands are settled by the service’s own choice where several rows of the series may be the latest, all in one call', async () => {
     const [one, other] = (await seriesOf(1, 2)) as [ObservationRecord, ObservationRecord];
     const both = [{ ...one, source: 'a', year: other.year, period: other.period }, other];
     const demands = ['KE', 'NG', 'GH'].flatMap((code) => [demand('latest', code), demand('series', code)]);
@@ -101,7 +101,7 @@ describe('demands', () => {
     });
   });
 
-  it('are settled once, though years of a series are asked for beside the whole that tells its latest figure', async () => {
+  it('demands are settled once, though years of a series are asked for beside the whole that tells its latest figure', async () => {
     const learned = createLearned(() => 0);
     learned.learn({ maxRows: 100 });
     for (const code of ['KE', 'NG']) learned.learnSeries(code, 'm', 40, { from: 1960, to: 2000 });
@@ -117,7 +117,7 @@ describe('demands', () => {
     expect(outcomes.map(([key]) => key).sort()).toEqual(demands.map(({ key }) => key).sort());
   });
 
-  it('for a latest figure without a value are met from the series', async () => {
+  it('demands for a latest figure without a value are met from the series', async () => {
     const rows = await seriesOf(1, 2);
     const { asked, outcomes } = await plan([demand('latest', 'KE')], (wanted) =>
       settleAs(wanted, wanted.pairs, wanted.mode === 'latest' ? 'no figure' : rows),
@@ -126,7 +126,7 @@ describe('demands', () => {
     expect(outcomes).toEqual([['latest KE m', rows.slice(-1)]]);
   });
 
-  it('for the latest figure are met though the series cannot be had whole', async () => {
+  it('demands for the latest figure are met though the series cannot be had whole', async () => {
     const incomplete = new Failure('UPSTREAM_INCOMPLETE', 'Cut short.');
     const rows = await seriesOf(1);
     const both = [demand('latest', 'KE'), demand('series', 'KE')];
@@ -140,7 +140,7 @@ describe('demands', () => {
     ]);
   });
 
-  it('that differ in the case of a metric alone never share a plan', async () => {
+  it('demands that differ in the case of a metric alone never share a plan', async () => {
     const { asked } = await plan([demand('latest', 'KE', 'm'), demand('latest', 'KE', 'M')], () => {});
     expect(asked).toEqual([
       { mode: 'latest', pairs: ['KE m'] },
@@ -181,7 +181,7 @@ async function cover(
 }
 
 describe('pairs', () => {
-  it('are covered by tasks, and settled by the rows of their answers', async () => {
+  it('pairs are covered by tasks, and settled by the rows of their answers', async () => {
     const table = tableOf(3, 2, () => 1);
     const { fetched, settled, kept } = await cover(table);
     expect(fetched).toEqual({ rows: 6, isWhole: true });
@@ -196,7 +196,7 @@ describe('pairs', () => {
     expect(kept).toEqual([...settled.keys()]);
   });
 
-  it('wait for the first call, which teaches what the service takes, and then for none', async () => {
+  it('pairs wait for the first call, which teaches what the service takes, and then for none', async () => {
     const table = tableOf(4, 1, () => 1);
     const learned = createLearned(() => 0);
     const order: string[] = [];
@@ -214,7 +214,7 @@ describe('pairs', () => {
     expect(order.slice(0, 2)).toEqual(['asks AA,AB', 'asks AC,AD']);
   });
 
-  it('are whole only where each task is', async () => {
+  it('pairs are whole only where each task is', async () => {
     const table = tableOf(4, 1, () => 1);
     let isWhole = false;
     const { fetched } = await cover(table, { codesPerCall: 3 }, () => async () => {
@@ -224,7 +224,7 @@ describe('pairs', () => {
     expect(fetched.isWhole).toBe(false);
   });
 
-  it('without a value in their latest row have no figure, and nothing is kept of them', async () => {
+  it('pairs without a value in their latest row have no figure, and nothing is kept of them', async () => {
     const table = tableWith([rowAt('KE', 'm', 2024, 1), rowAt('KE', 'm', 2025, null)]);
     const { settled, kept, fetched } = await cover(table);
     expect([...settled]).toEqual([['KE m', 'no figure']]);
@@ -232,7 +232,7 @@ describe('pairs', () => {
     expect(fetched.rows).toBe(1);
   });
 
-  it('can be covered anew by a task, with other expectations', async () => {
+  it('pairs can be covered anew by a task, with other expectations', async () => {
     const table = tableOf(4, 1, () => 1);
     const rounds: number[] = [];
     const { settled } = await cover(table, {}, (call) => async (task, sending) => {
@@ -244,7 +244,7 @@ describe('pairs', () => {
     expect(settled.size).toBe(4);
   });
 
-  it('teach how long their series are', async () => {
+  it('pairs teach how long their series are', async () => {
     const table = tableOf(1, 2, (_, m) => m + 3);
     const { learned } = await cover(table, { mode: 'series' });
     expect([learned.seriesRows('AA', 'metric_0'), learned.seriesRows('AA', 'metric_1')]).toEqual([3, 4]);

@@ -120,7 +120,7 @@ const at = (countryCode: string) => demandFor('latest', countryCode, 'population
 const [KE, NG, GH] = [at('KE'), at('NG'), at('GH')];
 
 describe('a window', () => {
-  it('gathers what several operations ask for, and sends each thing once', async () => {
+  it('a window gathers what several operations ask for, and sends each thing once', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     const both = Promise.all([a.ask(KE, NG), b.ask(NG, GH)]);
@@ -137,7 +137,7 @@ describe('a window', () => {
     expect([a.bill.shared, b.bill.shared]).toEqual([0, 1]);
   });
 
-  it('is one for each key', async () => {
+  it('a window is one for each key', async () => {
     const { enter, clock, sent } = open();
     const other = sendingFor('two').caller;
     void enter().ask(KE);
@@ -146,7 +146,7 @@ describe('a window', () => {
     expect(sent.map(({ sending }) => sending.caller.tenant.digest)).toEqual(['one', 'two']);
   });
 
-  it('is kept open by arrivals, but not for ever', async () => {
+  it('a window is kept open by arrivals, but not for ever', async () => {
     const { enter, clock, sent } = open();
     void enter().ask(KE);
     for (let passed = 0; passed < 2 * WINDOW_MS; passed += 5) {
@@ -157,7 +157,7 @@ describe('a window', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is kept open by an operation that joins, though it has asked for nothing yet', async () => {
+  it('a window is kept open by an operation that joins, though it has asked for nothing yet', async () => {
     const { enter, clock, sent } = open();
     void enter().ask(KE);
     await clock.pass(8);
@@ -172,7 +172,7 @@ describe('a window', () => {
     ['half of the minute is left', 0.5, 3 * WINDOW_MS],
     ['nothing is left', 0, 5 * WINDOW_MS],
     ['nothing is known', null, 4 * WINDOW_MS],
-  ])('is wider where %s', async (_, left, ms) => {
+  ])('a window is wider where %s', async (_, left, ms) => {
     const { enter, clock, sent, ledger } = open();
     ledger.left = left;
     void enter().ask(KE);
@@ -182,7 +182,7 @@ describe('a window', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('waits for whoever is at the door as it ends', async () => {
+  it('a window waits for whoever is at the door as it ends', async () => {
     const { enter, clock, sent } = open({ windowMs: 0 });
     void enter().ask(KE);
     setImmediate(() => void enter().ask(NG));
@@ -198,7 +198,7 @@ describe('where calls are plenty', () => {
     return opened;
   }
 
-  it('a batch leaves in the same turn, with all that is asked for in it', async () => {
+  it('where calls are plenty, a batch leaves in the same turn, with all that is asked for in it', async () => {
     const { enter, clock, sent } = openWithPlenty();
     void enter().ask(KE);
     void enter().ask(NG);
@@ -207,7 +207,7 @@ describe('where calls are plenty', () => {
     expect(sent.map(({ demands }) => demands)).toEqual([['KE', 'NG']]);
   });
 
-  it('what is asked for meanwhile gathers behind it', async () => {
+  it('where calls are plenty, what is asked for meanwhile gathers behind it', async () => {
     const { enter, clock, sent } = openWithPlenty();
     void enter().ask(KE);
     await clock.pass(0);
@@ -220,7 +220,7 @@ describe('where calls are plenty', () => {
     expect(sent.map(({ demands }) => demands)).toEqual([['KE'], ['NG', 'GH']]);
   });
 
-  it('the next one leaves at once when that has come', async () => {
+  it('where calls are plenty, the next one leaves at once when that has come', async () => {
     const { enter, clock, sent } = openWithPlenty();
     const first = enter().ask(KE);
     await clock.pass(0);
@@ -231,7 +231,7 @@ describe('where calls are plenty', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('an operation that is expected is waited for', async () => {
+  it('where calls are plenty, an operation that is expected is waited for', async () => {
     const { enter, clock, sent } = openWithPlenty();
     const [a, b] = [enter(), enter()];
     b.expect();
@@ -245,7 +245,7 @@ describe('where calls are plenty', () => {
 });
 
 describe('operations that are expected', () => {
-  it('are waited for, until the last one has asked', async () => {
+  it('operations that are expected are waited for, until the last one has asked', async () => {
     const { enter, clock, sent } = open();
     const [a, b, c] = [enter(), enter(), enter()];
     b.expect();
@@ -259,7 +259,7 @@ describe('operations that are expected', () => {
     expect(sent.map(({ demands }) => demands)).toEqual([['KE', 'NG']]);
   });
 
-  it('are not waited for longer than that, nor a second time', async () => {
+  it('operations that are expected are not waited for longer than that, nor a second time', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     b.expect();
@@ -273,7 +273,7 @@ describe('operations that are expected', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('are not waited for where they come after the window', async () => {
+  it('operations that are expected are not waited for where they come after the window', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     b.expect();
@@ -287,7 +287,7 @@ describe('operations that are expected', () => {
 });
 
 describe('what is under way', () => {
-  it('is waited for, not asked for again; it is paid by the first that still waits', async () => {
+  it('what is under way is waited for, not asked for again; it is paid by the first that still waits', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     void a.ask(KE);
@@ -301,7 +301,7 @@ describe('what is under way', () => {
     expect([a.bill.calls, b.bill.calls, a.bill.shared, b.bill.shared]).toEqual([1, 0, 0, 1]);
   });
 
-  it('is handed on as it comes, and paid by whoever still waits', async () => {
+  it('what is under way is handed on as it comes, and paid by whoever still waits', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     const first = a.ask(KE);
@@ -314,7 +314,7 @@ describe('what is under way', () => {
     expect([a.bill.calls, b.bill.calls]).toEqual([0, 1]);
   });
 
-  it('goes on where one of two is given up, and is given up with the last', async () => {
+  it('what is under way goes on where one of two is given up, and is given up with the last', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     const both = [a.ask(KE), b.ask(KE)].map((asked) => asked.catch((reason: unknown) => reason));
@@ -331,7 +331,7 @@ describe('what is under way', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('is not sent where its operation is over before, nor for others', async () => {
+  it('what is under way is not sent where its operation is over before, nor for others', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     const asked = [a.ask(KE, NG), b.ask(NG, GH)];
@@ -344,7 +344,7 @@ describe('what is under way', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('comes for whoever asks next where its operation is over meanwhile', async () => {
+  it('what is under way comes for whoever asks next where its operation is over meanwhile', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     void a.ask(KE);
@@ -358,7 +358,7 @@ describe('what is under way', () => {
     expect([[...b.outcomes.keys()], sent.length]).toEqual([['KE'], 1]);
   });
 
-  it('is settled with the reason where the time of an operation is over, the rest as it came', async () => {
+  it('what is under way is settled with the reason where the time of an operation is over, the rest as it came', async () => {
     const { enter, clock, sent } = open();
     const a = enter();
     const asked = a.ask(KE, NG);
@@ -376,7 +376,7 @@ describe('what is under way', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('fails with the fault where the next stage throws, and nothing else does', async () => {
+  it('what is under way fails with the fault where the next stage throws, and nothing else does', async () => {
     const { enter, clock, sent } = open();
     const a = enter();
     const asked = a.ask(KE, NG);
@@ -390,7 +390,7 @@ describe('what is under way', () => {
 });
 
 describe('what a call under way brings anyway', () => {
-  it('is waited for, and everything else is sent', async () => {
+  it('what a call under way brings anyway is waited for, and everything else is sent', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     const first = a.ask(KE);
@@ -411,7 +411,7 @@ describe('what a call under way brings anyway', () => {
     expect(sent).toHaveLength(3);
   });
 
-  it('is not sent though it was asked for before the call was planned', async () => {
+  it('what a call under way brings anyway is not sent though it was asked for before the call was planned', async () => {
     const { enter, clock, sent } = open();
     const [a, b, c] = [enter(), enter(), enter()];
     void a.ask(KE);
@@ -426,7 +426,7 @@ describe('what a call under way brings anyway', () => {
     expect([b.bill.shared, c.bill.shared]).toEqual([1, 1]);
   });
 
-  it('fails with the call', async () => {
+  it('what a call under way brings anyway fails with the call', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     const first = a.ask(KE);
@@ -439,7 +439,7 @@ describe('what a call under way brings anyway', () => {
     expect([a.outcomes.get('KE'), b.outcomes.get('NG')]).toEqual([fault, fault]);
   });
 
-  it('is asked for anew once the call is given up', async () => {
+  it('what a call under way brings anyway is asked for anew once the call is given up', async () => {
     const { enter, clock, sent } = open();
     const a = enter();
     const asked = a.ask(KE).catch((reason: unknown) => reason);
@@ -453,7 +453,7 @@ describe('what a call under way brings anyway', () => {
     expect(sent.map(({ demands }) => demands)).toEqual([['KE'], ['NG', 'GH']]);
   });
 
-  it('keeps the call under way for the last that waits for it', async () => {
+  it('what a call under way brings anyway keeps the call under way for the last that waits for it', async () => {
     const { enter, clock, sent } = open();
     const [a, b] = [enter(), enter()];
     const asked = a.ask(KE).catch((reason: unknown) => reason);
@@ -472,7 +472,7 @@ describe('what a call under way brings anyway', () => {
 describe('a spent minute', () => {
   const patient = { waitDeadlineMs: NEXT_MINUTE };
 
-  it('refuses those that may not wait, and keeps the others for one batch', async () => {
+  it('a spent minute refuses those that may not wait, and keeps the others for one batch', async () => {
     const { enter, clock, sent, ledger } = open();
     ledger.opensAt = NEXT_MINUTE;
     const [a, b] = [enter(), enter(patient)];
@@ -489,7 +489,7 @@ describe('a spent minute', () => {
     expect(sent.map(({ demands }) => demands)).toEqual([['NG', 'GH']]);
   });
 
-  it('refuses what comes later after a window of its own', async () => {
+  it('a spent minute refuses what comes later after a window of its own', async () => {
     const { enter, clock, sent, ledger } = open();
     ledger.opensAt = NEXT_MINUTE;
     void enter(patient).ask(KE);
@@ -502,7 +502,7 @@ describe('a spent minute', () => {
     expect(sent).toEqual([]);
   });
 
-  it('sends with the new minute what is still being gathered', async () => {
+  it('a spent minute sends with the new minute what is still being gathered', async () => {
     const { enter, clock, sent, ledger } = open();
     ledger.opensAt = NEXT_MINUTE;
     void enter(patient).ask(KE);
@@ -514,7 +514,7 @@ describe('a spent minute', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('fails what has gathered where the ledger does, and nothing else', async () => {
+  it('a spent minute fails what has gathered where the ledger does, and nothing else', async () => {
     const { enter, clock, sent, ledger } = open();
     const fault = new Error('A fault of ours.');
     const { opensAtMs } = ledger;

@@ -75,7 +75,7 @@ const of = (
   countryCodes.flatMap((code) => metricKeys.map((key) => demandFor('series', code, key, undefined, years)));
 
 describe('some years of many series', () => {
-  it('take one call, and are held as what they are', async () => {
+  it('some years of many series take one call, and are held as what they are', async () => {
     const { ask, kept, learned } = open();
     expect(await ask(of(RANGE))).toEqual(['end_year=2025']);
     expect([...kept.values()]).toEqual(
@@ -85,12 +85,12 @@ describe('some years of many series', () => {
     expect(learned.knowsSeries('AA', 'metric_0')).toBe(false);
   });
 
-  it('come whole from a service that leaves out the last year named', async () => {
+  it('some years of many series come whole from a service that leaves out the last year named', async () => {
     const { ask } = open({ years: 'exclude' });
     expect(await ask(of(RANGE))).toEqual(['end_year=2025']);
   });
 
-  it('take one more call from a service that refuses years, once in ten minutes', async () => {
+  it('some years of many series take one more call from a service that refuses years, once in ten minutes', async () => {
     const { ask, kept, learned, pass } = open({ years: 'refuse' });
     expect(await ask(of(RANGE))).toEqual(['end_year=2025', 'whole', 'whole']);
     expect(learned.facts().yearsParam).toBe('refused');
@@ -100,28 +100,28 @@ describe('some years of many series', () => {
     expect(await ask(of(RANGE))).toEqual(['end_year=2025', 'whole', 'whole']);
   });
 
-  it('take no further call from a service that ignores years', async () => {
+  it('some years of many series take no further call from a service that ignores years', async () => {
     const { ask, learned } = open({ years: 'ignore' });
     expect(await ask(of(RANGE))).toEqual(['end_year=2025', 'whole']);
     expect(learned.facts().yearsParam).toBe('ignored');
     expect(await ask(of(RANGE))).toEqual(['whole', 'whole']);
   });
 
-  it('are asked for without `limit` where it is that which is refused', async () => {
+  it('some years of many series are asked for without `limit` where it is that which is refused', async () => {
     const { ask, learned } = open({ limit: 'refuse', defaultRows: 1000 });
     const targets = await ask(of(RANGE));
     expect(targets).toEqual(['end_year=2025', 'end_year=2025']);
     expect([learned.facts().limitParam, learned.facts().yearsParam]).toEqual(['refused', 'accepted']);
   });
 
-  it('are completed where they are cut, and proved by their own total', async () => {
+  it('some years of many series are completed where they are cut, and proved by their own total', async () => {
     const { ask, kept } = open({ maxRows: 500 });
     const targets = await ask(of(RANGE));
     expect(targets.every((target) => target === 'end_year=2025')).toBe(true);
     expect([...kept.values()].every(({ rows }) => rows === 35)).toBe(true);
   });
 
-  it('are asked for once for several ranges, and not at all beside the whole series', async () => {
+  it('some years of many series are asked for once for several ranges, and not at all beside the whole series', async () => {
     const { ask } = open();
     expect(await ask([...of({ from: 2000, to: 2010 }), ...of({ from: 2005, to: 2020 })])).toEqual([
       'end_year=2021',
@@ -129,14 +129,14 @@ describe('some years of many series', () => {
     expect(await ask([...of({ from: 2000, to: 2010 }), ...of(null)])).toEqual(['whole', 'whole']);
   });
 
-  it('leave the others as they are where a name is refused', async () => {
+  it('some years of many series leave the others as they are where a name is refused', async () => {
     const { ask } = open({ unknown: 'name' });
     const countryCodes = [...TABLE.countryCodes, 'ZZ'];
     const targets = await ask(of(RANGE, { ...TABLE, countryCodes }));
     expect(targets).toEqual(['end_year=2025', 'end_year=2025']);
   });
 
-  it('that have no rows are none, whatever the status says, and nothing is held against their names', async () => {
+  it('some years of many series that have no rows are none, whatever the status says, and nothing is held against their names', async () => {
     const { ask, learned } = open({ nothing: 'not found' });
     for (const name of TABLE.countryCodes) learned.listed.countries.add(name);
     for (const name of TABLE.metricKeys) learned.listed.metrics.add(name);
@@ -149,7 +149,7 @@ describe('some years of many series', () => {
     ['ignore', 'pair'],
     ['ignore', 'year-descending'],
   ] as const)(
-    'come whole where years meet with %s, rows come by %s and nothing tells of a cut',
+    'some years of many series come whole where years meet with %s, rows come by %s and nothing tells of a cut',
     async (years, order) => {
       const table = tableOf(54, 1, () => 76);
       const silent = { limit: 'refuse', total: 'none', tellsLimit: false, defaultRows: 1000 } as const;

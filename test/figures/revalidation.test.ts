@@ -38,7 +38,7 @@ async function open(env: ProgramOptions['env'] = {}) {
 }
 
 describe('figures past their time', () => {
-  it('are renewed by one call where their source has not changed', async () => {
+  it('figures past their time are renewed by one call where their source has not changed', async () => {
     await using program = await open();
     await program.figuresOneByOne();
     expect(program.requests()).toHaveLength(6);
@@ -55,7 +55,7 @@ describe('figures past their time', () => {
     }
   });
 
-  it('are asked for anew where it has', async () => {
+  it('figures past their time are asked for anew where it has', async () => {
     await using program = await open();
     await program.figuresOneByOne();
     const { data } = await program.figures(['KE']);
@@ -70,7 +70,7 @@ describe('figures past their time', () => {
     expect(again.data.observations[0].retrievedAt).toBe(new Date(START + 400_000).toISOString());
   });
 
-  it('are asked for anew where the service has not said enough of their source', async () => {
+  it('figures past their time are asked for anew where the service has not said enough of their source', async () => {
     await using program = await open();
     await program.figuresOneByOne();
     program.requests();
@@ -86,7 +86,7 @@ describe('figures past their time', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('are asked for anew as long as the day that their source names alone may hide a run', async () => {
+  it('figures past their time are asked for anew as long as the day that their source names alone may hide a run', async () => {
     await using program = await open();
     const etlStatus = { kind: 'shape', route: '/v1/platform/etl-status' } as const;
     program.sandbox.faults.set({
@@ -114,7 +114,7 @@ describe('figures past their time', () => {
     expect(program.requests()).toEqual([look]);
   });
 
-  it('that are absent are renewed only where no source has changed', async () => {
+  it('figures past their time that are absent are renewed only where no source has changed', async () => {
     await using program = await open();
     const absent = () => program.figures(CODES, 'median_income_usd');
     await program.figuresOneByOne();
@@ -178,25 +178,28 @@ describe('a newer figure from another source of the metric', () => {
     Object.entries(NAMINGS).flatMap(([what, naming]) =>
       ([true, false] as const).map((isHeld) => [what, isHeld, naming] as const),
     ),
-  )('is never missed where the catalogue %s (held: %s)', async ([, isHeld, naming]) => {
-    await using program = await openRevised(naming);
-    if (isHeld) await program.holdCatalogue();
-    await program.figuresOneByOne();
-    program.pass(400);
-    program.newer.set('KE', { value: 7, source: 'un_wpp' });
-    program.sandbox.refresh('un_wpp');
-    const isForeseen = !isHeld || naming !== WRONG;
-    program.requests();
-    const { data, upstream } = await program.figures(['KE']);
-    if (isForeseen) {
-      expect(data.observations).toMatchObject([{ value: 7, source: { key: 'un_wpp' } }]);
-      expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1, '/v1/data': 1 });
-    } else {
-      expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1 });
-    }
-  });
+  )(
+    'a newer figure from another source of the metric is never missed where the catalogue %s (held: %s)',
+    async ([, isHeld, naming]) => {
+      await using program = await openRevised(naming);
+      if (isHeld) await program.holdCatalogue();
+      await program.figuresOneByOne();
+      program.pass(400);
+      program.newer.set('KE', { value: 7, source: 'un_wpp' });
+      program.sandbox.refresh('un_wpp');
+      const isForeseen = !isHeld || naming !== WRONG;
+      program.requests();
+      const { data, upstream } = await program.figures(['KE']);
+      if (isForeseen) {
+        expect(data.observations).toMatchObject([{ value: 7, source: { key: 'un_wpp' } }]);
+        expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1, '/v1/data': 1 });
+      } else {
+        expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1 });
+      }
+    },
+  );
 
-  it('costs nothing where only sources of other metrics have changed', async () => {
+  it('a newer figure from another source of the metric costs nothing where only sources of other metrics have changed', async () => {
     await using program = await openRevised(NAMINGS['names both sources']);
     await program.holdCatalogue();
     await program.figuresOneByOne();
@@ -206,7 +209,7 @@ describe('a newer figure from another source of the metric', () => {
     expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1 });
   });
 
-  it('is never missed, whatever changes when', async () => {
+  it('a newer figure from another source of the metric is never missed, whatever changes when', async () => {
     const step = fc.record({
       seconds: fc.constantFrom(1, 100, 250, 299, 301, 400, 900),
       revised: fc.option(
@@ -256,17 +259,20 @@ describe('the call for it', () => {
   it.for([
     ['memory', 'memory:'],
     ['SQLite', `sqlite:${join(folder, 'revalidation.sqlite')}`],
-  ] as const)('is not spent on figures that no look makes young enough, held in %s', async ([, url]) => {
-    await using program = await open({ CACHE_URL: url });
-    await program.figuresOneByOne();
-    program.pass(400);
-    const strict = await program.ask(
-      `{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true, maxAge: 0) { value } }`,
-    );
-    expect(strict.upstream.byRoute).toEqual({ '/v1/data': 1 });
-  });
+  ] as const)(
+    'the call that renews figures is not spent on figures that no look makes young enough, held in %s',
+    async ([, url]) => {
+      await using program = await open({ CACHE_URL: url });
+      await program.figuresOneByOne();
+      program.pass(400);
+      const strict = await program.ask(
+        `{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true, maxAge: 0) { value } }`,
+      );
+      expect(strict.upstream.byRoute).toEqual({ '/v1/data': 1 });
+    },
+  );
 
-  it('leaves what is known of a figure as it was where nothing new is known', async () => {
+  it('the call that renews figures leaves what is known of a figure as it was where nothing new is known', async () => {
     await using program = await open();
     await program.figuresOneByOne();
     program.pass(400);
@@ -277,7 +283,7 @@ describe('the call for it', () => {
     expect((await program.figures(['KE'])).upstream.calls).toBe(0);
   });
 
-  it('is not spent where it saves no more than it costs', async () => {
+  it('the call that renews figures is not spent where it saves no more than it costs', async () => {
     await using program = await open();
     await program.figures(CODES);
     program.requests();
@@ -287,7 +293,7 @@ describe('the call for it', () => {
     expect(program.requests()).not.toContain('GET /v1/platform/etl-status');
   });
 
-  it('is spent at once where many calls are at stake', async () => {
+  it('the call that renews figures is spent at once where many calls are at stake', async () => {
     await using program = await open();
     const wide = '{ countries { code } indicators { key } observations(latest: true) { value } }';
     const first = await program.ask(wide);
@@ -302,7 +308,7 @@ describe('the call for it', () => {
     expect(again.data.observations).toHaveLength(first.data.observations.length);
   });
 
-  it('is spent once an interval, whatever came of it', async () => {
+  it('the call that renews figures is spent once an interval, whatever came of it', async () => {
     await using program = await open();
     await program.figuresOneByOne();
     program.pass(400);
@@ -315,7 +321,7 @@ describe('the call for it', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('is spared where somebody has just asked for the sources', async () => {
+  it('the call that renews figures is spared where somebody has just asked for the sources', async () => {
     await using program = await open();
     await program.figuresOneByOne();
     program.pass(400);
@@ -325,7 +331,7 @@ describe('the call for it', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is never spent with CACHE_RENEWAL=off', async () => {
+  it('the call that renews figures is never spent with CACHE_RENEWAL=off', async () => {
     await using program = await open({ CACHE_RENEWAL: 'off' });
     await program.figuresOneByOne();
     program.pass(400);
@@ -334,7 +340,7 @@ describe('the call for it', () => {
     expect(program.requests().filter((request) => request.includes('etl-status'))).toEqual([]);
   });
 
-  it('does not count where a field insists on younger figures', async () => {
+  it('the call that renews figures does not count where a field insists on younger figures', async () => {
     await using program = await open();
     await program.figuresOneByOne();
     program.pass(400);

@@ -115,7 +115,7 @@ function checkServedStale({ fault, code }: (typeof FAULTS)[string], env: Record<
     expect(headers.get('cache-control')).toBe('private');
   });
 
-  it('and nothing held, the errors are typed', async () => {
+  it('the errors are typed if nothing is cached', async () => {
     await using program = await open({ env });
     program.sandbox.faults.set(fault);
     const { errors, upstream } = await program.ask(QUERY);
@@ -153,7 +153,7 @@ it('a route that fails is no reason to serve the old of another', async () => {
 });
 
 describe('a spent minute', () => {
-  it('serves the old for as long as it lasts, says until when, and asks no more', async () => {
+  it('a spent minute serves the old for as long as it lasts, says until when, and asks no more', async () => {
     await using program = await open({
       sandbox: { plans: { team: { requestsPerMinute: 3, monthlyRequests: 100 } } },
     });
@@ -177,7 +177,7 @@ describe('a spent minute', () => {
 });
 
 describe('a service that is down', () => {
-  it('keeps nobody waiting who can be served the old, and is looked at once in a while', async () => {
+  it('a service that is down keeps nobody waiting who can be served the old, and is looked at once in a while', async () => {
     await using program = await open();
     await program.ask(QUERY);
     program.pass(1000);
@@ -208,41 +208,47 @@ describe('a key that the service refuses', () => {
     // Sends nothing under the key: all that needs a call says so.
     [401, 'UNAUTHENTICATED', 1, null],
     [403, 'FORBIDDEN', 3, { profile: null, signals: null, observation: null }],
-  ] as const)('with %d is served nothing old, and nothing fresh', async ([status, code, errors, country]) => {
-    await using program = await open();
-    await program.ask(QUERY);
-    program.sandbox.faults.set({ kind: 'status', status });
-    // Fresh as it is, it is served until the service has been asked.
-    expect((await program.ask(QUERY)).upstream).toMatchObject({ calls: 0 });
-    const asked = await program.ask('{ country(code: "NG") { offices { name } } }');
-    expect(asked.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
-    const after = await program.ask(QUERY);
-    expect(after.errors.map(({ extensions }) => extensions.code)).toEqual(Array(errors).fill(code));
-    expect(after.data).toEqual({ country });
-    // Serves nothing old later on, when the service can't be asked, either.
-    program.sandbox.faults.clear();
-    program.sandbox.faults.set({ kind: 'reset' });
-    program.pass(60);
-    const unasked = await program.ask(QUERY);
-    expect(unasked.data).toEqual({ country: { profile: null, signals: null, observation: null } });
-    expect(unasked.errors.map(({ extensions }) => extensions.code)).toContain('UPSTREAM_UNAVAILABLE');
-  });
+  ] as const)(
+    'a key that the service refuses with %d is served nothing old, and nothing fresh',
+    async ([status, code, errors, country]) => {
+      await using program = await open();
+      await program.ask(QUERY);
+      program.sandbox.faults.set({ kind: 'status', status });
+      // Fresh as it is, it is served until the service has been asked.
+      expect((await program.ask(QUERY)).upstream).toMatchObject({ calls: 0 });
+      const asked = await program.ask('{ country(code: "NG") { offices { name } } }');
+      expect(asked.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
+      const after = await program.ask(QUERY);
+      expect(after.errors.map(({ extensions }) => extensions.code)).toEqual(Array(errors).fill(code));
+      expect(after.data).toEqual({ country });
+      // Serves nothing old later on, when the service can't be asked, either.
+      program.sandbox.faults.clear();
+      program.sandbox.faults.set({ kind: 'reset' });
+      program.pass(60);
+      const unasked = await program.ask(QUERY);
+      expect(unasked.data).toEqual({ country: { profile: null, signals: null, observation: null } });
+      expect(unasked.errors.map(({ extensions }) => extensions.code)).toContain('UPSTREAM_UNAVAILABLE');
+    },
+  );
 
-  it.each([401, 403, 429])('is another thing than a page of %d, which is asked again', async (status) => {
-    await using program = await open({ env: { UPSTREAM_RETRIES: '2' } });
-    program.sandbox.faults.set(page(status));
-    const blocked = await program.ask(FIGURES);
-    expect(blocked.errors.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_UNAVAILABLE']);
-    expect(blocked.errors[0]).toMatchObject({
-      message: `Something between the gateway and the service answered in its place, with status ${status}.`,
-      extensions: { retryable: true, attempts: 1 },
-    });
-    expect(blocked.upstream.calls).toBe(1);
-    program.sandbox.faults.clear();
-    expect(await program.ask(FIGURES)).toMatchObject({ errors: [], upstream: { calls: 1 } });
-  });
+  it.each([401, 403, 429])(
+    'a key that the service refuses is another thing than a page of %d, which is asked again',
+    async (status) => {
+      await using program = await open({ env: { UPSTREAM_RETRIES: '2' } });
+      program.sandbox.faults.set(page(status));
+      const blocked = await program.ask(FIGURES);
+      expect(blocked.errors.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_UNAVAILABLE']);
+      expect(blocked.errors[0]).toMatchObject({
+        message: `Something between the gateway and the service answered in its place, with status ${status}.`,
+        extensions: { retryable: true, attempts: 1 },
+      });
+      expect(blocked.upstream.calls).toBe(1);
+      program.sandbox.faults.clear();
+      expect(await program.ask(FIGURES)).toMatchObject({ errors: [], upstream: { calls: 1 } });
+    },
+  );
 
-  it('is found out within AUTH_TTL_SECONDS, though everything is held and fresh', async () => {
+  it('a key that the service refuses is found out within AUTH_TTL_SECONDS, though everything is held and fresh', async () => {
     await using program = await open({ env: { CACHE_TTL_SECONDS: '86400', AUTH_TTL_SECONDS: '100' } });
     const figures = FIGURES;
     const first = await program.ask(figures);
@@ -262,7 +268,7 @@ describe('a key that the service refuses', () => {
     expect([status, data.observations, errors[0]?.extensions.code]).toEqual([401, null, 'UNAUTHENTICATED']);
   });
 
-  it('in the middle of an operation is not served what is held for the rest of it', async () => {
+  it('a key that the service refuses in the middle of an operation is not served what is held for the rest of it', async () => {
     await using program = await open();
     const figures = (codes: string) =>
       `{ observations(countryCodes: [${codes}], metricKeys: ["population_total"], latest: true) { value } }`;

@@ -80,7 +80,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-it('says what it can’t read of what the service sends', CAMPAIGN, async () => {
+it('the gateway says what it can’t read of what the service sends', CAMPAIGN, async () => {
   const outcomes = new Map<string, number>();
   let runs = 0;
   let allCalls = 0;

@@ -40,7 +40,7 @@ const asking = fc.record({
   isExplained: fc.boolean(),
 });
 
-it('answers documents whose fragments spread one another', CAMPAIGN, async () => {
+it('the gateway answers documents whose fragments spread one another', CAMPAIGN, async () => {
   const outcomes = new Map<string, number>();
   let slowestMs = 0;
   await campaign(

@@ -237,7 +237,7 @@ async function exchange(bytes: Buffer, dice: Dice): Promise<string> {
   return promise;
 }
 
-it('answers, refuses or closes whatever comes over a socket', CAMPAIGN, async () => {
+it('the gateway answers, refuses or closes whatever comes over a socket', CAMPAIGN, async () => {
   const statuses = new Map<string, number>();
   await campaign(
     'raw HTTP',

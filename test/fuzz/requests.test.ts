@@ -185,7 +185,7 @@ const TYPES = [
 ];
 
 describe('a gateway that is asked nonsense', CAMPAIGN, () => {
-  it('answers each representation by itself', async () => {
+  it('a gateway that is asked nonsense answers each representation by itself', async () => {
     await campaign(
       'representations',
       fc.tuple(fc.constantFrom(...SELECTIONS), fc.array(representation, { maxLength: 6 })),
@@ -204,7 +204,7 @@ describe('a gateway that is asked nonsense', CAMPAIGN, () => {
     );
   });
 
-  it('answers whatever stands in variables', async () => {
+  it('a gateway that is asked nonsense answers whatever stands in variables', async () => {
     await campaign(
       'variables',
       fc.tuple(fc.constantFrom(...OPERATIONS), fc.array(variable, { minLength: 3, maxLength: 3 })),
@@ -216,7 +216,7 @@ describe('a gateway that is asked nonsense', CAMPAIGN, () => {
     );
   });
 
-  it('answers whatever stands in a body or an address', async () => {
+  it('a gateway that is asked nonsense answers whatever stands in a body or an address', async () => {
     const body = fc.oneof(
       brokenBody,
       oddRequest.map((request) => JSON.stringify(request)),

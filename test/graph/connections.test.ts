@@ -52,7 +52,7 @@ async function pages(program: Program, name: string, args: string, field: string
 
 describe('pages', () => {
   it.for(CONNECTIONS)(
-    'of %s are the list, in either direction, and cost no call while it is held',
+    'pages of lists of %s are the list, in either direction, and cost no call while it is held',
     async ([name, args, field, list, calls]) => {
       await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
       const first = await program.ask(
@@ -75,7 +75,7 @@ describe('pages', () => {
     },
   );
 
-  it('go on where they were when rows have been added before, or the order has changed', async () => {
+  it('pages of lists go on where they were when rows have been added before, or the order has changed', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const page = (args: string) =>
       `{ observationsConnection(metricKeys: ["population_total"], ${args}) { nodes { country { code } year } pageInfo { endCursor } } }`;
@@ -97,7 +97,7 @@ describe('pages', () => {
     expect(elsewhere.errors[0]?.message).toMatch(/not in this list, or no longer.*begin anew/);
   });
 
-  it('price as their lists do', async () => {
+  it('pages of lists are priced as the lists are', async () => {
     await using program = await openProgram();
     const explain = async (text: string) =>
       (await program.ask(text, { headers: { 'x-explain': '1' } })).extensions.explain;
@@ -116,7 +116,7 @@ describe('pages', () => {
     expect([errors, upstream.byRoute]).toEqual([[], { '/v1/data': 1 }]);
   });
 
-  it('price what stands below them by the rows that they have', async () => {
+  it('pages of lists have what stands below them priced by the rows that they have', async () => {
     await using program = await openProgram();
     await program.ask('{ countries { name } }');
     const text = '{ countriesConnection(first: 2) { nodes { profile { record } } } }';
@@ -145,7 +145,7 @@ describe('a page that makes no sense', () => {
     ['before: "bm9uc2Vuc2U"', /`before` is no cursor of this list/],
     [`after: "${encodeId('Country', 'KE')}"`, /`after` is no cursor of this list/],
     [`after: "${ofTicker}"`, /`after` is no cursor of this list/],
-  ])('is refused before any call: %s', async ([args, says]) => {
+  ])('a page that makes no sense is refused before any call: %s', async ([args, says]) => {
     await using program = await openProgram();
     for (const name of ['countriesConnection', 'indicatorsConnection', 'observationsConnection']) {
       const { errors, upstream } = await program.ask(`{ ${name}(${args}) { totalCount } }`);
@@ -157,7 +157,7 @@ describe('a page that makes no sense', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is refused by the setting where it is lower', async () => {
+  it('a page that makes no sense is refused by the setting where it is lower', async () => {
     await using program = await openProgram({ env: { MAX_LIST_ITEMS: '5' } });
     const { errors } = await program.ask('{ countriesConnection(first: 6) { totalCount } }');
     expect(errors[0]?.message).toMatch(/from 0 to 5 /);
@@ -178,7 +178,7 @@ describe('a page of any list', () => {
     listing.page(args, context, () => rows) as Page<number>;
   const cursorAt = (list: readonly number[], n: number) => pageOf({}, list).cursors()[n] ?? null;
 
-  it('is what the specification of Relay says', async () => {
+  it('a page of any list is what the specification of Relay says', async () => {
     await pageOf({}, []);
     const list = fc.integer({ min: 0, max: 20 }).map((length) => Array.from({ length }, (_, i) => i));
     fc.assert(

@@ -20,7 +20,7 @@ interface Row {
 const DERIVED = `change growthPercent since: change(since: 2000) per(metricKey: "population_total") { value unit year } rank(among: ["KE", "NG", "ER"]) { position of year }`;
 
 describe('derived figures', () => {
-  it('of figures that are not there cost nothing, once that is known without a call', async () => {
+  it('derived figures of figures that are not there cost nothing, once that is known without a call', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     await program.ask('{ countries { code } indicators { key } }');
     program.sandbox.log.clear();
@@ -32,7 +32,7 @@ describe('derived figures', () => {
     expect(program.sandbox.log).toHaveLength(0);
   });
 
-  it('of whole series are what anybody would work out from them, in the one call', async () => {
+  it('derived figures of whole series are what anybody would work out from them, in the one call', async () => {
     await using program = await openProgram();
     const { data, errors, upstream, extensions } = await program.ask(`{
       observations(countryCodes: ["KE", "NG", "ER"], metricKeys: ["gdp_current_usd", "population_total", "gdp_growth_annual_pct"]) {
@@ -107,20 +107,23 @@ describe('derived figures', () => {
       'a fragment',
       'query { country(code: "KE") { observation(metricKey: "gdp_current_usd") { ...F } } } fragment F on Observation { ... { D } }',
     ],
-  ] as const)('are the same in the one call, wherever the figure stands: %s', async ([, text]) => {
-    await using program = await openProgram();
-    const query = text.replace('D', `year ${DERIVED}`);
-    const plan = await program.ask(query, EXPLAIN);
-    expect(program.requests()).toEqual([]);
-    const { data, errors, upstream } = await program.ask(query);
-    expect([errors, upstream.byRoute]).toEqual([[], { '/v1/data': 1 }]);
-    expect(program.requests()).toHaveLength(1);
-    const found = JSON.stringify(data).match(/"year":2024,"change":4338796723,"growthPercent":4\.06.*/);
-    expect(found?.[0]).toMatch(/"per":\{"value":1973\.38.*"rank":\{"position":2,"of":2,"year":2024\}/);
-    const { least, calls, most } = plan.extensions.explain as Record<string, number>;
-    expect([least, calls]).toEqual([1, 1]);
-    expect(most).toBeGreaterThanOrEqual(1);
-  });
+  ] as const)(
+    'derived figures are the same in the one call, wherever the figure stands: %s',
+    async ([, text]) => {
+      await using program = await openProgram();
+      const query = text.replace('D', `year ${DERIVED}`);
+      const plan = await program.ask(query, EXPLAIN);
+      expect(program.requests()).toEqual([]);
+      const { data, errors, upstream } = await program.ask(query);
+      expect([errors, upstream.byRoute]).toEqual([[], { '/v1/data': 1 }]);
+      expect(program.requests()).toHaveLength(1);
+      const found = JSON.stringify(data).match(/"year":2024,"change":4338796723,"growthPercent":4\.06.*/);
+      expect(found?.[0]).toMatch(/"per":\{"value":1973\.38.*"rank":\{"position":2,"of":2,"year":2024\}/);
+      const { least, calls, most } = plan.extensions.explain as Record<string, number>;
+      expect([least, calls]).toEqual([1, 1]);
+      expect(most).toBeGreaterThanOrEqual(1);
+    },
+  );
 
   it.for([
     'countries { observation(metricKey: "gdp_current_usd") { change } }',
@@ -131,7 +134,7 @@ describe('derived figures', () => {
     'observations(metricKeys: ["population_total"], latest: true) { per(metricKey: "gdp_current_usd") { value } }',
     'country(code: "KE") { signals { observations { change per(metricKey: "population_total") { value } } } }',
     'country(code: "SO") { observations(metricKeys: ["idps_total"], scope: PLACES, fromYear: 2025) { growthPercent rank { position } } }',
-  ])('cost what is told beforehand: %s', async (text) => {
+  ])('derived figures cost what is told beforehand: %s', async (text) => {
     await using program = await openProgram();
     const { explain } = (await program.ask(`{ ${text} }`, EXPLAIN)).extensions;
     expect(program.requests()).toEqual([]);
@@ -144,7 +147,7 @@ describe('derived figures', () => {
     expect(upstream.naive).toBeGreaterThanOrEqual(upstream.calls);
   });
 
-  it('are priced with what stands below their operands', async () => {
+  it('derived figures are priced with what stands below their operands', async () => {
     await using program = await openProgram();
     const text =
       '{ country(code: "KE") { observation(metricKey: "gdp_current_usd") { per(metricKey: "population_total") { operands { country { capital } } } } } }';
@@ -155,7 +158,7 @@ describe('derived figures', () => {
     expect(upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
   });
 
-  it('cost nothing while all of it is held', async () => {
+  it('derived figures cost nothing while all of it is held', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const text = `{ country(code: "KE") { observation(metricKey: "gdp_current_usd") { ${DERIVED} } } }`;
     const first = await program.ask(text);
@@ -165,7 +168,7 @@ describe('derived figures', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('are null with a warning where the figures don’t go together', async () => {
+  it('derived figures are null with a warning where the figures don’t go together', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({
       route: '/v1/data',
@@ -208,7 +211,7 @@ describe('derived figures', () => {
     ]);
   });
 
-  it('fail alone where the figure that they need can’t be read', async () => {
+  it('derived figures fail alone where the figure that they need can’t be read', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({
       route: '/v1/data',
@@ -231,7 +234,7 @@ describe('derived figures', () => {
     expect(upstream.calls).toBe(1);
   });
 
-  it('warn of a key that the held catalogue lacks, and don’t ask for it', async () => {
+  it('derived figures warn of a key that the held catalogue lacks, and don’t ask for it', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     await program.ask('{ indicators { key } }');
     program.requests();
@@ -259,7 +262,7 @@ describe('arguments that make no sense', async () => {
     ['change(since: 20150)', /`since` is a year/],
     ['per(metricKey: "a b") { value }', /An indicator key is one word/],
     ['per(metricKey: "") { value }', /An indicator key is one word/],
-  ])('are refused before any call: %s', async ([field, says]) => {
+  ])('arguments that make no sense are refused before any call: %s', async ([field, says]) => {
     for (const text of [
       `{ country(code: "KE") { observation(metricKey: "gdp_current_usd") { ${field} } } }`,
       `{ observations(countryCodes: ["KE"], metricKeys: ["gdp_current_usd"]) { ${field} } }`,

@@ -38,7 +38,7 @@ describe.for(Object.entries(BESIDES))('a representation that is wrong, %s', ([, 
   const query = `query ($representations: [_Any!]!) {
     ${besides} _entities(representations: $representations) { __typename ... on Country { code } } }`;
 
-  it.each(WRONG)('fails alone: %s', async (_, wrong, message) => {
+  it.each(WRONG)('a representation that is wrong fails alone: %s', async (_, wrong, message) => {
     const { ask, sandbox, problems } = await opening;
     const representations = [KENYA, wrong, { __typename: 'Country', code: 'ug' }];
     const reply = await ask(query, { variables: { representations } });
@@ -56,7 +56,7 @@ describe('a null among representations', () => {
   const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Country { code } } }`;
 
   // The specification of Federation has [_Any!]!, and GraphQL's coerces a list of items that may not be null as a whole.
-  it('is against the type of the argument: the operation is refused before any call', async () => {
+  it('a null among representations is against the type of the argument: the operation is refused before any call', async () => {
     const { ask, sandbox } = await opening;
     const reply = await ask(query, { variables: { representations: [KENYA, null] } });
     expect(reply.errors).toMatchObject([
@@ -92,7 +92,7 @@ describe('a country that is known by its alpha-3 code', () => {
       { variables: { representations } },
     );
 
-  it('is found by the list, and is null where it has none', async () => {
+  it('a country that is known by its alpha-3 code is found by the list, and is null where it has none', async () => {
     const { data, errors, upstream } = await ask('code iso3 name', COUNTRIES);
     expect(data._entities).toEqual([
       { code: 'KE', iso3: 'KEN', name: 'Kenya' },
@@ -102,7 +102,7 @@ describe('a country that is known by its alpha-3 code', () => {
     expect([errors, upstream.byRoute]).toEqual([[], { '/v1/countries': 1 }]);
   });
 
-  it('costs no list where figures are asked for', async () => {
+  it('a country that is known by its alpha-3 code costs no list where figures are asked for', async () => {
     const figure = 'code observation(metricKey: "population_total") { value }';
     const { data, upstream } = await ask(figure, COUNTRIES.slice(0, 2));
     expect(data._entities.map(({ code }: { code: string }) => code)).toEqual(['KE', 'UG']);

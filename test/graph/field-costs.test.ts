@@ -147,13 +147,13 @@ function costOfCalls(route: string, calls: number): FieldCost {
 }
 
 describe('what the schema says that a field costs', () => {
-  it('is said of every field that has a resolver', () => {
+  it('what the schema says that a field costs is said of every field that has a resolver', () => {
     expect(places.length).toBeGreaterThan(100);
     const unsaid = places.filter(({ field }) => costOf(field) === 'UNSAID');
     expect(unsaid.map(({ typeName, field }) => `${typeName}.${field.name}`)).toEqual([]);
   });
 
-  it('is said of what federation adds', () => {
+  it('what the schema says that a field costs is said of what federation adds', () => {
     const { _entities, _service } = schema.getQueryType()?.getFields() ?? {};
     expect([costOf(_entities), costOf(_service)]).toEqual(['REFERENCED', 'NOTHING']);
   });
@@ -163,7 +163,7 @@ describe('what the schema says that a field costs', () => {
     .filter(({ name, cost }) => cost !== 'IDENTIFIED' && !ALWAYS_KNOWN.has(name));
 
   it.for(told.filter(({ cost }) => cost !== 'NOTHING'))(
-    'is what it reaches of the service: $name',
+    'what the schema says that a field costs is what it reaches of the service: $name',
     async ({ typeName, cost, ...place }) => {
       expect(await reachedBy(typeName, selected({ typeName, ...place }))).toBe(cost);
     },
@@ -174,11 +174,14 @@ describe('what the schema says that a field costs', () => {
     ({ typeName }) => typeName,
   );
 
-  it.for([...free])('is nothing where it is said to be: %s', async ([typeName, fields]) => {
-    expect(await reachedBy(typeName, fields.map(selected).join(' '))).toBe('NOTHING');
-  });
+  it.for([...free])(
+    'what the schema says that a field costs is nothing where it is said to be: %s',
+    async ([typeName, fields]) => {
+      expect(await reachedBy(typeName, fields.map(selected).join(' '))).toBe('NOTHING');
+    },
+  );
 
-  it('is not what is no cost', () => {
+  it('what the schema says that a field costs is not what is no cost', () => {
     const sdl = 'type Query { word: String @upstream(takes: PLENTY) }';
     expect(() => takeCosts(parse(sdl))).toThrow('Query.word says what is no cost');
   });
@@ -188,7 +191,10 @@ describe('what the schema says that a field costs', () => {
     ['{ __schema { queryType { name } } __typename }', false],
     ['query A { health { status } } query B { node(id: "") { id } }', true],
     ['{ ...F } fragment F on Query { nodes(ids: []) { id } }', true],
-  ])('is open-ended where only answers tell: %s', ([text, isOpen]) => {
-    expect(isOpenEnded(parse(text), schema)).toBe(isOpen);
-  });
+  ])(
+    'what the schema says that a field costs is open-ended where only answers tell: %s',
+    ([text, isOpen]) => {
+      expect(isOpenEnded(parse(text), schema)).toBe(isOpen);
+    },
+  );
 });

@@ -32,7 +32,7 @@ describe('the identifiers of figures', () => {
     ['place', { location_name: null }, { location_name: 'Nairobi' }],
     ['point in time', { as_of_period: '2023-01-01' }, { as_of_period: '2023-07-01' }],
   ])(
-    'that differ by %s are different, and find each its own',
+    'the identifiers of figures that differ by %s are different, and find each its own',
     async (_, ...differences: readonly (string | object)[]) => {
       await using program = await openTwins(
         ...differences.map((one, value) => ({ ...(one as object), value })),
@@ -55,7 +55,7 @@ describe('the identifiers of figures', () => {
     ['of one source, that differ in value', { value: 1 }, { value: 2 }],
     ['that are copies', {}, {}],
   ])(
-    '%s are one for a row in a series, as the latest and as an operand',
+    'the identifiers of figures %s are one for a row in a series, as the latest and as an operand',
     async (_, ...differences: readonly (string | object)[]) => {
       const row = 'value source { key } period datasetVersion id';
       const names = 'countryCodes: ["KE"], metricKeys: ["population_total"]';
@@ -82,7 +82,7 @@ describe('the identifiers of figures', () => {
     },
   );
 
-  it('of rows that only their value tells apart are one, and a warning says so', async () => {
+  it('the identifiers of figures of rows that only their value tells apart are one, and a warning says so', async () => {
     await using program = await openTwins({ value: 1 }, { value: 2 });
     const { data, extensions, upstream } = await program.ask(FIGURES);
     const ids = data.observations.map(({ id }: { id: string }) => id);
@@ -95,7 +95,7 @@ describe('the identifiers of figures', () => {
     expect(upstream.calls).toBe(1);
   });
 
-  it('are the same wherever a figure is found twice', async () => {
+  it('the identifiers of figures are the same wherever a figure is found twice', async () => {
     await using program = await openTwins({}, {});
     const { observations } = (await program.ask(FIGURES)).data;
     const ids = [...new Set(observations.map(({ id }: { id: string }) => id))];
@@ -106,7 +106,7 @@ describe('the identifiers of figures', () => {
     expect(data.nodes.map(({ id }: { id: string }) => id)).toEqual(wanted);
   });
 
-  it('of earlier versions of the gateway, which have fewer parts, still find one', async () => {
+  it('the identifiers of figures of earlier versions of the gateway, which have fewer parts, still find one', async () => {
     await using program = await openTwins({ dataset_version: 'a' }, { dataset_version: 'b' });
     const { observations } = (await program.ask(FIGURES)).data;
     for (const { id, ...figure } of observations.slice(0, 2)) {
@@ -123,7 +123,7 @@ describe('the identifiers of figures', () => {
     ['first release', { dataset_version: null }, { ...REVISED, dataset_version: 'v2' }],
     ['status', { value_status: 'estimate' }, { ...REVISED, value_status: 'reported' }],
     ['spelling of the period', { period: '2024', year: 2024 }, { ...REVISED, period: '2024-A1', year: 2024 }],
-  ])('outlive another %s, and say so', async (_, before, after) => {
+  ])('the identifiers of figures outlive another %s, and say so', async (_, before, after) => {
     await using program = await openTwins(before);
     const { observations } = (await program.ask(FIGURES)).data;
     const { id } = observations.at(-1);
@@ -144,7 +144,7 @@ describe('the identifiers of figures', () => {
     expect(upstream.calls).toBe(1);
   });
 
-  it('are the same after a revision of the value alone, and without a warning', async () => {
+  it('the identifiers of figures are the same after a revision of the value alone, and without a warning', async () => {
     await using program = await openTwins({});
     const { id } = (await program.ask(FIGURES)).data.observations.at(-1);
     await using later = await openTwins(REVISED);
@@ -153,7 +153,7 @@ describe('the identifiers of figures', () => {
     expect(extensions.warnings).toBeUndefined();
   });
 
-  it('find nothing, and no figure of another source, once the service holds none', async () => {
+  it('the identifiers of figures find nothing, and no figure of another source, once the service holds none', async () => {
     await using program = await openTwins({ source: 'a' });
     const { id } = (await program.ask(FIGURES)).data.observations.at(-1);
     await using later = await openTwins({ source: 'b' });
@@ -163,7 +163,7 @@ describe('the identifiers of figures', () => {
 });
 
 describe('the identifiers of offices', () => {
-  it('of one name and role are different, and find each its own', async () => {
+  it('the identifiers of offices of one name and role are different, and find each its own', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({
       kind: 'shape',

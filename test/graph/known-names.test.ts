@@ -45,7 +45,7 @@ const MISSPELT: readonly (readonly [string, unknown, readonly (string | number)[
 
 describe('a key that is misspelt', () => {
   it.for(MISSPELT)(
-    'is warned of where the catalogue is held, and costs no call: %s',
+    'a key that is misspelt is warned of where the catalogue is held, and costs no call: %s',
     async ([query, data, path]) => {
       await using program = await openProgram(MEMORY);
       await program.ask(CATALOGUE);
@@ -61,7 +61,7 @@ describe('a key that is misspelt', () => {
     },
   );
 
-  it('has its price say so', async () => {
+  it('a key that is misspelt has its price say so', async () => {
     await using program = await openProgram(MEMORY);
     const [[query]] = MISSPELT as [(typeof MISSPELT)[0]];
     const headers = { 'x-explain': '1' };
@@ -72,7 +72,7 @@ describe('a key that is misspelt', () => {
     expect(extensions.warnings).toMatchObject([OF_KEY]);
   });
 
-  it('leaves the other keys of the field what they are', async () => {
+  it('a key that is misspelt leaves the other keys of the field what they are', async () => {
     await using program = await openProgram(MEMORY);
     await program.ask(CATALOGUE);
     program.requests();
@@ -87,14 +87,14 @@ describe('a key that is misspelt', () => {
   it.for<[string, Parameters<typeof openProgram>[0], string | null]>([
     ['before the catalogue has come', MEMORY, null],
     ['where nothing is held', {}, CATALOGUE],
-  ])('is asked of the service %s', async ([, options, first]) => {
+  ])('a key that is misspelt is asked of the service %s', async ([, options, first]) => {
     await using program = await openProgram(options);
     if (first !== null) await program.ask(first);
     const { data, upstream } = await program.ask(String(MISSPELT[0]?.[0]));
     expect([data, upstream.byRoute]).toEqual([{ country: { observation: null } }, { '/v1/data': 1 }]);
   });
 
-  it('is asked of the service under a key that has not been given the catalogue', async () => {
+  it('a key that is misspelt is asked of the service under a key that has not been given the catalogue', async () => {
     await using program = await openProgram(MEMORY);
     await program.ask(CATALOGUE);
     const { upstream } = await program.ask(String(MISSPELT[0]?.[0]), { key: program.sandbox.keys.analyst });
@@ -142,34 +142,37 @@ describe('a key of which no figure comes, where no catalogue is held', () => {
       '{ countries { name observation(metricKey: "populaton_total") { value } } }',
       ['countries', 0, 'observation'],
     ],
-  ])('is warned of once, at no call: %s', async ([query, path, variables = {}]) => {
-    for (const [CACHE_URL, isWarm] of [
-      ['memory:', false],
-      ['memory:', true],
-      ['none', false],
-    ] as const) {
-      await using program = await openProgram({ env: { CACHE_URL } });
-      if (isWarm) await program.ask(COUNTRIES);
-      const { upstream: unwarned } = await program.ask(
-        query.replaceAll('populaton_total', 'life_expectancy'),
-        {
-          variables: JSON.parse(JSON.stringify(variables).replace('populaton_total', 'life_expectancy')),
-        },
-      );
-      program.requests();
-      const reply = await program.ask(query, { variables });
-      expect(reply.errors).toEqual([]);
-      expect(reply.extensions.warnings).toEqual([
-        { ...doubted(path), message: expect.stringContaining(MESSAGE), didYouMean: expect.any(Array) },
-      ]);
-      expect(reply.upstream.calls).toBeLessThanOrEqual(unwarned.calls);
-      expect(program.requests().filter((target) => target.includes('/v1/indicators'))).toEqual([]);
-      const again = await program.ask(query, { variables });
-      expect(again.extensions.warnings).toEqual(reply.extensions.warnings);
-    }
-  });
+  ])(
+    'a key of which no figure comes, where no catalogue is held is warned of once, at no call: %s',
+    async ([query, path, variables = {}]) => {
+      for (const [CACHE_URL, isWarm] of [
+        ['memory:', false],
+        ['memory:', true],
+        ['none', false],
+      ] as const) {
+        await using program = await openProgram({ env: { CACHE_URL } });
+        if (isWarm) await program.ask(COUNTRIES);
+        const { upstream: unwarned } = await program.ask(
+          query.replaceAll('populaton_total', 'life_expectancy'),
+          {
+            variables: JSON.parse(JSON.stringify(variables).replace('populaton_total', 'life_expectancy')),
+          },
+        );
+        program.requests();
+        const reply = await program.ask(query, { variables });
+        expect(reply.errors).toEqual([]);
+        expect(reply.extensions.warnings).toEqual([
+          { ...doubted(path), message: expect.stringContaining(MESSAGE), didYouMean: expect.any(Array) },
+        ]);
+        expect(reply.upstream.calls).toBeLessThanOrEqual(unwarned.calls);
+        expect(program.requests().filter((target) => target.includes('/v1/indicators'))).toEqual([]);
+        const again = await program.ask(query, { variables });
+        expect(again.extensions.warnings).toEqual(reply.extensions.warnings);
+      }
+    },
+  );
 
-  it('is suggested what figures have come of, in the spelling of the service', async () => {
+  it('a key of which no figure comes, where no catalogue is held is suggested what figures have come of, in the spelling of the service', async () => {
     await using program = await openProgram(MEMORY);
     expect((await program.ask(KENYA)).extensions.warnings).toEqual([doubted(['country', 'observation'])]);
     await program.ask(KENYA.replace('populaton', 'population'), { key: program.sandbox.keys.analyst });
@@ -187,21 +190,24 @@ describe('a key of which no figure comes, where no catalogue is held', () => {
       'has figures of other years',
       '{ country(code: "KE") { observations(metricKeys: ["KEY"], fromYear: 2200) { value } } countries { observation(metricKey: "KEY") { value } } }',
     ],
-  ] as const)('is not warned of where it %s', async ([, query]) => {
-    await using program = await openProgram(MEMORY);
-    program.sandbox.faults.set({
-      kind: 'shape',
-      route: '/v1/data',
-      patch: (body) => ({
-        ...body,
-        data: body.data.filter((row: { country_code: string }) => row.country_code !== 'KE'),
-      }),
-    });
-    const { extensions } = await program.ask(query.replaceAll('KEY', 'population_total'));
-    expect(extensions).not.toHaveProperty('warnings');
-  });
+  ] as const)(
+    'a key of which no figure comes, where no catalogue is held is not warned of where it %s',
+    async ([, query]) => {
+      await using program = await openProgram(MEMORY);
+      program.sandbox.faults.set({
+        kind: 'shape',
+        route: '/v1/data',
+        patch: (body) => ({
+          ...body,
+          data: body.data.filter((row: { country_code: string }) => row.country_code !== 'KE'),
+        }),
+      });
+      const { extensions } = await program.ask(query.replaceAll('KEY', 'population_total'));
+      expect(extensions).not.toHaveProperty('warnings');
+    },
+  );
 
-  it('is not warned of where it fails, where its indicator is known, or where nothing is asked of it', async () => {
+  it('a key of which no figure comes, where no catalogue is held is not warned of where it fails, where its indicator is known, or where nothing is asked of it', async () => {
     await using refusing = await openProgram(MEMORY);
     refusing.sandbox.faults.set({ kind: 'status', route: '/v1/data', status: 403 });
     const refused = await refusing.ask(KENYA);
@@ -232,7 +238,7 @@ describe('a key that the catalogue lacks though the service has figures of it', 
   const query = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';
   const isTotal = ({ metric_key }: { metric_key?: string }) => metric_key === 'population_total';
 
-  it('is asked for once figures have come of anything that the catalogue lacks', async () => {
+  it('a key that the catalogue lacks though the service has figures of it is asked for once figures have come of anything that the catalogue lacks', async () => {
     await using program = await openProgram(MEMORY);
     const figure = (await program.ask(query)).data;
     rewriting(program, (rows) => rows.filter((row) => !isTotal(row)));
@@ -243,7 +249,7 @@ describe('a key that the catalogue lacks though the service has figures of it', 
     expect((await program.ask(query)).data).toEqual(figure);
   });
 
-  it("is asked for where the catalogue has a row that can't be read, or the length of a page", async () => {
+  it("a key that the catalogue lacks though the service has figures of it is asked for where the catalogue has a row that can't be read, or the length of a page", async () => {
     for (const patch of [
       (rows: { metric_key?: string }[]) => rows.map((row) => (isTotal(row) ? {} : row)),
       (rows: { metric_key?: string }[]) => rows.filter((row) => !isTotal(row)).slice(0, 100),
@@ -256,7 +262,7 @@ describe('a key that the catalogue lacks though the service has figures of it', 
     }
   });
 
-  it('is warned of where nothing speaks for it, never passed over', async () => {
+  it('a key that the catalogue lacks though the service has figures of it is warned of where nothing speaks for it, never passed over', async () => {
     await using program = await openProgram(MEMORY);
     rewriting(program, (rows) => rows.filter((row) => !isTotal(row)));
     await program.ask(CATALOGUE);
@@ -265,7 +271,7 @@ describe('a key that the catalogue lacks though the service has figures of it', 
     expect(extensions.warnings).toMatchObject([{ code: 'UNKNOWN_INDICATOR', name: 'population_total' }]);
   });
 
-  it('is asked for where it differs from one of the catalogue in case alone', async () => {
+  it('a key that the catalogue lacks though the service has figures of it is asked for where it differs from one of the catalogue in case alone', async () => {
     await using program = await openProgram(MEMORY);
     await program.ask(CATALOGUE);
     const { upstream, extensions } = await program.ask(query.replace('population', 'Population'));
@@ -284,16 +290,19 @@ describe('a code that names no country', () => {
       '{ indicator(key: "population_total") { observation(countryCode: "ZZ") { value } } }',
       { indicator: { observation: null } },
     ],
-  ] as const)('is warned of where the list is held, and costs no call: %s', async ([query, data]) => {
-    await using program = await openProgram(MEMORY);
-    await program.ask(COUNTRIES);
-    await program.ask(CATALOGUE);
-    program.requests();
-    for (let i = 0; i < 3; i += 1) {
-      const reply = await program.ask(query);
-      expect([reply.data, reply.errors]).toEqual([data, []]);
-      expect(reply.extensions.warnings).toMatchObject([{ code: 'UNKNOWN_COUNTRY', name: 'ZZ' }]);
-    }
-    expect(program.requests()).toEqual([]);
-  });
+  ] as const)(
+    'a code that names no country is warned of where the list is held, and costs no call: %s',
+    async ([query, data]) => {
+      await using program = await openProgram(MEMORY);
+      await program.ask(COUNTRIES);
+      await program.ask(CATALOGUE);
+      program.requests();
+      for (let i = 0; i < 3; i += 1) {
+        const reply = await program.ask(query);
+        expect([reply.data, reply.errors]).toEqual([data, []]);
+        expect(reply.extensions.warnings).toMatchObject([{ code: 'UNKNOWN_COUNTRY', name: 'ZZ' }]);
+      }
+      expect(program.requests()).toEqual([]);
+    },
+  );
 });

@@ -65,7 +65,7 @@ describe('a snapshot', () => {
       'commodity_benchmarks',
       (data: Record<string, Rows>) => delete data.commodity_benchmarks?.[1].commodity_key,
     ],
-  ])('loses no more than the row without a %s', async (field, name, block, spoil) => {
+  ])('a snapshot loses no more than the row without a %s', async (field, name, block, spoil) => {
     const whole = (await askOver(SIGNALS, () => undefined, query)).data.country.snapshot;
     const reply = await askOver(SIGNALS, (data) => void spoil(data), query);
     const { snapshot } = reply.data.country;
@@ -83,7 +83,7 @@ describe('a snapshot', () => {
     expect(reply.upstream.byRoute).toEqual({ [SIGNALS]: 1 });
   });
 
-  it('loses no more than a block that is no list, by the name that the operation gives it', async () => {
+  it('a snapshot loses no more than a block that is no list, by the name that the operation gives it', async () => {
     const reply = await askOver(SIGNALS, (data) => ({ ...data, fx_rates: 'none' }), query);
     expect(reply.errors).toEqual([]);
     expect(reply.data.country.snapshot).toMatchObject({ rates: [], record: { fx_rates: 'none' } });
@@ -93,7 +93,7 @@ describe('a snapshot', () => {
     ]);
   });
 
-  it('warns of nothing that nobody asked for', async () => {
+  it('a snapshot warns of nothing that nobody asked for', async () => {
     const spoil = (data: object) => ({ ...data, fx_rates: 'none' });
     const reply = await askOver(
       SIGNALS,
@@ -103,7 +103,7 @@ describe('a snapshot', () => {
     expect(reply.extensions).not.toHaveProperty('warnings');
   });
 
-  it('tells of each country by its place in the list, and again from what is held', async () => {
+  it('a snapshot tells of each country by its place in the list, and again from what is held', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     program.sandbox.faults.set({
       kind: 'shape',
@@ -121,7 +121,7 @@ describe('a snapshot', () => {
     }
   });
 
-  it('has the name of its country and measures from the lists, where it names none', async () => {
+  it('a snapshot has the name of its country and measures from the lists, where it names none', async () => {
     const nameless = (data: { observations: Rows }) => ({
       ...data,
       country: { code: 'ke' },
@@ -139,7 +139,7 @@ describe('a snapshot', () => {
 describe('a profile', () => {
   const query = '{ country(code: "KE") { profile { indicators { key } record } } }';
 
-  it('loses no more than an indicator without a key', async () => {
+  it('a profile loses no more than an indicator without a key', async () => {
     const reply = await askOver(PROFILE, (data) => void delete data.indicators[2].metric_key, query);
     expect(reply.errors).toEqual([]);
     expect(reply.data.country.profile.indicators).toHaveLength(
@@ -154,7 +154,7 @@ describe('a profile', () => {
     ]);
   });
 
-  it('is all of a body that has nothing we know', async () => {
+  it('a profile is all of a body that has nothing we know', async () => {
     await using program = await openProgram();
     const body = { first: { a: 1 }, second: { b: 2 } };
     program.sandbox.faults.set({ kind: 'shape', route: PROFILE, patch: () => body });
@@ -173,7 +173,7 @@ describe('a country whose row has no code', () => {
   };
   const detail = /^data\[\d+\]\.id: expected string, received undefined$/;
 
-  it('is left out of the list, and the others stand', async () => {
+  it('a country whose row has no code is left out of the list, and the others stand', async () => {
     const reply = await askOver('/v1/countries', spoil, '{ all: countries { code name } }');
     expect(reply.errors).toEqual([]);
     expect(reply.data.all).toHaveLength(53);
@@ -188,7 +188,7 @@ describe('a country whose row has no code', () => {
     ]);
   });
 
-  it('is left out of those that are named', async () => {
+  it('a country whose row has no code is left out of those that are named', async () => {
     const text = '{ countries(codes: ["NG", "KE"]) { code } }';
     const reply = await askOver('/v1/countries', spoil, text);
     expect(reply.errors).toEqual([]);
@@ -196,7 +196,7 @@ describe('a country whose row has no code', () => {
     expect(warningsOf(reply)).toMatchObject([{ code: 'ROWS_LEFT_OUT', path: ['countries'], count: 1 }]);
   });
 
-  it('fails where it alone is looked up, field by field', async () => {
+  it('a country whose row has no code fails where it alone is looked up, field by field', async () => {
     const text = `{ country(code: "KE") { name capital profile { indicators { key } } }
       other: country(code: "NG") { name } none: country(code: "ZZ") { name } }`;
     const reply = await askOver('/v1/countries', spoil, text);
@@ -213,14 +213,14 @@ describe('a country whose row has no code', () => {
     expect(reply.upstream.byRoute).toEqual({ '/v1/countries': 1, [PROFILE]: 1 });
   });
 
-  it('is said to be missing from the figures of all countries', async () => {
+  it('a country whose row has no code is said to be missing from the figures of all countries', async () => {
     const text = '{ observations(metricKeys: ["population_total"], latest: true) { value } }';
     const reply = await askOver('/v1/countries', spoil, text);
     expect(reply.errors).toEqual([]);
     expect(warningsOf(reply)).toMatchObject([{ path: ['observations'], route: '/v1/countries', count: 1 }]);
   });
 
-  it('keeps its code where the name alone is missing', async () => {
+  it('a country whose row has no code keeps its code where the name alone is missing', async () => {
     const nameless = (rows: Rows) => void delete rows.find(({ id }) => id === 'ke').name;
     const reply = await askOver('/v1/countries', nameless, '{ country(code: "KE") { code name capital } }');
     expect(reply.errors).toEqual([]);
@@ -229,7 +229,7 @@ describe('a country whose row has no code', () => {
 });
 
 describe('a row without a key', () => {
-  it('of the catalogue is left out, and lookups of what is not there fail', async () => {
+  it('a row without a key of the catalogue is left out, and lookups of what is not there fail', async () => {
     const spoil = (rows: Rows) =>
       void delete rows.find(({ metric_key: key }) => key === 'population_total').metric_key;
     const text = `{ indicators { key } demographics: indicators(category: "demographics") { key }
@@ -248,7 +248,7 @@ describe('a row without a key', () => {
     expect(warningsOf(reply)).toMatchObject([{ path: ['indicators'], count: 1 }]);
   });
 
-  it('of the sources is left out, and lookups of what is not there fail', async () => {
+  it('a row without a key of the sources is left out, and lookups of what is not there fail', async () => {
     const spoil = (rows: Rows) => void delete rows.find(({ source }) => source === 'world_bank_wdi').source;
     const text =
       '{ sources { key } source(key: "world_bank_wdi") { key } fx: source(key: "fx_usd_daily") { key } }';
@@ -264,7 +264,7 @@ describe('a row without a key', () => {
     expect(warningsOf(reply)).toMatchObject([{ path: ['sources'], count: 1 }]);
   });
 
-  it('of the listings is left out, and lookups of what is not there fail', async () => {
+  it('a row without a key of the listings is left out, and lookups of what is not there fail', async () => {
     const spoil = (rows: Rows) => {
       for (const row of rows) if (row.symbol === 'SYN003') row.symbol = 3;
     };
@@ -284,7 +284,7 @@ describe('a row without a key', () => {
     expect(reply.upstream.byRoute).toEqual(usual.upstream.byRoute);
   });
 
-  it('of offices is left out, and so is a term that is none', async () => {
+  it('a row without a key of offices is left out, and so is a term that is none', async () => {
     const spoil = (data: { offices: Rows }) => {
       data.offices[1] = { terms: [] };
       data.offices[2].terms = ['a', ...data.offices[2].terms];
@@ -308,7 +308,7 @@ describe('a row without a key', () => {
     ]);
   });
 
-  it('leaves nothing of a list, and then the list fails', async () => {
+  it('a row without a key leaves nothing of a list, and then the list fails', async () => {
     const spoil = (rows: Rows) => rows.map(() => ({}));
     const reply = await askOver('/v1/platform/etl-status', spoil, '{ sources { key } health { status } }');
     expect(reply.data).toEqual({ sources: null, health: { status: 'ok' } });
@@ -322,23 +322,26 @@ describe('listings that do not say what they are filtered by', () => {
   it.each([
     ['country_code', 'tickers(countryCode: "NG")'],
     ['instrument_type', 'tickers(exchangeCode: "NGX", instrumentType: "EQUITY")'],
-  ])('are left out by their %s, and said to be', async (field, asked) => {
-    const text = `{ list: ${asked} { symbol } }`;
-    const usual = await askOver(TICKERS, () => undefined, text);
-    const reply = await askOver(TICKERS, (rows: Rows) => rows.map(({ [field]: _, ...row }) => row), text);
-    expect(symbols(usual).length).toBeGreaterThan(0);
-    expect(symbols(reply)).toEqual([]);
-    expect(warningsOf(reply)).toMatchObject([
-      { path: ['list'], route: TICKERS, detail: `${field}: expected string, received undefined` },
-    ]);
-    expect(usual.extensions).not.toHaveProperty('warnings');
-  });
+  ])(
+    'listings that do not say what they are filtered by are left out by their %s, and said to be',
+    async (field, asked) => {
+      const text = `{ list: ${asked} { symbol } }`;
+      const usual = await askOver(TICKERS, () => undefined, text);
+      const reply = await askOver(TICKERS, (rows: Rows) => rows.map(({ [field]: _, ...row }) => row), text);
+      expect(symbols(usual).length).toBeGreaterThan(0);
+      expect(symbols(reply)).toEqual([]);
+      expect(warningsOf(reply)).toMatchObject([
+        { path: ['list'], route: TICKERS, detail: `${field}: expected string, received undefined` },
+      ]);
+      expect(usual.extensions).not.toHaveProperty('warnings');
+    },
+  );
 });
 
 describe('a source that etl-status does not list', () => {
   const spoil = (rows: Rows) => rows.filter(({ source }) => source !== 'world_bank_wdi');
 
-  it('fails by its record alone, and the figures stand', async () => {
+  it('a source that etl-status does not list fails by its record alone, and the figures stand', async () => {
     const text = `{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) {
       value source { key nextRun record } country { record } } }`;
     const reply = await askOver('/v1/platform/etl-status', spoil, text);
@@ -367,7 +370,7 @@ describe('a row of a country that has no known code', () => {
       '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
       'country',
     ],
-  ])('is warned of below %s', async (_what, query, field) => {
+  ])('a row of a country that has no known code is warned of below %s', async (_what, query, field) => {
     const reply = await askOver(
       '/v1/data',
       (data) => [...data, { ...data[0], country_code: 'atlantis' }],

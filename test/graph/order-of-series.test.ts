@@ -42,7 +42,7 @@ const PAGE = `query ($after: String) { observationsConnection(${NAMES}, first: 2
 const orders = fc.shuffledSubarray([...SERIES, ...OTHER], { minLength: SERIES.length + OTHER.length });
 
 describe('the rows of a series', () => {
-  it('stand in the one order that the schema describes, whatever call brings them, and in whatever order', async () => {
+  it('the rows of a series stand in the one order that the schema describes, whatever call brings them, and in whatever order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(orders, { minLength: 4, maxLength: 4 }), async (sentAs) => {
         await using service = await openFixedService({ rows: [] });
@@ -62,7 +62,7 @@ describe('the rows of a series', () => {
     );
   }, 120_000);
 
-  it('have cursors that go on under another key, by other calls', async () => {
+  it('the rows of a series have cursors that go on under another key, by other calls', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(orders, { minLength: 4, maxLength: 4 }), async (sentAs) => {
         await using service = await openFixedService({ rows: [] });

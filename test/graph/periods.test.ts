@@ -44,7 +44,7 @@ describe('periods of figures', () => {
     ['2020-W53', '2019-W52'],
     ['round two', '2023'],
     ['round two', 'round one'],
-  ] as const)('%s is not compared with %s', async ([own, other]) => {
+  ] as const)('the period %s is not compared with %s', async ([own, other]) => {
     const rows = [row({ period: own, value: 12 }), row({ period: other, year: 2023, value: 10 })];
     const { data, extensions, upstream } = await ask(rows, GROWTH);
     expect(data.country.observation).toEqual({ period: own, growthPercent: null });
@@ -64,7 +64,7 @@ describe('periods of figures', () => {
     ['annual', '2023'],
     ['2024-02', '2023-02-01/2023-02-28'],
     ['round two', 'round two'],
-  ] as const)('%s is compared with %s', async ([own, other]) => {
+  ] as const)('the period %s is compared with %s', async ([own, other]) => {
     const rows = [
       row({ period: own, value: 12 }),
       row({ period: other, year: 2023, value: 10 }),
@@ -106,7 +106,7 @@ describe('periods of figures', () => {
     }
   });
 
-  it('that no rule reads are passed on, and told once of an indicator, cold and held', async () => {
+  it('periods of figures that no rule reads are passed on, and told once of an indicator, cold and held', async () => {
     const odd = `${'round '.repeat(200)}two`;
     const rows = [
       row({ period: 'round three' }),

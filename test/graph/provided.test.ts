@@ -18,11 +18,11 @@ describe('a schema', () => {
     ['Term.party', 'extend type Term { party: String }'],
     ['Observation.note', 'extend type Observation { note: JSON }'],
     ['Query.treaties', 'extend type Query { treaties: [String!] }'],
-  ])('is not made where nothing provides %s', ([field, sdl]) => {
+  ])('a schema is not made where nothing provides %s', ([field, sdl]) => {
     expect(() => create(sdl)).toThrow(`Nothing provides ${field}: neither a resolver nor its record.`);
   });
 
-  it('is not made where nothing is said of what a type of its own is read off', () => {
+  it('a schema is not made where nothing is said of what a type of its own is read off', () => {
     const sdl = 'extend type Country { treaty: Treaty } type Treaty { title: String year: Int }';
     const Country = { treaty: () => ({ title: 'Treaty', year: 2000 }) };
     expect(() => create(sdl, [{ Country }])).toThrow('Nothing provides Treaty.title');

@@ -102,7 +102,7 @@ const fieldsOf = (type: string) => {
 const isNullable = (type: TypeNode | undefined) => type !== undefined && type.kind !== 'NonNullType';
 
 describe('the schema', () => {
-  it.each(Object.entries(PROMISED))('has what is promised of %s', (type, promised) => {
+  it.each(Object.entries(PROMISED))('the schema has what is promised of %s', (type, promised) => {
     const coordinates = [...promised.matchAll(/(\w+)(?:\(([^)]*)\))?/g)].flatMap(([, name, args]) => [
       `${type}.${name}`,
       ...(args?.split(' ') ?? []).map((arg) => `${type}.${name}(${arg}:)`),
@@ -112,7 +112,7 @@ describe('the schema', () => {
     expect(coordinates.length).toBeGreaterThan(0);
   });
 
-  it('describes everything, in sentences', () => {
+  it('the schema describes everything, in sentences', () => {
     expect(named.length).toBeGreaterThan(200);
     const undescribed = named.filter(
       ({ description }) => !/^\S(.|\n)*[.`]$/.test(description?.value.trim() ?? ''),
@@ -120,7 +120,7 @@ describe('the schema', () => {
     expect(undescribed.map(({ coordinate }) => coordinate)).toEqual([]);
   });
 
-  it('lets each field that a call may fail be null', () => {
+  it('the schema lets each field that a call may fail be null', () => {
     const failing = [
       ...fieldsOf('Query')
         .map(({ name }) => `Query.${name.value}`)
@@ -141,7 +141,7 @@ describe('the schema', () => {
     expect(strict).toEqual([]);
   });
 
-  it('gives whole series unless told otherwise', () => {
+  it('the schema gives whole series unless told otherwise', () => {
     const defaults = ['Query', 'Country', 'Indicator'].map((type) => {
       const field = fieldsOf(type).find(({ name }) => name.value === 'observations');
       const latest = field?.arguments?.find(({ name }) => name.value === 'latest');
@@ -150,7 +150,7 @@ describe('the schema', () => {
     expect(defaults).toEqual(['false', 'false', 'false']);
   });
 
-  it('is a subgraph of Federation 2 with six entities', () => {
+  it('the schema is a subgraph of Federation 2 with six entities', () => {
     const keys = definitions.flatMap((definition) => {
       if (!('name' in definition) || !('directives' in definition)) return [];
       const key = definition.directives?.find(({ name }) => name.value === 'key');
@@ -168,7 +168,7 @@ describe('the schema', () => {
     expect(sdl).toMatch(/@link\(\s*url: "https:\/\/specs\.apollo\.dev\/federation\/v2\.\d+"/);
   });
 
-  it('tells a router the same as everybody else', async () => {
+  it('the schema tells a router the same as everybody else', async () => {
     await using program = await openProgram();
     const reply = await program.ask('{ _service { sdl } }', { key: null });
     expect(reply.errors).toEqual([]);
@@ -182,14 +182,14 @@ describe('the schema', () => {
 describe('introspection', () => {
   const query = '{ __schema { queryType { name } } __type(name: "Country") { name } }';
 
-  it('is on unless switched off', async () => {
+  it('introspection is on unless switched off', async () => {
     await using program = await openProgram();
     const reply = await program.ask(query, { key: null });
     expect(reply.data).toEqual({ __schema: { queryType: { name: 'Query' } }, __type: { name: 'Country' } });
     expect(program.requests()).toEqual([]);
   });
 
-  it('says nothing when switched off, and neither do errors', async () => {
+  it('introspection says nothing when switched off, and neither do errors', async () => {
     await using program = await openProgram({ env: { INTROSPECTION: 'off' } });
     for (const asked of [query, '{ country(code: "KE") { capitol } }', '{ countrys { code } }']) {
       const reply = await program.ask(asked, { key: null });
@@ -199,7 +199,7 @@ describe('introspection', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is not to be had from what routers are told, nor from what is said of variables', async () => {
+  it('introspection is not to be had from what routers are told, nor from what is said of variables', async () => {
     const asked = [
       ['{ _service { sdl } }', {}],
       ['{ health { status } ...R } fragment R on Query { same: _service { sdl } }', {}],
@@ -232,25 +232,28 @@ const [CountryCode, DateTime, JSONValue] = ['CountryCode', 'DateTime', 'JSON'].m
 ) as [GraphQLScalarType, GraphQLScalarType, GraphQLScalarType];
 
 describe('scalars', () => {
-  test.each(['ke', 'KE', 'kE'])('%s is read as a country code, in upper case', (code) => {
+  test.each(['ke', 'KE', 'kE'])('the text %s is read as a country code, in upper case', (code) => {
     expect(CountryCode.parseValue(code)).toBe('KE');
     expect(CountryCode.serialize(code)).toBe('KE');
   });
 
   test.each(['2026-07-24T03:12:45Z', '2026-07-24T03:12:45.123456Z'])(
-    '%s is written as the service gave it, to the last digit',
+    'the number %s is written as the service gave it, to the last digit',
     (instant) => {
       expect(DateTime.parseValue(instant)).toBe(instant);
       expect(DateTime.serialize(instant)).toBe(instant);
     },
   );
 
-  test.each(['', 'yesterday', '2026-13-01', 1_700_000_000, null])('%j is no instant', (value) => {
+  test.each(['', 'yesterday', '2026-13-01', 1_700_000_000, null])('the value %j is no instant', (value) => {
     expect(() => DateTime.parseValue(value)).toThrow('ISO 8601');
   });
 
-  test.each([null, 0, false, '', [], {}, { a: [{ b: null }] }])('%j goes through as JSON', (value) => {
-    expect(JSONValue.serialize(value)).toEqual(value);
-    expect(JSONValue.parseValue(value)).toEqual(value);
-  });
+  test.each([null, 0, false, '', [], {}, { a: [{ b: null }] }])(
+    'the value %j goes through as JSON',
+    (value) => {
+      expect(JSONValue.serialize(value)).toEqual(value);
+      expect(JSONValue.parseValue(value)).toEqual(value);
+    },
+  );
 });

@@ -10,7 +10,7 @@ interface Row {
 const placesIn = (rows: readonly Row[]) => rows.map(({ locationName }) => locationName);
 
 describe('the scope of observations', () => {
-  it('cuts the series that come anyway, at no further call', async () => {
+  it('the scope of observations cuts the series that come anyway, at no further call', async () => {
     await using program = await openProgram();
     const all = await program.ask(rowsOf(''));
     const bills = [all.upstream];
@@ -30,7 +30,7 @@ describe('the scope of observations', () => {
     expect(nations.length + places.length).toBe(all.data.observations.length);
   });
 
-  it('leaves the latest figure of a country, where that of a place is newer', async () => {
+  it('the scope of observations leaves the latest figure of a country, where that of a place is newer', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const [latest] = (await program.ask(rowsOf('', ', latest: true'))).data.observations;
     expect(latest.locationName).toBe('Eastern Region');
@@ -48,7 +48,7 @@ describe('the scope of observations', () => {
     ]);
   });
 
-  it('costs no further call where no latest figure is that of a place', async () => {
+  it('the scope of observations costs no further call where no latest figure is that of a place', async () => {
     await using program = await openProgram();
     for (const scope of ['', ', scope: NATIONAL']) {
       const { upstream } = await program.ask(
@@ -60,7 +60,7 @@ describe('the scope of observations', () => {
 });
 
 describe('scalars', () => {
-  it('say in introspection what they are, and where that is specified', async () => {
+  it('scalars say in introspection what they are, and where that is specified', async () => {
     await using program = await openProgram();
     const { data } = await program.ask('{ __schema { types { name kind description specifiedByURL } } }');
     const own = data.__schema.types.filter(({ name }: { name: string }) =>

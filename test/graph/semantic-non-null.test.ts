@@ -107,11 +107,11 @@ const open = ({ options }: Trouble) =>
   openProgram({ ...options, env: { UPSTREAM_RETRIES: '0', ...options?.env } });
 
 describe('a field that is null only with an error', () => {
-  it('is marked where an operation here drives it, and nowhere else', () => {
+  it('a field that is null only with an error is marked where an operation here drives it, and nowhere else', () => {
     expect(SEMANTIC_NON_NULL).toEqual(Object.keys(OPERATIONS).sort());
   });
 
-  it('is told as such by the SDL, with the specification of the directive', async () => {
+  it('a field that is null only with an error is told as such by the SDL, with the specification of the directive', async () => {
     await using program = await openProgram();
     const sdl = await (await fetch(new URL('/schema.graphql', program.url))).text();
     expect(sdl).toContain('directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION');
@@ -122,24 +122,27 @@ describe('a field that is null only with an error', () => {
 
   const nulls = new Map<string, string[]>();
 
-  it.for(Object.entries(TROUBLES))('has one with %s', async ([name, trouble]) => {
-    const untold: string[] = [];
-    await using program = await open(trouble);
-    for (const query of Object.values(OPERATIONS)) {
-      const reply = await ask(program, query, trouble);
-      for (const { field, path, isTold } of semanticNulls(query, reply)) {
-        if (isTold) nulls.set(field, [...(nulls.get(field) ?? []), name]);
-        else untold.push(`${field} at ${path.join('.')}`);
+  it.for(Object.entries(TROUBLES))(
+    'a field that is null only with an error has one with %s',
+    async ([name, trouble]) => {
+      const untold: string[] = [];
+      await using program = await open(trouble);
+      for (const query of Object.values(OPERATIONS)) {
+        const reply = await ask(program, query, trouble);
+        for (const { field, path, isTold } of semanticNulls(query, reply)) {
+          if (isTold) nulls.set(field, [...(nulls.get(field) ?? []), name]);
+          else untold.push(`${field} at ${path.join('.')}`);
+        }
       }
-    }
-    expect(untold).toEqual([]);
-  });
+      expect(untold).toEqual([]);
+    },
+  );
 
-  it('was null in some of that, each of them', () => {
+  it('a field that is null only with an error was null in some of that, each of them', () => {
     expect(SEMANTIC_NON_NULL.filter((field) => !nulls.has(field))).toEqual([]);
   });
 
-  it('is never null where nothing is wrong', async () => {
+  it('a field that is null only with an error is never null where nothing is wrong', async () => {
     await using program = await open({});
     for (const query of Object.values(OPERATIONS)) {
       const reply = await ask(program, query, {});
@@ -157,10 +160,13 @@ const ABSENT: Readonly<Record<string, { readonly query: string; readonly trouble
 };
 
 describe('a field that is null where there is nothing', () => {
-  it.for(Object.entries(ABSENT))('%s has no error with it, and is not marked', async ([field, { query }]) => {
-    await using program = await open({});
-    const reply = await ask(program, query, {});
-    expect([reply.data, reply.errors]).toEqual([{ field: null }, []]);
-    expect(SEMANTIC_NON_NULL).not.toContain(field);
-  });
+  it.for(Object.entries(ABSENT))(
+    'a field that is null where there is nothing has no error with it, and is not marked: %s',
+    async ([field, { query }]) => {
+      await using program = await open({});
+      const reply = await ask(program, query, {});
+      expect([reply.data, reply.errors]).toEqual([{ field: null }, []]);
+      expect(SEMANTIC_NON_NULL).not.toContain(field);
+    },
+  );
 });

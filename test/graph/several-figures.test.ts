@@ -181,7 +181,7 @@ describe('several figures of a country, metric and period', () => {
     );
   }
 
-  it('come to the same figures and the same derived ones in whatever order and way they are asked for', async () => {
+  it('several figures of a country, metric and period come to the same figures and the same derived ones in whatever order and way they are asked for', async () => {
     await fc.assert(
       fc.asyncProperty(services, async ({ rows, taste, order }) => {
         Object.assign(service, { rows, taste });
@@ -236,7 +236,7 @@ describe('several figures of a country, metric and period', () => {
     return { data, calls, warnings: extensions.warnings };
   }
 
-  it('cost one more call where a series is asked for too, and are warned of from then on', async () => {
+  it('several figures of a country, metric and period cost one more call where a series is asked for too, and are warned of from then on', async () => {
     service.rows = [2022, 2023].flatMap((year) => [of('KE', year, 'a'), of('KE', year, 'b', { value: 5 })]);
     service.taste = 1;
     const key = newKey();
@@ -275,7 +275,7 @@ describe('several figures of a country, metric and period', () => {
     expect([list.data.observations.length, list.calls, list.warnings]).toEqual([4, [], undefined]);
   });
 
-  it('leave nothing of a choice that is no longer there', async () => {
+  it('several figures of a country, metric and period leave nothing of a choice that is no longer there', async () => {
     service.rows = [of('KE', 2023, 'a'), of('KE', 2023, 'b', { value: 5 })];
     service.taste = 1;
     const key = newKey();
@@ -287,7 +287,7 @@ describe('several figures of a country, metric and period', () => {
     expect((await ask(holding, observation(), key)).calls).toEqual([]);
   });
 
-  it('are taken by one order where the service’s choice can’t be known, with a warning', async () => {
+  it('several figures of a country, metric and period are taken by one order where the service’s choice can’t be known, with a warning', async () => {
     service.taste = 1;
     const rows = [of('KE', 2022, 'b'), of('KE', 2022, 'a'), of('KE', 2023, 'b', { place: 'Nairobi' })];
     const upTo =
@@ -305,7 +305,7 @@ describe('several figures of a country, metric and period', () => {
     }
   });
 
-  it('of an operand’s newest period are decided by one call for all of them, and by none in other years', async () => {
+  it('several figures of a country, metric and period of an operand’s newest period are decided by one call for all of them, and by none in other years', async () => {
     service.taste = 1;
     const values = { a: { KE: 1, TZ: 0, UG: 2 }, b: { KE: 5, TZ: 4, UG: 3 } };
     service.rows = (['a', 'b'] as const).flatMap((source) =>
@@ -338,7 +338,7 @@ describe('several figures of a country, metric and period', () => {
     }
   });
 
-  it('that the service gives as the latest are one, by the order of figures', async () => {
+  it('several figures of a country, metric and period that the service gives as the latest are one, by the order of figures', async () => {
     service.rows = [of('KE', 2023, 'b'), of('KE', 2023, 'a'), of('KE', 2023, 'a', { place: 'Nairobi' })];
     service.givesAll = true;
     const list =
@@ -357,7 +357,7 @@ describe('several figures of a country, metric and period', () => {
     ['one figure', ['a']],
     ['several', ['a', 'b']],
   ])(
-    'leave the figure of a place the latest, where the service chooses that, beside %s of the country',
+    'several figures of a country, metric and period leave the figure of a place the latest, where the service chooses that, beside %s of the country',
     async (_, sources) => {
       service.rows = [
         ...sources.map((source) => of('KE', 2023, source)),
@@ -377,7 +377,7 @@ describe('several figures of a country, metric and period', () => {
     },
   );
 
-  it('stand further back where the latest row holds no value: they are taken from the series, and held', async () => {
+  it('several figures of a country, metric and period stand further back where the latest row holds no value: they are taken from the series, and held', async () => {
     service.rows = [of('KE', 2022, 'b'), of('KE', 2022, 'a'), of('KE', 2023, 'a', { value: null })];
     for (const further of ['', 'change']) {
       const key = newKey();

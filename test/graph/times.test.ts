@@ -21,7 +21,7 @@ const TIMES = [
 const isUnreadable = ([sent, told]: (typeof TIMES)[number]) => sent !== null && told === null;
 
 describe('a time of the service', () => {
-  it('leaves by RFC 3339 in UTC, or null with a warning', async () => {
+  it('a time of the service leaves by RFC 3339 in UTC, or null with a warning', async () => {
     const sources = () =>
       TIMES.map(([sent], i) => ({ key: `s${i}`, last_successful_refresh: sent, next_run: sent }));
     await using service = await openFixedService({ sources });
@@ -50,7 +50,7 @@ describe('a time of the service', () => {
     expect(upstream.calls).toBe(1);
   });
 
-  it('is told of its record wherever that stands', async () => {
+  it('a time of the service is told of its record wherever that stands', async () => {
     const alert = { event_key: 'e', name: 'Flood', event_from_at: '2026-11-25 06:00', event_to_at: 'soon' };
     const rows = [
       { ...SENT_ROW, location_name: null, metric_key: 'm', retrieved_at: '2026-11-25T06:00:00.5+03:00' },

@@ -81,29 +81,32 @@ const rowsOf = (data: { observations?: unknown[]; country?: { observations: unkn
   data.observations ?? data.country?.observations;
 
 describe('a name that the service answers by a 404 without words', () => {
-  it.each(CASES)('fails alone, whatever is held: %s', async (_, text, held, count) => {
-    await using cold = await open();
-    const first = await cold.ask(text);
-    expect(first.errors).toEqual([]);
-    expect(rowsOf(first.data)).toHaveLength(count);
+  it.each(CASES)(
+    'a name that the service answers by a 404 without words fails alone, whatever is held: %s',
+    async (_, text, held, count) => {
+      await using cold = await open();
+      const first = await cold.ask(text);
+      expect(first.errors).toEqual([]);
+      expect(rowsOf(first.data)).toHaveLength(count);
 
-    await using warm = await open();
-    for (const part of held) await warm.ask(part);
-    const later = await warm.ask(text);
-    expect({ data: later.data, errors: later.errors }).toEqual({ data: first.data, errors: [] });
-    // The call that is refused, and one that shows that the route is there: as many as where nothing is held.
-    expect(later.upstream.calls).toBeLessThanOrEqual(first.upstream.calls + 1);
-    expect((await warm.ask(text)).upstream.calls).toBe(0);
-  });
+      await using warm = await open();
+      for (const part of held) await warm.ask(part);
+      const later = await warm.ask(text);
+      expect({ data: later.data, errors: later.errors }).toEqual({ data: first.data, errors: [] });
+      // The call that is refused, and one that shows that the route is there: as many as where nothing is held.
+      expect(later.upstream.calls).toBeLessThanOrEqual(first.upstream.calls + 1);
+      expect((await warm.ask(text)).upstream.calls).toBe(0);
+    },
+  );
 
-  it('costs two calls beside a held figure', async () => {
+  it('a name that the service answers by a 404 without words costs two calls beside a held figure', async () => {
     await using program = await open();
     const [, text = '', held = []] = CASES[0] ?? [];
     for (const part of held) await program.ask(part);
     expect((await program.ask(text)).upstream.calls).toBe(2);
   });
 
-  it('is no word on the figure if all calls are answered so: then the route may be gone', async () => {
+  it('a name that the service answers by a 404 without words is no word on the figure if all calls are answered so: then the route may be gone', async () => {
     await using program = await open();
     await program.ask(`{ ${observations('["KE"]', '["one"]', ', latest: true')} }`);
     program.state.isDown = true;
@@ -115,7 +118,7 @@ describe('a name that the service answers by a 404 without words', () => {
     expect(upstream.calls).toBe(2);
   });
 
-  it('is found in the catalogue if it is that of an indicator, and nothing has ever come', async () => {
+  it('a name that the service answers by a 404 without words is found in the catalogue if it is that of an indicator, and nothing has ever come', async () => {
     await using program = await open();
     const { data, errors, upstream } = await program.ask(
       '{ indicator(key: "none") { observation(countryCode: "KE") { value } } }',
@@ -124,7 +127,7 @@ describe('a name that the service answers by a 404 without words', () => {
     expect(upstream.byRoute).toEqual({ '/v1/data': 1, '/v1/indicators': 1 });
   });
 
-  it('is no word on the figure if nothing has ever come', async () => {
+  it('a name that the service answers by a 404 without words is no word on the figure if nothing has ever come', async () => {
     await using program = await open();
     const { errors, upstream } = await program.ask(`{ ${observations('["ZZ"]', '["one"]')} }`);
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } }]);

@@ -11,7 +11,7 @@ const OF_ZZ = {
 };
 
 describe('warnings', () => {
-  it('stand beside the bill, and the answer stays what it is', async () => {
+  it('warnings stand beside the bill, and the answer stays what it is', async () => {
     await using program = await openProgram();
     const reply = await program.ask(QUERY);
     expect(reply.status).toBe(200);
@@ -21,13 +21,13 @@ describe('warnings', () => {
     expect(reply.upstream.byRoute).toEqual({ '/v1/countries': 1 });
   });
 
-  it('are not there where there is nothing to warn of', async () => {
+  it('warnings are not there where there is nothing to warn of', async () => {
     await using program = await openProgram();
     const { extensions } = await program.ask('{ countries(codes: ["KE"]) { name } }');
     expect(Object.keys(extensions)).toEqual(['upstream']);
   });
 
-  it('come again from what is held, and from the bytes of an answer', async () => {
+  it('warnings come again from what is held, and from the bytes of an answer', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     for (const [calls, repeated] of [
       [1, false],
@@ -41,7 +41,7 @@ describe('warnings', () => {
     }
   });
 
-  it('leave the tag of an answer the same, whichever way it comes', async () => {
+  it('warnings leave the tag of an answer the same, whichever way it comes', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const url = new URL(program.url);
     url.searchParams.set('query', QUERY);
@@ -60,13 +60,13 @@ describe('warnings', () => {
     expect(program.operations.at(-1)?.repeated).toBe(true);
   });
 
-  it('are told beside what the schema says of itself', async () => {
+  it('warnings are told beside what the schema says of itself', async () => {
     await using program = await openProgram();
     const reply = await program.ask(`{ __schema { queryType { name } } ${QUERY.slice(1)}`);
     expect(reply.extensions.warnings).toEqual([OF_ZZ]);
   });
 
-  it('are told in place of the answer, as far as what is held tells', async () => {
+  it('warnings are told in place of the answer, as far as what is held tells', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const headers = { 'x-explain': '1' };
     expect((await program.ask(QUERY, { headers })).extensions).not.toHaveProperty('warnings');
@@ -76,7 +76,7 @@ describe('warnings', () => {
     expect(upstream.calls).toBe(0);
   });
 
-  it('tell the same thing once, and no more than an answer can bear', async () => {
+  it('warnings tell the same thing once, and no more than an answer can bear', async () => {
     await using program = await openProgram();
     const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
     const codes = letters.flatMap((letter) => [...'JQXY'].map((first) => `${first}${letter}`)).slice(0, 104);
@@ -105,7 +105,7 @@ describe('a name that nothing is known of', () => {
     didYouMean: ['life_expectancy'],
   };
 
-  it('is warned of in the catalogue, with names that are spelt alike', async () => {
+  it('a name that nothing is known of is warned of in the catalogue, with names that are spelt alike', async () => {
     await using program = await openProgram();
     const reply = await program.ask(
       '{ indicators(keys: ["life_expectanci", "population_total", "x"]) { key } }',
@@ -124,7 +124,7 @@ describe('a name that nothing is known of', () => {
     expect(reply.upstream.byRoute).toEqual({ '/v1/indicators': 1 });
   });
 
-  it('is not one that another filter leaves out', async () => {
+  it('a name that nothing is known of is not one that another filter leaves out', async () => {
     await using program = await openProgram();
     const reply = await program.ask(
       '{ indicators(category: "economy", keys: ["life_expectanci", "life_expectancy"]) { key } }',
@@ -134,7 +134,7 @@ describe('a name that nothing is known of', () => {
     expect(reply.upstream.calls).toBe(1);
   });
 
-  it('is warned of among figures once the list has gone by, and costs no call before', async () => {
+  it('a name that nothing is known of is warned of among figures once the list has gone by, and costs no call before', async () => {
     await using program = await openProgram();
     const text =
       '{ observations(countryCodes: ["KE", "ZZ"], metricKeys: ["population_total"], latest: true) { value } }';
@@ -157,17 +157,20 @@ describe('an indicator that there is not', () => {
       'series',
       '{ indicator(key: "no_such") { a: observations(countryCodes: ["KE"]) { value } ...F } } fragment F on Indicator { b: observations(countryCodes: ["NG"]) { year } }',
     ],
-  ])('is null below %s alone: where no figure shows it, the catalogue is asked', async (_, text) => {
-    await using program = await openProgram({ env: { CACHE_URL: 'memory:', BATCH_HOLD_MS: '60000' } });
-    for (const byRoute of [{ '/v1/data': 1, '/v1/indicators': 1 }, {}, {}]) {
-      const { data, errors, upstream } = await program.ask(text);
-      expect([Object.values(data).flat(), errors]).toEqual([[null], []]);
-      expect(upstream.byRoute).toEqual(byRoute);
-    }
-  });
+  ])(
+    'an unknown indicator is null below %s alone: where no figure shows it, the catalogue is asked',
+    async (_, text) => {
+      await using program = await openProgram({ env: { CACHE_URL: 'memory:', BATCH_HOLD_MS: '60000' } });
+      for (const byRoute of [{ '/v1/data': 1, '/v1/indicators': 1 }, {}, {}]) {
+        const { data, errors, upstream } = await program.ask(text);
+        expect([Object.values(data).flat(), errors]).toEqual([[null], []]);
+        expect(upstream.byRoute).toEqual(byRoute);
+      }
+    },
+  );
 
   it.each(['empty', 'refuse'] as const)(
-    'is null where the service has %s for unknown names',
+    'an unknown indicator is null where the service has %s for unknown names',
     async (unknown) => {
       await using program = await openProgram({ sandbox: { unknown } });
       const { data, errors } = await program.ask(figures);
@@ -175,7 +178,7 @@ describe('an indicator that there is not', () => {
     },
   );
 
-  it('is not one whose figures show that there is', async () => {
+  it('an unknown indicator is not one whose figures show that it exists', async () => {
     await using program = await openProgram({ env: { BATCH_HOLD_MS: '60000' } });
     const text = `{ indicator(key: "population_total") { key observation(countryCode: "KE") { value } observations(countryCodes: ["NG"]) { value } }
       countries { name observation(metricKey: "life_expectancy") { value } } }`;
@@ -187,7 +190,7 @@ describe('an indicator that there is not', () => {
     expect(cold.upstream).toEqual(usual.upstream);
   });
 
-  it('is asked of the catalogue, which may have it by now', async () => {
+  it('an unknown indicator is asked of the catalogue, which may have it by now', async () => {
     await using program = await openProgram();
     await program.ask('{ indicators { key } }');
     const reply = await program.ask(figures);

@@ -19,7 +19,7 @@ describe('what a string names', () => {
     ['{ source(key: "wo', 'source', 'wo'],
     ['{ tickers(exchangeCode: "', 'exchange', ''],
     ['{ indicators(category: "de', 'category', 'de'],
-  ] as const)('%s', ([text, named, before]) => {
+  ] as const)('what a string names is found: %s', ([text, named, before]) => {
     expect(literalAt(text)).toEqual({ named, before });
   });
 
@@ -31,11 +31,11 @@ describe('what a string names', () => {
     '# country(code: "',
     '{ ticker(symbol: "',
     '',
-  ])('nothing of ours: %s', (text) => {
+  ])('a string that names nothing of ours is left alone: %s', (text) => {
     expect(literalAt(text)).toBeNull();
   });
 
-  it('in a variable is told by where it is used', () => {
+  it('what a string names in a variable is told by where it is used', () => {
     const operation =
       'query ($codes: [CountryCode!], $key: String!, $x: String!) { countries(codes: $codes) { observation(metricKey: $key) { value } } source(key: $x) { key } }';
     expect(variableAt('{ "codes": ["KE", "N', operation)).toEqual({ named: 'country', before: 'N' });
@@ -45,7 +45,7 @@ describe('what a string names', () => {
     expect(variableAt('{ "codes', operation)).toBeNull();
   });
 
-  it('is found in time in long texts', () => {
+  it('what a string names is found in time in long texts', () => {
     const text = `{ observations(metricKeys: [${'"key", '.repeat(20_000)}"po`;
     const long = `${'a: ["" '.repeat(20_000)}"`;
     const begun = performance.now();
@@ -72,7 +72,7 @@ describe('a search', () => {
     ['Child deaths', ['under5_mortality']],
     ['nothing', []],
     ['', KEYS],
-  ] as const)('finds words, and what they are called else: %s', ([words, found]) => {
+  ] as const)('a search finds words, and what they are called else: %s', ([words, found]) => {
     expect(searched(KEYS, words, (name) => ({ name, about: '' }))).toEqual(found);
   });
 });
@@ -80,7 +80,7 @@ describe('a search', () => {
 describe.skipIf(!hasChromium)('the catalogue at hand', () => {
   const sceneOf = shared();
 
-  it('is asked for when it is opened, by GraphQL, and says what that took', async () => {
+  it('the catalogue at hand is asked for when it is opened, by GraphQL, and says what that took', async () => {
     const { page, program } = sceneOf();
     await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
     expect(program.requests()).toEqual([]);
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     expect(program.requests().sort()).toEqual(['GET /v1/countries', 'GET /v1/indicators']);
   });
 
-  it('is searched by name, key, category and source, and says which countries have figures', async () => {
+  it('the catalogue at hand is searched by name, key, category and source, and says which countries have figures', async () => {
     const { page } = sceneOf();
     const indicators = page.getByRole('region', { name: 'Indicators' });
     const search = page.getByLabel('Search indicators');
@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     await page.getByLabel('Source').selectOption('');
   });
 
-  it('puts a figure into the selection of a country, and the operation runs', async () => {
+  it('the catalogue at hand puts a figure into the selection of a country, and the operation runs', async () => {
     const { page } = sceneOf();
     await tab(page, 'CountryCard');
     await page.getByLabel('Search indicators').fill('internet_users_pct');
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     expect(data.country.internetUsersPct.value).toBeGreaterThan(0);
   });
 
-  it('puts a key and a code into the string that the cursor stands in', async () => {
+  it('the catalogue at hand puts a key and a code into the string that the cursor stands in', async () => {
     const { page } = sceneOf();
     await page.getByLabel('Search indicators').fill('');
     await goBehind(
@@ -141,7 +141,7 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     await expect.poll(() => written(page)).toBe('{ country(code: "GH") { name } }');
   });
 
-  it('opens an operation of its own where there is none to put a figure in', async () => {
+  it('the catalogue at hand opens an operation of its own where there is none to put a figure in', async () => {
     const { page } = sceneOf();
     await write(page, '{ quota { plan } }');
     await page.getByRole('button', { name: 'Insert life_expectancy', exact: true }).click();
@@ -151,13 +151,13 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     await page.locator('.frame.map').waitFor();
   });
 
-  it('names the exchanges once that is asked for', async () => {
+  it('the catalogue at hand names the exchanges once that is asked for', async () => {
     const { page } = sceneOf();
     await page.getByRole('button', { name: /Ask for their codes/ }).click();
     await page.getByRole('region', { name: 'Exchanges' }).getByText('NGX', { exact: true }).waitFor();
   });
 
-  it('is that of the key that is there, which is asked with once it has been typed', async () => {
+  it('the catalogue at hand is that of the key that is there, which is asked with once it has been typed', async () => {
     const { page } = sceneOf();
     const keys: unknown[] = [];
     const held = Promise.withResolvers<void>();
@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     await page.getByText('207 of 207 indicators').waitFor();
   }
 
-  it('offers to load the catalogue, says what that costs, and asks for nothing before', async () => {
+  it('inside a string, completion offers to load the catalogue, says what that costs, and asks for nothing before', async () => {
     const { page, program } = sceneOf();
     await goBehind(page, '{ country(code: "KE") { observation(metricKey: "") { value } } }', 'metricKey: "');
     await expect.poll(() => suggested(page)).toContain('two calls');
@@ -228,7 +228,7 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     ['jobs', 'unemployment_rate_pct'],
     ['gdp per capita', 'gdp_per_capita_current_usd'],
     ['rain', 'rainfall_monthly_mm'],
-  ] as const)('finds what people call it: %s', async ([words, key]) => {
+  ] as const)('inside a string, completion finds what people call it: %s', async ([words, key]) => {
     const { page } = sceneOf();
     await openCatalogue(page);
     await page.getByLabel('Search indicators').fill(words);
@@ -243,7 +243,7 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     if (words === 'rain') expect(await suggested(page)).not.toContain('trained');
   });
 
-  it('of what may be asked begins with figures and lists', async () => {
+  it('inside a string, completion of what may be asked begins with figures and lists', async () => {
     const { page } = sceneOf();
     await goBehind(page, '{  }', '{ ');
     const labels = page.locator('.suggest-widget.visible .monaco-list-row .label-name');
@@ -267,7 +267,7 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     ],
     ['{ countries(codes: ["KE", "Gha"]) { name } }', 'Gha', 'GH'],
     ['{ source(key: "world_bank_w") { key } }', 'world_bank_w', 'world_bank_wdi'],
-  ] as const)('names what there is: %s', async ([text, part, name]) => {
+  ] as const)('inside a string, completion names what there is: %s', async ([text, part, name]) => {
     const { page } = sceneOf();
     await openCatalogue(page);
     await goBehind(page, text, part);
@@ -276,7 +276,7 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     await expect.poll(() => written(page)).toContain(`"${name}"`);
   });
 
-  it('names what there is in the variables', async () => {
+  it('inside a string, completion names what there is in the variables', async () => {
     const { page } = sceneOf();
     await openCatalogue(page);
     await write(

@@ -9,7 +9,7 @@ describe('labels of dots', () => {
   const within = { left: 0, right: 200, top: 0, bottom: 200 };
   const at = (x: number, y: number) => ({ x, y, width: 15 });
 
-  it('stand above their dots, or where there is room, or nowhere', () => {
+  it('labels of dots stand above their dots, or where there is room, or nowhere', () => {
     expect(placedLabels([at(100, 100)], within)).toEqual([{ x: 100, y: 88 }]);
     // Places it at the edge, below.
     expect(placedLabels([at(100, 4)], within)[0]?.y).toBeGreaterThan(4);
@@ -19,7 +19,7 @@ describe('labels of dots', () => {
     expect(placed.filter((place) => place === null).length).toBeGreaterThan(20);
   });
 
-  it('never lie on another', () => {
+  it('labels of dots never lie on another', () => {
     const spots = Array.from({ length: 60 }, (_, i) => at((i * 37) % 190, (i * 53) % 190));
     const boxes = placedLabels(spots, within).flatMap((place) => place ?? []);
     expect(boxes.length).toBeGreaterThan(15);
@@ -40,7 +40,7 @@ describe('numbers', () => {
     [0, '0'],
     [1e300, '1e+300'],
     [-5e-324, '−5e−324'],
-  ] as const)('are short on an axis: %d as %s', ([value, text]) => {
+  ] as const)('numbers are short on an axis: %d as %s', ([value, text]) => {
     expect(shortNumber(value).replaceAll('\u00a0', ' ')).toBe(text);
   });
 
@@ -50,16 +50,16 @@ describe('numbers', () => {
     [[0.1, 1, 1e6], '0.1 | 1 | 1 m'],
     [[0, -0.2, 0.1 + 0.2], '0 | −0.2 | 0.3'],
     [[-1e308, 1e308, 0], '−1e+308 | 1e+308 | 0'],
-  ] as const)('have the digits that tell them apart beside others: %j', ([values, text]) => {
+  ] as const)('numbers have the digits that tell them apart beside others: %j', ([values, text]) => {
     const texts = values.map((value) => shortNumber(value, values).replaceAll('\u00a0', ' '));
     expect(texts.join(' | ')).toBe(text);
   });
 
-  it('are whole elsewhere', () => {
+  it('numbers are whole elsewhere', () => {
     expect(fullNumber(-1234567.891)).toBe('−1,234,567.891');
   });
 
-  it('are years, quarters and months below an axis, as many as there is room for', () => {
+  it('numbers are years, quarters and months below an axis, as many as there is room for', () => {
     expect(timeTicks(1950, 2025, 8, true)).toEqual({
       step: 20,
       ticks: [1960, 1980, 2000, 2020],
@@ -88,9 +88,9 @@ describe('countries', () => {
     ['Congo', 'CG'],
     ['Sao Tome and Principe', 'ST'],
     ['Atlantis', undefined],
-  ] as const)('are known by name: %s', ([name, code]) => expect(codeOf(name)).toBe(code));
+  ] as const)('countries are known by name: %s', ([name, code]) => expect(codeOf(name)).toBe(code));
 
-  it('have outlines without holes, each with a place for its label', () => {
+  it('countries have outlines without holes, each with a place for its label', () => {
     const { features } = outlines();
     expect(features).toHaveLength(55);
     for (const { properties, geometry } of features) {
@@ -123,7 +123,7 @@ describe('lists of an answer', () => {
     ],
   };
 
-  it('are found with the objects that they stand in, the longest first', () => {
+  it('lists of an answer are found with the objects that they stand in, the longest first', () => {
     const lists = listsIn(query, undefined, data);
     expect(lists.map(({ path, length }) => [path, length])).toEqual([
       ['countries', 2],
@@ -144,7 +144,7 @@ describe('lists of an answer', () => {
     ]);
   });
 
-  it('are the answer itself where it has none', () => {
+  it('lists of an answer are the answer itself where it has none', () => {
     const [list] = listsIn('{ country { name capital } }', undefined, {
       country: { name: 'Kenya', capital: null },
     });

@@ -32,7 +32,7 @@ const svgText = (bytes: Buffer) =>
   [...bytes.toString().matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
 
 describe.skipIf(!hasChromium)('lines', () => {
-  it('are drawn for each country, with a band where there are bounds', async () => {
+  it('lines are drawn for each country, with a band where there are bounds', async () => {
     const scene = await charted(
       '{ countries(codes: ["KE", "NG", "GH"]) { name observations(metricKeys: ["life_expectancy"], fromYear: 1990) { value estimateLow estimateHigh } } }',
       DESK,
@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('lines', () => {
   it.for([
     ['years', 'country(code: "GH") { observations(metricKeys: ["internet_users_pct"])', 1],
     ['quarters', 'country(code: "ML") { observations(metricKeys: ["gdp_growth_quarterly_yoy_pct"])', 0.25],
-  ] as const)('leave gaps where %s are missing', async ([, query, step]) => {
+  ] as const)('lines leave gaps where %s are missing', async ([, query, step]) => {
     const scene = await charted(`{ ${query} { value } } }`);
     const moments: number[] = scene.data.country.observations.map(
       ({ year, period }: { year: number; period: string }) =>
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('lines', () => {
     expect((await line.getAttribute('d'))?.match(/M/g)).toHaveLength(gaps + 1);
   });
 
-  it('of 54 countries are eight with a colour and a label of their own, and the others in grey', async () => {
+  it('lines of 54 countries are eight with a colour and a label of their own, and the others in grey', async () => {
     const scene = await charted(
       '{ countries { name observations(metricKeys: ["life_expectancy"]) { value } } }',
       DESK,
@@ -119,7 +119,7 @@ async function boxesOf(all: Locator) {
 }
 
 describe.skipIf(!hasChromium)('a map', () => {
-  it('knows whose figures they are though no code is selected, and the answer shows what was asked', async () => {
+  it('a map knows whose figures they are though no code is selected, and the answer shows what was asked', async () => {
     const scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
     const shapes = scene.page.locator('.frame.map g.with-figure path');
     await expect.poll(() => shapes.count()).toBe(54);
@@ -134,7 +134,7 @@ describe.skipIf(!hasChromium)('a map', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('has two hues where values are negative, hatching and a swatch for no figure, and islands to be seen', async () => {
+  it('a map has two hues where values are negative, hatching and a swatch for no figure, and islands to be seen', async () => {
     const scene = await charted('{countries{name observation(metricKey:"net_migration_total"){value}}}');
     const frame = scene.page.locator('.frame.map');
     await expect.poll(() => frame.locator('g.with-figure path').count()).toBe(49);
@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium)('a map', () => {
     for (const { width } of islands) expect(width).toBeGreaterThanOrEqual(9);
   });
 
-  it('takes national figures alone, and says how many of places there are', async () => {
+  it('a map takes national figures alone, and says how many of places there are', async () => {
     const scene = await charted(
       '{ observations(metricKeys: ["idps_total"], latest: true) { value country { code } } }',
     );
@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)('a map', () => {
 });
 
 describe.skipIf(!hasChromium)('a picture', () => {
-  it.for([1000, 360])('fills a width of %d pixels', async (width) => {
+  it.for([1000, 360])('a picture fills a width of %d pixels', async (width) => {
     const scene = await charted(
       '{countries{name observation(metricKey:"gdp_current_usd"){value} observations(metricKeys:["life_expectancy"],fromYear:2010){value}}}',
       DESK,
@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
     expect((await scene.page.locator('.map-legend').textContent()) ?? '').toContain('\u00a0bn');
   });
 
-  it('is saved with all that has to be said of it', async () => {
+  it('a picture is saved with all that has to be said of it', async () => {
     const scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
     const svg = await saved(scene.page, button(scene.page, 'SVG'));
     expect(svg.name).toBe('life_expectancy-map.svg');
@@ -230,7 +230,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
 });
 
 describe.skipIf(!hasChromium)('an answer', () => {
-  it('of one country and all indicators is a table', async () => {
+  it('an answer of one country and all indicators is a table', async () => {
     const scene = await charted('{ country(code: "KE") { observations(latest: true) { value } } }');
     await expect.poll(() => scene.page.locator('.picture').count()).toBe(1);
     expect(await scene.page.locator('.frame').count()).toBe(0);
@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)('an answer', () => {
     );
   });
 
-  it('without figures is a table of any list, that sorts and goes out as CSV', async () => {
+  it('an answer without figures is a table of any list, that sorts and goes out as CSV', async () => {
     const scene = await charted(
       '{ tickers(exchangeCode: "NGX", instrumentType: "EQUITY") { symbol closePrice country { code } } }',
     );
@@ -270,7 +270,7 @@ const isDark = (svg: Element) => (svg as SVGElement).style.color !== 'rgb(26, 32
 const OF_COLOURS = '{ runOnly: ["color-contrast", "link-in-text-block"] }';
 
 describe.skipIf(!hasChromium)('the pane', () => {
-  it('meets no serious fault, in light colours and in dark', async () => {
+  it('the pane of a picture meets no serious fault, in light colours and in dark', async () => {
     const { page } = await charted(
       '{countries{name observation(metricKey:"net_migration_total"){value} observations(metricKeys:["life_expectancy"]){value}}}',
     );

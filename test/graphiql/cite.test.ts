@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.skipIf(!hasChromium)('a picture', () => {
-  it('is cited as text and as BibTeX, at no call', async () => {
+  it('a picture is cited as text and as BibTeX, at no call', async () => {
     await using scene = await open();
     const { page, program } = scene;
     await tab(page, 'OverTime');
@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('names its sources as the operator does, with links to their pages, on the page and in files', async () => {
+  it('a picture names its sources as the operator does, with links to their pages, on the page and in files', async () => {
     await using scene = await open({ env: { SOURCE_NAMES: names } });
     const { page, program } = scene;
     await tab(page, 'OverTime');

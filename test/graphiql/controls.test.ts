@@ -20,14 +20,14 @@ describe('an operation takes a further country', () => {
       'query ($c: [CountryCode!]) { countries(codes: $c) { name } }',
       '{ "c": ["KE", "GH"], "x": 1 }',
     ],
-  ] as const)('%s', ([query, variables, edited, given]) => {
+  ] as const)('an operation takes a further country: %s', ([query, variables, edited, given]) => {
     const result = countryEdit(query, variables)?.with('GH');
     expect(result?.query).toBe(edited);
     expect(JSON.parse(result?.variables || '0')).toEqual(JSON.parse(given || '0'));
   });
 
   it.for(['{ countries { name } }', '{ health { status } }', '{ country(code: '])(
-    'unless it names none: %s',
+    'an operation takes a further country unless it names none: %s',
     (query) => {
       expect(countryEdit(query, '')).toBeNull();
     },
@@ -35,7 +35,7 @@ describe('an operation takes a further country', () => {
 });
 
 describe.skipIf(!hasChromium)('from a fresh browser', () => {
-  it('one click leads to a picture, and two to the same for another country', async () => {
+  it('from a fresh browser, one click leads to a picture, and two to the same for another country', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await page.locator('.start').getByRole('button', { name: 'How have three countries fared' }).click();
@@ -72,7 +72,7 @@ function overlapping(texts: Element[]): number {
 }
 
 describe.skipIf(!hasChromium)('controls', () => {
-  it('draw what is there otherwise, at no call', async () => {
+  it('controls of a picture draw what is there otherwise, at no call', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await newTab(page);
@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)('controls', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('draw each of many lines by itself, or a year of them as a map', async () => {
+  it('controls of a picture draw each of many lines by itself, or a year of them as a map', async () => {
     const scene = sceneOf();
     const { page } = scene;
     await newTab(page);
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)('controls', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('set two indicators against each other, a dot a country', async () => {
+  it('controls of a picture set two indicators against each other, a dot a country', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await newTab(page);
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('controls', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('show another country in place of the only one', async () => {
+  it('controls of a picture show another country in place of the only one', async () => {
     const { page } = sceneOf();
     await newTab(page);
     await write(

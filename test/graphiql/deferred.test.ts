@@ -38,7 +38,7 @@ const panel = (page: Page) => page.locator('.side-panel').innerText();
 const dataOf = (text: string) => JSON.parse(text).data;
 
 describe.skipIf(!hasChromium)('an operation that defers', () => {
-  it('is written without complaint, and answered whole', async () => {
+  it('an operation that defers is written without complaint, and answered whole', async () => {
     await using scene = await open();
     const { page, program } = scene;
     await start(
@@ -54,45 +54,48 @@ describe.skipIf(!hasChromium)('an operation that defers', () => {
   it.for([
     ['desktop', { width: 1400, height: 900 }],
     ['phone', PHONE],
-  ] as const)('shows what has come before the rest has: %s', async ([name, viewport]) => {
-    await using scene = await open({ viewport });
-    const { page, program } = scene;
-    const { sandbox } = program;
-    const free = sandbox.faults.set({ kind: 'hang', route: PROFILE, times: 1 });
-    await start(page);
-    await expect.poll(() => answered(page)).toContain('"Kenya"');
-    expect(await answered(page)).not.toContain('"profile"');
-    // Fields that pictures need besides are not in the answer that is shown, in parts either.
-    expect(await answered(page)).not.toContain('"code"');
-    expect(await status(page).innerText()).toBe(
-      'Coming. 1 part of the answer so far; the rest is on its way.',
-    );
-    expect([...sandbox.log].map(({ route, status }) => [route, status])).toContainEqual([PROFILE, null]);
-    await shoot(page, `${name}-first`);
-    await side(page, 'Cost');
-    expect(await panel(page)).toContain('The bill comes with the last part');
-    await shoot(page, `${name}-cost`);
-    await side(page, 'Errors');
-    expect(await panel(page)).toContain('No errors so far');
-    await side(page, 'Picture');
-    await expect.poll(() => panel(page)).toMatch(/Kenya\s+Population, total\s+57,500,000/);
-    await shoot(page, `${name}-picture`);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
-    await page.locator('.live').getByRole('button', { name: 'Stop' }).click();
-    await expect.poll(() => status(page).innerText()).toMatch(/^Stopped\. 1 part/);
-    // The gateway has heard that nobody waits any more. Prices that the page asks for as it starts send
-    // nothing.
-    const sent = () => program.operations.filter(({ name, calls }) => name === 'Card' && calls > 0);
-    await expect.poll(() => sent().length).toBe(1);
-    await side(page, 'Answer');
-    // An editor that is shown again lays out its lines a moment later.
-    await expect.poll(() => answered(page)).toContain('"Kenya"');
-    await shoot(page, `${name}-stopped`);
-    free();
-    expect(scene.problems).toEqual([]);
-  });
+  ] as const)(
+    'an operation that defers shows what has come before the rest has: %s',
+    async ([name, viewport]) => {
+      await using scene = await open({ viewport });
+      const { page, program } = scene;
+      const { sandbox } = program;
+      const free = sandbox.faults.set({ kind: 'hang', route: PROFILE, times: 1 });
+      await start(page);
+      await expect.poll(() => answered(page)).toContain('"Kenya"');
+      expect(await answered(page)).not.toContain('"profile"');
+      // Fields that pictures need besides are not in the answer that is shown, in parts either.
+      expect(await answered(page)).not.toContain('"code"');
+      expect(await status(page).innerText()).toBe(
+        'Coming. 1 part of the answer so far; the rest is on its way.',
+      );
+      expect([...sandbox.log].map(({ route, status }) => [route, status])).toContainEqual([PROFILE, null]);
+      await shoot(page, `${name}-first`);
+      await side(page, 'Cost');
+      expect(await panel(page)).toContain('The bill comes with the last part');
+      await shoot(page, `${name}-cost`);
+      await side(page, 'Errors');
+      expect(await panel(page)).toContain('No errors so far');
+      await side(page, 'Picture');
+      await expect.poll(() => panel(page)).toMatch(/Kenya\s+Population, total\s+57,500,000/);
+      await shoot(page, `${name}-picture`);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+      await page.locator('.live').getByRole('button', { name: 'Stop' }).click();
+      await expect.poll(() => status(page).innerText()).toMatch(/^Stopped\. 1 part/);
+      // The gateway has heard that nobody waits any more. Prices that the page asks for as it starts send
+      // nothing.
+      const sent = () => program.operations.filter(({ name, calls }) => name === 'Card' && calls > 0);
+      await expect.poll(() => sent().length).toBe(1);
+      await side(page, 'Answer');
+      // An editor that is shown again lays out its lines a moment later.
+      await expect.poll(() => answered(page)).toContain('"Kenya"');
+      await shoot(page, `${name}-stopped`);
+      free();
+      expect(scene.problems).toEqual([]);
+    },
+  );
 
-  it('comes to what the operation has without the directive, with its bill at the end', async () => {
+  it('an operation that defers comes to what the operation has without the directive, with its bill at the end', async () => {
     // The editor holds as many lines as it shows.
     await using scene = await open({ viewport: { width: 1400, height: 1600 } });
     const { page, program } = scene;
@@ -115,7 +118,7 @@ describe.skipIf(!hasChromium)('an operation that defers', () => {
     expect(dataOf(text)).toEqual(dataOf(await answered(page)));
   });
 
-  it('tells errors of what came late, beside what is right', async () => {
+  it('an operation that defers tells errors of what came late, beside what is right', async () => {
     await using scene = await open({ env: { UPSTREAM_RETRIES: '0' } });
     const { page, program } = scene;
     program.sandbox.faults.set({ kind: 'status', status: 500, route: PROFILE });
@@ -128,7 +131,7 @@ describe.skipIf(!hasChromium)('an operation that defers', () => {
     expect(await page.locator('.calls').getAttribute('data-calls')).toBe('3');
   });
 
-  it('says that an answer was cut off, and keeps what came of it', async () => {
+  it('an operation that defers says that an answer was cut off, and keeps what came of it', async () => {
     await using scene = await open();
     const { page } = scene;
     const first = '{"data":{"country":{"name":"Kenya"}},"hasNext":true}';

@@ -78,7 +78,7 @@ describe('figures in a response', () => {
       [],
     ],
     ['none', '{ countries { name } }', {}, []],
-  ])('are found: %s', async ([, query, variables, expected]) => {
+  ])('figures in a response are found: %s', async ([, query, variables, expected]) => {
     await using program = await openProgram();
     const { data, errors } = await program.ask(query, { variables: variables as never });
     expect(errors).toEqual([]);
@@ -89,7 +89,7 @@ describe('figures in a response', () => {
     );
   });
 
-  it('are none where the operation or the answer is broken', () => {
+  it('figures in a response are none where the operation or the answer is broken', () => {
     expect(figuresIn('{', {}, undefined, { country: {} })).toEqual([]);
     expect(figuresIn('{ country { observation { value } } }', {}, undefined, null)).toEqual([]);
     expect(
@@ -102,7 +102,7 @@ describe('pictures', () => {
   const years = (values: readonly number[], further: Partial<Figure> = {}) =>
     values.map((year) => ({ ...FIGURE, year, ...further }));
 
-  it('are lines where figures have different times, and leave gaps', () => {
+  it('pictures are lines where figures have different times, and leave gaps', () => {
     const [picture] = picturesOf([
       ...years([2000, 2001, 2004]),
       ...years([2000, 2001], { country: 'NG', countryName: 'Nigeria' }),
@@ -120,7 +120,7 @@ describe('pictures', () => {
   it.for([
     ['quarters', ['2023-Q1', '2023-Q2', '2023-Q4', '2024-Q1'], [2023, 2023.25, 2023.5, 2023.75, 2024]],
     ['months', ['2023-11', '2023-12', '2024-02'], [2023 + 10 / 12, 2023 + 11 / 12, 2024, 2024 + 1 / 12]],
-  ] as const)('leave gaps where %s are missing', ([, periods, expected]) => {
+  ] as const)('pictures leave gaps where %s are missing', ([, periods, expected]) => {
     const rows = periods.map((period) => ({ ...FIGURE, year: Number(period.slice(0, 4)), period }));
     const [picture] = picturesOf(rows);
     if (picture?.kind !== 'lines') throw new Error('There are no lines.');
@@ -133,7 +133,7 @@ describe('pictures', () => {
   const countries = (count: number, further: Partial<Figure> = {}) =>
     Array.from({ length: count }, (_, i) => ({ ...FIGURE, country: `C${i}`, value: i, ...further }));
 
-  it('are bars where figures have one time, from the highest down, and a map where there are many countries', () => {
+  it('pictures are bars where figures have one time, from the highest down, and a map where there are many countries', () => {
     const figures = countries(12);
     const [map] = picturesOf(figures);
     if (map?.kind !== 'bars') throw new Error('There are no bars.');
@@ -142,7 +142,7 @@ describe('pictures', () => {
     expect(picturesOf(figures.slice(0, 3))).toMatchObject([{ kind: 'bars', map: null }]);
   });
 
-  it('never show the figure of a place, or what may be one, for that of the nation', () => {
+  it('pictures never show the figure of a place, or what may be one, for that of the nation', () => {
     const places = countries(12, { place: 'Eastern Region', isNational: false });
     expect(picturesOf(places)).toMatchObject([{ kind: 'bars', map: null }]);
     expect(picturesOf(places.map((figure) => ({ ...figure, place: null })))).toMatchObject([{ map: null }]);
@@ -152,7 +152,7 @@ describe('pictures', () => {
     expect(picture.map?.every(({ place }) => place === null)).toBe(true);
   });
 
-  it('are one table where each would be a single bar', () => {
+  it('pictures are one table where each would be a single bar', () => {
     const figures = Array.from({ length: 184 }, (_, i) => ({
       ...FIGURE,
       indicator: `i${i}`,
@@ -163,7 +163,7 @@ describe('pictures', () => {
     expect(picturesOf(pairs)).toMatchObject([{ kind: 'values', title: 'Single figures' }]);
   });
 
-  it('give eight lines a colour, those with the highest last figures, unless others are chosen', () => {
+  it('pictures give eight lines a colour, those with the highest last figures, unless others are chosen', () => {
     const [picture] = picturesOf(
       countries(20).flatMap((one) =>
         [one, { ...one, year: 2020 }].map((figure) => ({ ...figure, countryName: figure.country })),
@@ -176,7 +176,7 @@ describe('pictures', () => {
     expect(coloured(picture, []).others).toHaveLength(12);
   });
 
-  it('never put two units on one axis', () => {
+  it('pictures never put two units on one axis', () => {
     const pictures = picturesOf([
       ...years([2000, 2001]),
       ...years([2000, 2001], { indicator: 'gdp', unit: 'US dollars' }),
@@ -187,7 +187,7 @@ describe('pictures', () => {
     ]);
   });
 
-  it('show a figure once that stands in several places of a response', () => {
+  it('pictures show a figure once that stands in several places of a response', () => {
     const told = { ...FIGURE, source: 'first', release: '2025' };
     expect(picturesOf([FIGURE, { ...FIGURE }])).toMatchObject([{ figures: [FIGURE] }]);
     expect(picturesOf([FIGURE, told, told, FIGURE])).toMatchObject([{ figures: [told] }]);
@@ -201,7 +201,7 @@ describe('pictures', () => {
     return picture.lines.map(({ name, points }) => [name, points.map(({ value }) => value)]);
   };
 
-  it('have a line for each source where two have a figure of one time, in any order of rows', () => {
+  it('pictures have a line for each source where two have a figure of one time, in any order of rows', () => {
     const figures = [FIRST, { ...FIRST, year: 2023 }, SECOND, { ...SECOND, year: 2022 }];
     const expected = [
       ['Kenya, first', [1, 1]],
@@ -216,7 +216,7 @@ describe('pictures', () => {
     expect(linesOf([FIRST, { ...SECOND, year: 2023 }])).toEqual([['Kenya', [2, 1]]]);
   });
 
-  it('have a line for each release of a source, and for what else is told twice', () => {
+  it('pictures have a line for each release of a source, and for what else is told twice', () => {
     const older = { ...FIRST, release: '2024', value: 3 };
     const again = { ...FIRST, value: 4 };
     expect(linesOf([FIRST, { ...FIRST, year: 2023 }, older, again])).toEqual([
@@ -226,7 +226,7 @@ describe('pictures', () => {
     ]);
   });
 
-  it('show all figures of one time as bars, named by their sources', () => {
+  it('pictures show all figures of one time as bars, named by their sources', () => {
     const [picture] = picturesOf([FIRST, SECOND]);
     if (picture?.kind !== 'bars') throw new Error('There are no bars.');
     expect(picture.bars).toEqual([SECOND, FIRST]);
@@ -247,12 +247,12 @@ describe('pictures', () => {
     ['2023/24', 2024],
     ['2020-2024', 2024],
     ['round two', 2024],
-  ] as const)('know when %s is', ([period, moment]) => {
+  ] as const)('pictures know when %s is', ([period, moment]) => {
     expect(momentOf({ ...FIGURE, period })).toBeCloseTo(moment, 5);
   });
 
   it.for([(n: number) => `2024M${n}`, (n: number) => `2024-W${n + 10}`, (n: number) => `Q${n} 2024`])(
-    'leave a gap where one of a series is missing',
+    'pictures leave a gap where one of a series is missing',
     (spell) => {
       const [picture] = picturesOf([1, 2, 4].map((n) => ({ ...FIGURE, period: spell(n) })));
       if (picture?.kind !== 'lines') throw new Error('There are no lines.');
@@ -267,7 +267,7 @@ describe('pictures', () => {
 });
 
 describe('comma-separated values', () => {
-  it('are quoted where they must be, and never a formula', () => {
+  it('comma-separated values are quoted where they must be, and never a formula', () => {
     const csv = csvOf(tableOf([{ ...FIGURE, countryName: 'Congo, "DR"', place: '\n＝1+1', value: -2.5 }]));
     expect(csv.split('\r\n')).toEqual([
       '\ufeffcountry,name,indicator,indicator name,place,year,period,value,unit,low,high,status,source,release,retrieved',
@@ -276,7 +276,7 @@ describe('comma-separated values', () => {
     ]);
   });
 
-  it('have all columns; a table to read has those that say something', () => {
+  it('comma-separated values have all columns; a table to read has those that say something', () => {
     const table = readableTableOf([
       FIGURE,
       { ...FIGURE, indicator: 'gdp', indicatorName: 'GDP', unit: 'US dollars' },
@@ -284,7 +284,7 @@ describe('comma-separated values', () => {
     expect(table.columns).toEqual(['indicator name', 'value', 'unit', 'year', 'indicator']);
   });
 
-  it('have the time of each figure, where periods alone do not say it', () => {
+  it('comma-separated values have the time of each figure, where periods alone do not say it', () => {
     const spelt = (period: string) => [2023, 2024].map((year) => ({ ...FIGURE, year, period }));
     expect(readableTableOf(spelt('annual'))).toEqual({
       columns: ['value', 'year'],
@@ -297,7 +297,7 @@ describe('comma-separated values', () => {
     expect(wideTableOf(spelt('annual')).columns.slice(-2)).toEqual(['2023 annual', '2024 annual']);
   });
 
-  it('have a row for each source by year, where two have a figure of one time', () => {
+  it('comma-separated values have a row for each source by year, where two have a figure of one time', () => {
     const of = (source: string, year: number, value: number) => ({ ...FIGURE, source, year, value });
     const { columns, rows } = wideTableOf([of('b', 2023, 1), of('a', 2023, 2), of('a', 2024, 3)]);
     expect(columns).toEqual([

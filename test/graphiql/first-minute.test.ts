@@ -13,7 +13,7 @@ const MAX_FIRST_LOAD_BYTES = 1_500_000;
 describe.skipIf(!hasChromium)('the first minute', () => {
   const sceneOf = shared();
 
-  it('says what this is, what may be asked and what it will cost, for no call', async () => {
+  it('the first minute says what this is, what may be asked and what it will cost, for no call', async () => {
     const scene = sceneOf();
     const start = scene.page.locator('.start');
     await expect.poll(() => start.innerText()).toContain('questions about 54 African countries');
@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     await scene.page.getByRole('button', { name: 'Hide History' }).click();
   });
 
-  it('has words under its icons', async () => {
+  it('the first minute has words under its icons', async () => {
     const scene = sceneOf();
     const words = await scene.page
       .locator('.graphiql-sidebar > button')
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     ]);
   });
 
-  it('calls each pane as its button does, and shows by which keys the docs are searched', async () => {
+  it('the first minute calls each pane as its button does, and shows by which keys the docs are searched', async () => {
     const { page } = sceneOf();
     await pane(page, 'Builder');
     await expect.poll(() => page.locator('.graphiql-plugin .doc-explorer-title').innerText()).toBe('Builder');
@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
   });
 
-  it('opens lessons again that were closed or written over', async () => {
+  it('the first minute opens lessons again that were closed or written over', async () => {
     const { page } = sceneOf();
     const titles = () => page.locator('.graphiql-tab').allInnerTexts();
     const before = await titles();
@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     expect(await titles()).toHaveLength(before.length);
   });
 
-  it('begins its docs and its builder with what people look for', async () => {
+  it('the first minute begins its docs and its builder with what people look for', async () => {
     const scene = sceneOf();
     await pane(scene.page, 'Documentation Explorer');
     const left = scene.page.locator('.graphiql-plugin');
@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     expect((await nodes.allInnerTexts()).filter((name) => name.startsWith('_'))).toEqual([]);
   });
 
-  it('is loaded in less than 1.5 MB', async () => {
+  it('the first minute is loaded in less than 1.5 MB', async () => {
     const scene = sceneOf();
     // A browser that has nothing of it in its cache.
     const fresh = await scene.page.context().browser()?.newPage();
@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     expect(loaded).toBeLessThan(MAX_FIRST_LOAD_BYTES);
   });
 
-  it('goes through all lessons, without a pause, with errors in the lesson on errors alone', async () => {
+  it('the first minute goes through all lessons, without a pause, with errors in the lesson on errors alone', async () => {
     const { page } = sceneOf();
     for (const { name, query } of LESSONS) {
       const [, title = ''] = /^query (\w+)/m.exec(query) ?? [];
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
 
 describe('samples', () => {
   it.for(SAMPLES.flatMap(({ samples }) => samples))(
-    'of operations run: $name',
+    'samples of operations run: $name',
     async ({ query, variables }) => {
       await using program = await openProgram();
       const { data, errors } = await program.ask(query, {

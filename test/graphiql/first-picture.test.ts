@@ -80,7 +80,7 @@ async function timeWithoutLine(scene: Scene): Promise<number> {
 }
 
 describe.skipIf(!hasChromium)('the first picture', () => {
-  it('is there in 2.5 s and 700 KB on a slow line, before the editor', async () => {
+  it('the first picture is there in 2.5 s and 700 KB on a slow line, before the editor', async () => {
     let overMs = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < TRIES && overMs >= 0; tries += 1) {
       await using scene = await open();
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     expect(overMs).toBeLessThan(0);
   }, 180_000);
 
-  it('needs nothing of GraphiQL, which takes it over without a further call', async () => {
+  it('the first picture needs nothing of GraphiQL, which takes it over without a further call', async () => {
     await using scene = await open();
     const { program, origin } = scene;
     await using opened = await openPage();
@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     expect(await opening.count()).toBe(0);
   }, 60_000);
 
-  it('is clicked for, before a script has come, at any width, and by keyboard', async () => {
+  it('the first picture is clicked for, before a script has come, at any width, and by keyboard', async () => {
     await using scene = await open();
     for (const [width, height] of [
       [390, 844],
@@ -162,7 +162,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     expect(scene.program.requests()).toHaveLength(2);
   }, 120_000);
 
-  it('has the editor come by itself, with the question in it', async () => {
+  it('the first picture has the editor come by itself, with the question in it', async () => {
     await using scene = await open();
     await using first = await ask(scene, false);
     await first.page.locator('.graphiql-query-editor .view-line').first().waitFor({ timeout: 30_000 });
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     expect(await first.page.locator('.of').innerText()).toContain('OverTime');
   }, 60_000);
 
-  it('leaves the answer to the editor, which comes later', async () => {
+  it('the first picture leaves the answer to the editor, which comes later', async () => {
     await using scene = await open();
     await using first = await ask(scene, true);
     const { page } = first;
@@ -186,7 +186,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
 });
 
 describe('a stand-in for an editor', () => {
-  it('holds a text, tells of changes, and takes edits', async () => {
+  it('a stand-in for an editor holds a text, tells of changes, and takes edits', async () => {
     const told: string[] = [];
     let heard = 0;
     const standIn = createStandIn('{ a }', (text) => told.push(text));
@@ -208,7 +208,7 @@ describe('a stand-in for an editor', () => {
     expect(heard).toBe(2);
   });
 
-  it('hands its text over once, and passes on all that comes later', () => {
+  it('a stand-in for an editor hands its text over once, and passes on all that comes later', () => {
     let text = 'initial';
     const editor = {
       getValue: () => text,

@@ -11,13 +11,13 @@ const { open, shared } = scenesOfGraphiql();
 describe.skipIf(!hasChromium)('GraphiQL', () => {
   const sceneOf = shared();
 
-  it('says that the figures are synthetic, and has a demo key filled in', async () => {
+  it('GraphiQL says that the figures are synthetic, and has a demo key filled in', async () => {
     const { page } = sceneOf();
     expect(await page.getByRole('note').innerText()).toContain('all figures are synthetic');
     expect(await page.getByLabel('API key').inputValue()).toBe('demo-team');
   });
 
-  it('has Run within a few stops of the keyboard', async () => {
+  it('GraphiQL has Run within a few stops of the keyboard', async () => {
     const { page } = sceneOf();
     const isThere = (selector: string) => page.locator(`${selector}:focus`).count();
     let stops = 0;
@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     expect(await isThere('.graphiql-execute-button')).toBe(1);
   });
 
-  it('opens with the network closed, without a complaint, and runs its first operation', async () => {
+  it('GraphiQL opens with the network closed, without a complaint, and runs its first operation', async () => {
     const scene = sceneOf();
     const answer = await run(scene.page);
     expect(answer.errors).toBeUndefined();
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('has operations in its tabs that run, one lesson each', async () => {
+  it('GraphiQL has operations in its tabs that run, one lesson each', async () => {
     const scene = sceneOf();
     expect(await scene.page.locator('.graphiql-tab').count()).toBe(LESSONS.length);
     for (const { query } of LESSONS) {
@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     }
   });
 
-  it('shows what the schema says of a field', async () => {
+  it('GraphiQL shows what the schema says of a field', async () => {
     const scene = sceneOf();
     await pane(scene.page, 'Documentation Explorer');
     await scene.page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).click();
@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
       .toContain('Observations of several countries and indicators.');
   });
 
-  it('completes what is being written', async () => {
+  it('GraphiQL completes what is being written', async () => {
     const scene = sceneOf();
     await write(scene.page, '{ country(code: "KE") { offi } }');
     for (let i = 0; i < 4; i += 1) await scene.page.keyboard.press('ArrowLeft');
@@ -74,13 +74,13 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
       .toMatch(/officialName[\s\S]*offices|offices[\s\S]*officialName/);
   });
 
-  it.for(['/', '/graphql'])('is where a browser lands that opens %s', async (path) => {
+  it.for(['/', '/graphql'])('GraphiQL is where a browser lands that opens %s', async (path) => {
     const { page, origin } = sceneOf();
     await page.goto(origin + path);
     expect(new URL(page.url()).pathname).toBe('/graphiql');
   });
 
-  it('says no such thing of a service that is real', async () => {
+  it('GraphiQL says nothing of synthetic figures if the service is real', async () => {
     await using service = await openProgram();
     await using scene = await open({ upstreamUrl: service.service.url });
     expect(await scene.page.getByRole('note').count()).toBe(0);
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
 });
 
 describe.skipIf(!hasChromium)('the key', () => {
-  it('is sent as it was typed, and lies neither in an address nor in what stays on the device', async () => {
+  it('the key is sent as it was typed, and lies neither in an address nor in what stays on the device', async () => {
     await using scene = await open();
     await scene.page.getByLabel('API key').fill('demo-analyst');
     const asked = scene.page.waitForRequest((request) => request.url().endsWith('/graphql'));
@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)('the key', () => {
 describe.skipIf(!hasChromium)('the cost', () => {
   const sceneOf = shared();
 
-  it('is explained without a call', async () => {
+  it('the cost is explained without a call', async () => {
     const scene = sceneOf();
     await tab(scene.page, 'Cost');
     await side(scene.page, 'Cost');
@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('the cost', () => {
     expect(scene.program.requests()).toEqual([]);
   });
 
-  it('of 54 countries and three figures is two calls, and none again', async () => {
+  it('the cost of 54 countries and three figures is two calls, and none again', async () => {
     const scene = sceneOf();
     await run(scene.page);
     await expect
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('the cost', () => {
     await expect.poll(() => scene.page.locator('.calls').getAttribute('data-calls')).toBe('0');
   });
 
-  it('of the key is shown, with what is left', async () => {
+  it('the cost of the key is shown, with what is left', async () => {
     await using scene = await open();
     await untilMinuteHas(10);
     await side(scene.page, 'Cost');
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)('the cost', () => {
 describe.skipIf(!hasChromium)('what goes wrong', () => {
   const sceneOf = shared();
 
-  it('is told apart by code', async () => {
+  it('what goes wrong is told apart by code', async () => {
     const scene = sceneOf();
     await tab(scene.page, 'Errors');
     await side(scene.page, 'Errors');
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)('what goes wrong', () => {
     expect(await error.locator('li').count()).toBe(2);
   });
 
-  it('is said in words, with a countdown where a minute is spent', async () => {
+  it('what goes wrong is said in words, with a countdown where a minute is spent', async () => {
     const scene = sceneOf();
     scene.program.sandbox.faults.set({
       kind: 'status',
@@ -199,7 +199,7 @@ describe.skipIf(!hasChromium).each([
   });
 
   it.for(['Answer', 'Picture', 'Cost', 'Errors'] as const)(
-    'meets no serious fault at the right: %s',
+    'whoever comes by keyboard or screen reader meets no serious fault at the right: %s',
     async (name) => {
       const { page } = sceneOf();
       await side(page, name);
@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium).each([
   );
 
   it.for(['Documentation Explorer', 'Lessons', 'Catalogue', 'Builder', 'History'])(
-    'meets no serious fault at the left: %s',
+    'whoever comes by keyboard or screen reader meets no serious fault at the left: %s',
     async (title) => {
       const { page } = sceneOf();
       await pane(page, title);
@@ -220,7 +220,7 @@ describe.skipIf(!hasChromium).each([
     },
   );
 
-  it('meets no serious fault before anything was run', async () => {
+  it('whoever comes by keyboard or screen reader meets no serious fault before anything was run', async () => {
     const { page } = sceneOf();
     await tab(page, 'Markets');
     await side(page, 'Answer');

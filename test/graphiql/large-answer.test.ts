@@ -54,7 +54,7 @@ async function longestBlock(page: Page, act: () => Promise<void>, shows: string)
 }
 
 describe.skipIf(!hasChromium)('54 countries by 207 indicators', () => {
-  it('stand in the editor as far as anybody reads, and are handed out whole', async () => {
+  it('54 countries by 207 indicators stand in the editor as far as anybody reads, and are handed out whole', async () => {
     const scene = sceneOf();
     const { page } = scene;
     await write(page, ALL);
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('54 countries by 207 indicators', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('block the page for less than 100 ms at a time', async () => {
+  it('54 countries by 207 indicators block the page for less than 100 ms at a time', async () => {
     const { page } = sceneOf();
     await page.locator('.live.long').waitFor();
     await press(page, '#side-picture');

@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium).for([
 ] as const)('on a telephone %s', ([, viewport]) => {
   const sceneOf = shared({ viewport });
 
-  it('what a pane at the left opens is in view', async () => {
+  it('on a telephone, what a pane at the left opens is in view', async () => {
     const { page } = sceneOf();
     await pane(page, 'Catalogue');
     const search = page.getByLabel('Search indicators');
@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium).for([
       .toBe(true);
   });
 
-  it('the answer is in view once an operation was run, and the operation can be gone back to', async () => {
+  it('on a telephone, the answer is in view once an operation was run, and the operation can be gone back to', async () => {
     const { page } = sceneOf();
     await tab(page, 'CountryCard');
     await run(page);
@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium).for([
     expect(await isInView(page.locator('.graphiql-execute-button'))).toBe(true);
   });
 
-  it('the picture, the cost and the errors are in view, too', async () => {
+  it('on a telephone, the picture, the cost and the errors are in view, too', async () => {
     const { page } = sceneOf();
     await tab(page, 'Errors');
     await run(page);
@@ -83,7 +83,7 @@ describe.skipIf(!hasChromium).for([
 describe.skipIf(!hasChromium)('the right side', () => {
   const sceneOf = shared();
 
-  it('follows the tab of the operation, and names it', async () => {
+  it('the right side follows the tab of the operation, and names it', async () => {
     const { page } = sceneOf();
     await tab(page, 'OverTime');
     await run(page);
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('the right side', () => {
       .toContain('the operation has been changed since');
   });
 
-  it('has the whole page if wanted, and the picture takes it', async () => {
+  it('the right side has the whole page if wanted, and the picture takes it', async () => {
     const { page } = sceneOf();
     await tab(page, 'AllCountries');
     await run(page);
@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('the right side', () => {
     expect(await page.locator('.graphiql-editors').isVisible()).toBe(true);
   });
 
-  it('counts the errors where they are to be read', async () => {
+  it('the right side counts the errors where they are to be read', async () => {
     const scene = sceneOf();
     await tab(scene.page, 'CountryCard');
     await side(scene.page, 'Answer');
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)('the right side', () => {
     await expect.poll(() => errors.innerText()).toMatch(/^Errors\s*2$/);
   });
 
-  it('is gone through by the arrow keys', async () => {
+  it('the right side is gone through by the arrow keys', async () => {
     const scene = sceneOf();
     await side(scene.page, 'Answer');
     await scene.page.getByRole('tab', { name: 'Answer' }).focus();

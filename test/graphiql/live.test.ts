@@ -39,48 +39,51 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
   it.for([
     ['desktop', { width: 1400, height: 900 }],
     ['phone', PHONE],
-  ] as const)('moves the picture as figures change, until it is stopped: %s', async ([name, viewport]) => {
-    await using scene = await open({ viewport, env: LIVE });
-    const { page, program, origin } = scene;
-    await start(page);
-    await expect.poll(() => status(page).innerText()).toMatch(/^Live\. 1 event, the last at /);
-    await side(page, 'Picture');
-    await expect.poll(() => page.locator('.frame').count()).toBe(1);
-    const before = await labels(page);
-    await shoot(page, `${name}-before`);
+  ] as const)(
+    'a subscription in GraphiQL moves the picture as figures change, until it is stopped: %s',
+    async ([name, viewport]) => {
+      await using scene = await open({ viewport, env: LIVE });
+      const { page, program, origin } = scene;
+      await start(page);
+      await expect.poll(() => status(page).innerText()).toMatch(/^Live\. 1 event, the last at /);
+      await side(page, 'Picture');
+      await expect.poll(() => page.locator('.frame').count()).toBe(1);
+      const before = await labels(page);
+      await shoot(page, `${name}-before`);
 
-    // Kenya's figure, and it alone, is another.
-    program.sandbox.faults.set({
-      kind: 'shape',
-      route: '/v1/data',
-      patch: (body) => ({
-        ...body,
-        data: body.data.map((row: { country_code: string; value: number }) =>
-          row.country_code === 'ke' ? { ...row, value: row.value * 5 } : row,
-        ),
-      }),
-    });
-    program.sandbox.refresh('world_bank_wdi');
-    await expect.poll(() => status(page).innerText()).toMatch(/^Live\. 2 events/);
-    await expect.poll(() => labels(page)).not.toEqual(before);
-    for (const country of ['Kenya', 'Nigeria', 'Ghana'])
-      expect(await page.locator('.charts').innerText()).toContain(country);
-    await shoot(page, `${name}-after`);
-    // Fields that the picture needed are not in the answer that is shown.
-    await side(page, 'Answer');
-    await expect.poll(() => page.locator('.result-window').innerText()).toContain('"told"');
-    expect(await page.locator('.result-window').innerText()).not.toContain('isWhole');
+      // Kenya's figure, and it alone, is another.
+      program.sandbox.faults.set({
+        kind: 'shape',
+        route: '/v1/data',
+        patch: (body) => ({
+          ...body,
+          data: body.data.map((row: { country_code: string; value: number }) =>
+            row.country_code === 'ke' ? { ...row, value: row.value * 5 } : row,
+          ),
+        }),
+      });
+      program.sandbox.refresh('world_bank_wdi');
+      await expect.poll(() => status(page).innerText()).toMatch(/^Live\. 2 events/);
+      await expect.poll(() => labels(page)).not.toEqual(before);
+      for (const country of ['Kenya', 'Nigeria', 'Ghana'])
+        expect(await page.locator('.charts').innerText()).toContain(country);
+      await shoot(page, `${name}-after`);
+      // Fields that the picture needed are not in the answer that is shown.
+      await side(page, 'Answer');
+      await expect.poll(() => page.locator('.result-window').innerText()).toContain('"told"');
+      expect(await page.locator('.result-window').innerText()).not.toContain('isWhole');
 
-    expect(await subscriptions(origin)).toBe(1);
-    await page.locator('.live').getByRole('button', { name: 'Stop' }).click();
-    await expect.poll(() => subscriptions(origin)).toBe(0);
-    expect(await status(page).innerText()).toMatch(/^Ended\. You have stopped it\. 2 events/);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
-    expect(scene.outside).toEqual([]);
-    expect(scene.problems).toEqual([]);
-  });
+      expect(await subscriptions(origin)).toBe(1);
+      await page.locator('.live').getByRole('button', { name: 'Stop' }).click();
+      await expect.poll(() => subscriptions(origin)).toBe(0);
+      expect(await status(page).innerText()).toMatch(/^Ended\. You have stopped it\. 2 events/);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+      expect(scene.outside).toEqual([]);
+      expect(scene.problems).toEqual([]);
+    },
+  );
 
-  it('is stopped by the button that runs operations, too, and by running another', async () => {
+  it('a subscription in GraphiQL is stopped by the button that runs operations, too, and by running another', async () => {
     await using scene = await open({ env: LIVE });
     const { page, origin } = scene;
     await start(page);
@@ -92,7 +95,7 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
     expect(await subscriptions(origin)).toBe(1);
   });
 
-  it('says in words that it is paused, why, and until when', async () => {
+  it('a subscription in GraphiQL says in words that it is paused, why, and until when', async () => {
     await using scene = await open({ env: LIVE });
     const { page, program } = scene;
     await start(page);
@@ -107,7 +110,7 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
   });
 
-  it('says in words what it has ended with', async () => {
+  it('a subscription in GraphiQL says in words what it has ended with', async () => {
     await using scene = await open({ env: LIVE });
     const { page } = scene;
     await page.getByLabel('API key', { exact: true }).fill('nobody');
@@ -120,7 +123,7 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
     await shoot(page, 'desktop-error');
   });
 
-  it('is refused in words where there are none', async () => {
+  it('a subscription in GraphiQL is refused in words where there are none', async () => {
     await using scene = await open();
     const { page } = scene;
     await start(page);

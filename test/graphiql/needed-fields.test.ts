@@ -27,7 +27,7 @@ describe('what a picture needs besides', () => {
     ['where names are taken', `{ ${MANY} { year: value country: indicator { key } } }`],
     ['under a condition', `query A($no: Boolean = false) { ${MANY} { value year @include(if: $no) } }`],
     ['with comments', `{ ${MANY} { # figures\n value # last }\n } # end\n}`],
-  ] as const)('is sent, and taken out of the answer: %s', async ([, query]) => {
+  ] as const)('what a picture needs besides is sent, and taken out of the answer: %s', async ([, query]) => {
     await using program = await openProgram();
     const needed = withNeededFields(query, undefined);
     const written = await program.ask(query);
@@ -40,7 +40,7 @@ describe('what a picture needs besides', () => {
     expect(needed?.query.split('\n').length).toBe(query.split('\n').length);
   });
 
-  it('tells each figure its country, indicator, time, unit and source', async () => {
+  it('what a picture needs besides tells each figure its country, indicator, time, unit and source', async () => {
     await using program = await openProgram();
     const { query } = withNeededFields(`{ ${MANY} { value } }`, undefined) ?? { query: '' };
     const { data } = await program.ask(query);
@@ -58,11 +58,11 @@ describe('what a picture needs besides', () => {
   });
 
   it.for(['{ countries { name } }', '{ country(code: "KE") { observation(metricKey: ', ''])(
-    'is nothing where there are no figures, or nothing can be read: %s',
+    'what a picture needs besides is nothing where there are no figures, or nothing can be read: %s',
     (query) => expect(withNeededFields(query, undefined)).toBeNull(),
   );
 
-  it('goes by names of fields that mean one type each in the schema', () => {
+  it('what a picture needs besides goes by names of fields that mean one type each in the schema', () => {
     const named = (type: TypeNode): string =>
       type.kind === Kind.NAMED_TYPE ? type.name.value : named(type.type);
     const { definitions } = parse(

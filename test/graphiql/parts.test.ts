@@ -83,7 +83,7 @@ it.for([
   ['data that are lost', { path: ['a'], data: null }, { a: { b: 1 }, list: [1] }],
   ['fields', { path: ['a'], data: { c: [{ d: 2 }] } }, { a: { b: 1, c: [{ d: 2 }] }, list: [1] }],
   ['fields of the root', { path: [], data: { a: { e: 3 } } }, { a: { b: 1, e: 3 }, list: [1] }],
-] as const)('a part: %s', ([, piece, expected]) => {
+] as const)('a part of an answer is put in its place: %s', ([, piece, expected]) => {
   const before: Answer = { data: { a: { b: 1 }, list: [1] } };
   const frozen = structuredClone(before);
   expect(grownBy(before, { incremental: [piece] } as Part).data).toEqual(expected);

@@ -7,7 +7,7 @@ const { shared } = scenesOfGraphiql();
 const sceneOf = shared();
 
 describe.skipIf(!hasChromium)('figures of whole countries and of places', () => {
-  it('are told apart at no call where the answer has both', async () => {
+  it('figures of whole countries and of places are told apart at no call where the answer has both', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await newTab(page);
@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)('figures of whole countries and of places', () => 
     expect(scene.problems).toEqual([]);
   });
 
-  it('are asked for where the operation asks for others, if they are missing', async () => {
+  it('figures of whole countries and of places are asked for where the operation asks for others, if they are missing', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await newTab(page);

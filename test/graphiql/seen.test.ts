@@ -6,7 +6,7 @@ import { scenesOfGraphiql } from '../support/graphiql.ts';
 const { open } = scenesOfGraphiql();
 
 describe.skipIf(!hasChromium)('a link', () => {
-  it('is the picture: side, kind, members, scale and width, and no key', async () => {
+  it('a link is the picture: side, kind, members, scale and width, and no key', async () => {
     await using scene = await open();
     const { page, origin } = scene;
     await page.locator('.start').getByRole('button', { name: 'How have three countries fared' }).click();
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('a link', () => {
     }
   });
 
-  it('that says nonsense of what is seen opens all the same', async () => {
+  it('a link that says nonsense of what is seen opens all the same', async () => {
     await using scene = await open();
     const { page } = scene;
     for (const seen of [

@@ -21,20 +21,23 @@ describe('a link', () => {
   it.for([
     { query: '{ a }', variables: '' },
     { query: 'query Ä($x: Int) {\n  a # & = + %\n}', variables: '{ "x": "\u20ac&#" }' },
-  ])('brings back what was put in: $query', (shared) => {
+  ])('a link brings back what was put in: $query', (shared) => {
     const link = linkTo(PAGE, shared) ?? '';
     expect(new URL(link).search).toBe('');
     expect(sharedIn(new URL(link).hash)).toEqual(shared);
   });
 
-  it('is neither made nor read beyond its length', () => {
+  it('a link is neither made nor read beyond its length', () => {
     expect(linkTo(PAGE, { query: 'x'.repeat(MAX_LINK), variables: '' })).toBeNull();
     expect(sharedIn(`#query=${'x'.repeat(MAX_LINK)}`)).toBeNull();
   });
 
-  it.for(['', '#', '#query=', '#variables=1', '#other'])('without an operation holds none: %s', (hash) => {
-    expect(sharedIn(hash)).toBeNull();
-  });
+  it.for(['', '#', '#query=', '#variables=1', '#other'])(
+    'a link without an operation holds none: %s',
+    (hash) => {
+      expect(sharedIn(hash)).toBeNull();
+    },
+  );
 });
 
 describe('the type of an answer', () => {
@@ -66,11 +69,11 @@ describe('the type of an answer', () => {
     ],
     ['query ($x: Boolean!) { word @include(if: $x) }', '{ readonly word?: string; }'],
     ['{ unknown }', '{ readonly unknown: unknown; }'],
-  ] as const)('%s', ([query, type]) => {
+  ] as const)('the type of an answer is written: %s', ([query, type]) => {
     expect(dataTypeOf(schema, query, undefined).replace(/\s+/g, ' ')).toBe(type);
   });
 
-  it('ends where fragments spread each other', () => {
+  it('the type of an answer ends where fragments spread each other', () => {
     const query = '{ item { ...F } } fragment F on Item { items { ...F } ...F }';
     expect(dataTypeOf(schema, query, undefined)).toContain('readonly items');
     const wide = `{ item { ...F } } fragment F on Item { ${['a', 'b', 'c'].map((a) => `${a}: items { ...F }`).join(' ')} }`;
@@ -79,7 +82,7 @@ describe('the type of an answer', () => {
     expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
-  it('stands in TypeScript that can be read', () => {
+  it('the type of an answer stands in TypeScript that can be read', () => {
     const text = asTypeScript(
       'https://example.org/graphql',
       { query: `{ \`\${a}\` \\ }` },
@@ -93,7 +96,7 @@ describe('the type of an answer', () => {
 describe('a frame', () => {
   const document = { url: 'https://figures.example/c/lines', title: 'People & "years"' };
 
-  it('has its variables in its address, lists with commas', () => {
+  it('a frame has its variables in its address, lists with commas', () => {
     const text = asEmbed(document, { codes: ['KE', 'ZA'], from: 2000, to: null, of: 'a&b' });
     expect(text).toContain('src="https://figures.example/c/lines?codes=KE,ZA&#38;from=2000&#38;of=a%26b"');
     expect(text).toContain('title="People &#38; &#34;years&#34;"');
@@ -125,7 +128,7 @@ async function writeQuoted(page: Page) {
 }
 
 describe.skipIf(!hasChromium)('sharing', () => {
-  it('by a link opens the operation in a tab, unrun, and takes it out of the address', async () => {
+  it('sharing by a link opens the operation in a tab, unrun, and takes it out of the address', async () => {
     await using scene = await open();
     const { page } = scene;
     await writeQuoted(page);
@@ -151,7 +154,7 @@ describe.skipIf(!hasChromium)('an operation that is copied', () => {
   const sceneOf = shared();
   beforeAll(() => writeQuoted(sceneOf().page));
 
-  it('as curl is a command that runs, with the key from the environment', async () => {
+  it('an operation that is copied as curl is a command that runs, with the key from the environment', async () => {
     const command = await copy(sceneOf().page, 'Copy as curl');
     expect(command).not.toContain('demo-');
     const env = { PATH: process.env.PATH, COUNTRY_GRAPH_KEY: 'demo-team' };
@@ -159,7 +162,7 @@ describe.skipIf(!hasChromium)('an operation that is copied', () => {
     expect(JSON.parse(stdout).data).toEqual({ country: { name: 'Kenya' } });
   });
 
-  it.for(['Copy as fetch', 'Copy as TypeScript'])('runs: %s', async (what) => {
+  it.for(['Copy as fetch', 'Copy as TypeScript'])('an operation that is copied runs: %s', async (what) => {
     const text = await copy(sceneOf().page, what);
     expect(text).not.toContain('demo-');
     const isFetch = what === 'Copy as fetch';
@@ -180,7 +183,7 @@ describe.skipIf(!hasChromium)('a frame of the operation', () => {
   const sceneOf = shared({ env: { ...env, TRUSTED_DOCUMENTS_FOR: 'issued' } });
   afterAll(() => files.folder[Symbol.dispose]());
 
-  it('is there for a public document, and shows it with its variables', async () => {
+  it('a frame of the operation is there for a public document, and shows it with its variables', async () => {
     const { page, program } = sceneOf();
     const { key } = (await program.issued?.desk.create({ name: 'page' })) ?? {};
     await write(page, DOCUMENTS.bars);
@@ -200,7 +203,7 @@ describe.skipIf(!hasChromium)('a frame of the operation', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('is not there for another, and the operator is told the way to it', async () => {
+  it('a frame of the operation is not there for another, and the operator is told the way to it', async () => {
     const { page } = sceneOf();
     await write(page, DOCUMENTS.kept);
     await page.getByRole('button', { name: 'Share' }).click();

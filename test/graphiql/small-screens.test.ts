@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('on small screens', () => {
   const isAsWide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
 
   it.for(SIZES)(
-    'nothing lies on anything else before something is run: %i by %i',
+    'on small screens, nothing lies on anything else before something is run: %i by %i',
     async ([width, height]) => {
       const { page } = sceneOf();
       await page.setViewportSize({ width, height });
@@ -91,7 +91,7 @@ describe.skipIf(!hasChromium)('on small screens', () => {
     },
   );
 
-  it('nor before the editor has come', async () => {
+  it('on small screens, nothing lies on anything else before the editor has come', async () => {
     await using further = await openPage();
     const { page } = further;
     await page.setViewportSize({ width: 390, height: 844 });
@@ -107,7 +107,7 @@ describe.skipIf(!hasChromium)('on small screens', () => {
     await editorIsThere(page);
   });
 
-  it('the settings of the page stay within their frame', async () => {
+  it('on small screens, the settings of the page stay within their frame', async () => {
     const { page } = sceneOf();
     for (const width of [390, 320]) {
       await page.setViewportSize({ width, height: 640 });
@@ -120,30 +120,33 @@ describe.skipIf(!hasChromium)('on small screens', () => {
     }
   });
 
-  it.for(SIZES)('nor after that, and all of it can be scrolled to: %i by %i', async ([width, height]) => {
-    const { page } = sceneOf();
-    await page.setViewportSize({ width, height });
-    await expect.poll(() => isHit(page.locator('.graphiql-tab-active'))).toBe(true);
-    await tab(page, 'OverTime');
-    await side(page, 'Query');
-    await run(page);
-    for (const name of ['Answer', 'Picture', 'Cost', 'Errors'] as const) {
-      // Polls, for an answer moves the page a moment later.
-      await expect.poll(() => isReached(page.getByRole('tab', { name }))).toBe(true);
-      await side(page, name);
-      if (name === 'Picture') await page.locator('.frame.lines svg').first().waitFor();
-      await expect.poll(() => overlaps(page)).toEqual([]);
-      expect(await isReached(page.locator('.side-bar .run'))).toBe(true);
-      if (name !== 'Answer')
-        expect(await isReached(page.locator('.side-panel :is(p, summary, dd, button):visible').last())).toBe(
-          true,
-        );
-    }
-    await pane(page, 'Lessons');
-    expect(await isReached(page.locator('.graphiql-plugin .choices button').last())).toBe(true);
-    expect(await page.evaluate<boolean>(isAsWide)).toBe(true);
-    await page.getByRole('button', { name: 'Hide Lessons' }).click();
-  });
+  it.for(SIZES)(
+    'on small screens, nothing lies on anything else after something was run, and all of it can be scrolled to: %i by %i',
+    async ([width, height]) => {
+      const { page } = sceneOf();
+      await page.setViewportSize({ width, height });
+      await expect.poll(() => isHit(page.locator('.graphiql-tab-active'))).toBe(true);
+      await tab(page, 'OverTime');
+      await side(page, 'Query');
+      await run(page);
+      for (const name of ['Answer', 'Picture', 'Cost', 'Errors'] as const) {
+        // Polls, for an answer moves the page a moment later.
+        await expect.poll(() => isReached(page.getByRole('tab', { name }))).toBe(true);
+        await side(page, name);
+        if (name === 'Picture') await page.locator('.frame.lines svg').first().waitFor();
+        await expect.poll(() => overlaps(page)).toEqual([]);
+        expect(await isReached(page.locator('.side-bar .run'))).toBe(true);
+        if (name !== 'Answer')
+          expect(
+            await isReached(page.locator('.side-panel :is(p, summary, dd, button):visible').last()),
+          ).toBe(true);
+      }
+      await pane(page, 'Lessons');
+      expect(await isReached(page.locator('.graphiql-plugin .choices button').last())).toBe(true);
+      expect(await page.evaluate<boolean>(isAsWide)).toBe(true);
+      await page.getByRole('button', { name: 'Hide Lessons' }).click();
+    },
+  );
 });
 
 describe.skipIf(!hasChromium)('on paper, and in forced colours', () => {

@@ -18,7 +18,7 @@ const again = async (page: Page) => {
 describe.skipIf(!hasChromium)('a picture', () => {
   const sceneOf = shared();
 
-  it('loses a country, and has it again, at no call', async () => {
+  it('a picture loses a country, and has it again, at no call', async () => {
     const { page, program } = sceneOf();
     await tab(page, 'OverTime');
     await run(page);
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('stays where the next run fails, which is said', async () => {
+  it('a picture stays where the next run fails, which is said', async () => {
     const { page } = sceneOf();
     await tab(page, 'OverTime');
     await run(page);
@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
     }
   });
 
-  it('keeps what is highlighted while its table is looked at, and when the page is loaded again', async () => {
+  it('a picture keeps what is highlighted while its table is looked at, and when the page is loaded again', async () => {
     const { page } = sceneOf();
     await write(page, MANY);
     await run(page);
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
 describe.skipIf(!hasChromium)('a page that is loaded again', () => {
   const sceneOf = shared();
 
-  it('has the answer, the side and the width, and sends nothing', async () => {
+  it('a page that is loaded again has the answer, the side and the width, and sends nothing', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await tab(page, 'OverTime');
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('a page that is loaded again', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('has nothing of it once data is cleared', async () => {
+  it('a page that is loaded again has nothing of it once data is cleared', async () => {
     const { page } = sceneOf();
     await tab(page, 'CountryCard');
     await run(page);
@@ -111,7 +111,7 @@ describe.skipIf(!hasChromium)('a link', () => {
   it.for([
     [1400, 900],
     [390, 844],
-  ] as const)('opens on the side of its answer, with its price: %i', async ([width, height]) => {
+  ] as const)('a link opens on the side of its answer, with its price: %i', async ([width, height]) => {
     const query = '{ country(code: "GH") { name capital } }';
     const link = linkTo('http://x/graphiql', { query, variables: '' }) ?? '';
     await using scene = await open({ viewport: { width, height } });

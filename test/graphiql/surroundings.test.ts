@@ -46,7 +46,7 @@ const SUBSCRIPTION = `subscription { observationsChanged(countryCodes: ["KE"], m
   changes { observation { value } } } }`;
 
 describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', () => {
-  it('has all of GraphiQL there, at each address that leads to it', async () => {
+  it('a proxy that serves the gateway below a path has all of GraphiQL there, at each address that leads to it', async () => {
     await using program = await serve({ env: LIVE });
     const { origin } = new URL(program.url);
     await using proxy = await openProxy((path) => (path === '/data' ? origin : undefined));
@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', ()
     }
   }, 120_000);
 
-  it('has the schema there where others than trusted documents are refused', async () => {
+  it('a proxy that serves the gateway below a path has the schema there where others than trusted documents are refused', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'trusted-')), 'documents.json');
     writeFileSync(file, JSON.stringify({ one: 'query Names { countries { name } }' }));
     await using program = await serve({ env: { TRUSTED_DOCUMENTS: file } });
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', ()
     ]);
   });
 
-  it('keeps what each of several is told from the others', async () => {
+  it('a proxy that serves the gateway below a path keeps what each of several is told from the others', async () => {
     await using one = await serve();
     await using other = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const origins: Record<string, string> = {
@@ -146,25 +146,28 @@ describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => 
       'nothing may be read',
       "for (const name of ['getItem', 'key', 'removeItem', 'setItem']) Storage.prototype[name] = () => { throw new Error(name); };",
     ],
-  ] as const)('loads, works and does not complain: %s', async ([, script]) => {
-    await using _program = await serve();
-    await using opened = await openPage(script);
-    const { page } = opened;
-    await page.goto(`${originOfAll()}/graphiql`);
-    await editorIsThere(page);
-    await page.getByLabel('API key').fill('demo-analyst');
-    const asked = page.waitForRequest((request) => request.url().endsWith('/graphql'));
-    const { data } = await run(page);
-    expect(data.country.name).toBe('Kenya');
-    expect((await asked).headers().authorization).toBe('Bearer demo-analyst');
-    await pane(page, 'History');
-    await page.locator('.graphiql-history-item').first().waitFor();
-    await page.getByLabel('Remember on this device').click();
-    expect(await page.getByLabel('API key').inputValue()).toBe('demo-analyst');
-    expect(opened.problems).toEqual([]);
-  });
+  ] as const)(
+    'GraphiQL where the browser keeps nothing loads, works and does not complain: %s',
+    async ([, script]) => {
+      await using _program = await serve();
+      await using opened = await openPage(script);
+      const { page } = opened;
+      await page.goto(`${originOfAll()}/graphiql`);
+      await editorIsThere(page);
+      await page.getByLabel('API key').fill('demo-analyst');
+      const asked = page.waitForRequest((request) => request.url().endsWith('/graphql'));
+      const { data } = await run(page);
+      expect(data.country.name).toBe('Kenya');
+      expect((await asked).headers().authorization).toBe('Bearer demo-analyst');
+      await pane(page, 'History');
+      await page.locator('.graphiql-history-item').first().waitFor();
+      await page.getByLabel('Remember on this device').click();
+      expect(await page.getByLabel('API key').inputValue()).toBe('demo-analyst');
+      expect(opened.problems).toEqual([]);
+    },
+  );
 
-  it('says so by a box that can not be ticked', async () => {
+  it('GraphiQL where the browser keeps nothing says so by a box that can not be ticked', async () => {
     await using _program = await serve();
     await using opened = await openPage(both(DENIED));
     await opened.page.goto(`${originOfAll()}/graphiql`);
@@ -174,7 +177,7 @@ describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => 
   });
 
   it.for(['{', 'null', '{"queries":{},"favorites":[1]}', '{"queries":[{}],"favorites":[null],"tabs":7}'])(
-    'takes what others have left there for nothing: %s',
+    'GraphiQL where the browser keeps nothing takes what others have left there for nothing: %s',
     async (text) => {
       const kept = ['tabState', 'queries', 'favorites', 'theme', 'visiblePlugin', 'editorFlex'];
       const script = `for (const name of ${JSON.stringify(kept)}) localStorage.setItem('graphiql:' + name, ${JSON.stringify(text)});`;
@@ -192,7 +195,7 @@ describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => 
 });
 
 describe.skipIf(!hasChromium)('GraphiQL where an origin has few privileges', () => {
-  it('starts and runs under an address with a name and a password', async () => {
+  it('GraphiQL where an origin has few privileges starts and runs under an address with a name and a password', async () => {
     await using _program = await serve();
     await using opened = await openPage();
     const { host } = new URL(originOfAll());
@@ -202,7 +205,7 @@ describe.skipIf(!hasChromium)('GraphiQL where an origin has few privileges', () 
     expect(data.country.name).toBe('Kenya');
   });
 
-  it('copies without the clipboard of pages that come by TLS, and opens links where addresses stay', async () => {
+  it('GraphiQL where an origin has few privileges copies without the clipboard of pages that come by TLS, and opens links where addresses stay', async () => {
     await using _program = await serve();
     await using opened = await openPage(
       `const { clipboard } = navigator;

@@ -8,7 +8,7 @@ import { run, saved, scenesOfGraphiql, side, tab } from '../support/graphiql.ts'
 const { open } = scenesOfGraphiql();
 
 describe.skipIf(!hasChromium)('the table of a picture', () => {
-  it('has years as columns, a filter for each column, and goes to a spreadsheet, at no call', async () => {
+  it('the table of a picture has years as columns, a filter for each column, and goes to a spreadsheet, at no call', async () => {
     await using scene = await open();
     const { page, program } = scene;
     await tab(page, 'OverTime');
@@ -79,13 +79,13 @@ describe('a table', () => {
     ['Côte d’Ivoire', 12, '=1+1'],
   ];
 
-  it('is a file that Excel opens as UTF-8, without formulas', () => {
+  it('a table is a file that Excel opens as UTF-8, without formulas', () => {
     expect(csvOf({ columns: ['a', 'b', 'c'], rows: ROWS })).toBe(
       "\ufeffa,b,c\r\nKenya,5,\r\nCôte d’Ivoire,12,'=1+1\r\n",
     );
   });
 
-  it('is pasted cell by cell, without formulas', () => {
+  it('a table is pasted cell by cell, without formulas', () => {
     const rows = [...ROWS, ['two\nlines\tand a tab', -1, '"quoted"']];
     expect(tsvOf({ columns: ['a', 'b', 'c'], rows })).toBe(
       'a\tb\tc\r\nKenya\t5\t\r\nCôte d’Ivoire\t12\t\'=1+1\r\ntwo lines and a tab\t-1\t"""quoted"""\r\n',
@@ -100,7 +100,7 @@ describe('a table', () => {
     [{ 1: '<12' }, ['Kenya']],
     [{ 0: 'e', 1: '<= 5' }, ['Kenya']],
     [{ 2: '> 0' }, []],
-  ])('has rows that are wanted: %j', ([wanted, left]) => {
+  ])('a table has rows that are wanted: %j', ([wanted, left]) => {
     expect(filtered(ROWS, wanted).map(([name]) => name)).toEqual(left);
   });
 });

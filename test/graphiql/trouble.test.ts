@@ -8,7 +8,7 @@ const { open, shared } = scenesOfGraphiql();
 const STACK = /\bat .*\.js|assets\/|TypeError|SyntaxError|Failed to fetch|Unexpected token/;
 
 describe.skipIf(!hasChromium)('data that is cleared', () => {
-  it('takes the key with it that was to be remembered', async () => {
+  it('data that is cleared takes the key with it that was to be remembered', async () => {
     await using scene = await open();
     const { page } = scene;
     await page.getByLabel('API key').fill('a-key-of-somebody');
@@ -39,7 +39,7 @@ async function answerInstead(page: Page, response: Parameters<Route['fulfill']>[
 describe.skipIf(!hasChromium)('where no answer comes', () => {
   const sceneOf = shared();
 
-  it('says so in plain words: offline', async () => {
+  it('GraphiQL says in plain words that no answer comes: offline', async () => {
     const { page } = sceneOf();
     await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
     await page.context().setOffline(true);
@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
     }
   });
 
-  it('says so in plain words: something else that answers', async () => {
+  it('GraphiQL says in plain words that no answer comes: something else answers', async () => {
     const { page } = sceneOf();
     const sent = await answerInstead(page, {
       status: 502,
@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
     }
   });
 
-  it('says so in plain words: an answer that was cut off, which is not asked for again', async () => {
+  it("GraphiQL says in plain words that an answer was cut off, and doesn't ask for it again", async () => {
     const { page } = sceneOf();
     const sent = await answerInstead(page, {
       status: 200,
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
     }
   });
 
-  it('runs operations all the same where the schema is closed, without docs', async () => {
+  it('GraphiQL runs operations all the same where the schema is closed, without docs', async () => {
     await using scene = await open({ env: { INTROSPECTION: 'off' } });
     await write(scene.page, '{ health { status } }');
     await run(scene.page);
@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
 describe.skipIf(!hasChromium)('the words', () => {
   const sceneOf = shared();
 
-  it('of a key that the service refuses say so, until another is given', async () => {
+  it('what GraphiQL says of a key that the service refuses say so, until another is given', async () => {
     const { page } = sceneOf();
     await page.getByLabel('API key', { exact: true }).fill('a-key-of-nobody');
     await run(page);
@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)('the words', () => {
     await expect.poll(() => quota.innerText()).toContain('can be used');
   });
 
-  it('of a month that is spent name no number that this gateway alone has counted', async () => {
+  it('what GraphiQL says of a month that is spent name no number that this gateway alone has counted', async () => {
     const { page } = sceneOf();
     await page.getByLabel('API key', { exact: true }).fill('demo-spent');
     await run(page);
@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)('the words', () => {
     expect(await quota.innerText()).toContain('as the service says');
   });
 
-  it('of a minute that is spent are no more calls than there are', async () => {
+  it('what GraphiQL says of a minute that is spent are no more calls than there are', async () => {
     const { page, program } = sceneOf();
     await page.getByLabel('API key', { exact: true }).fill('demo-team');
     program.sandbox.faults.set({
@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium)('the words', () => {
     expect(await quota.innerText()).not.toMatch(/[2-9] of 1(?![,\d])/);
   });
 
-  it('in backticks are code', async () => {
+  it('what GraphiQL says in backticks are code', async () => {
     const { page, program } = sceneOf();
     program.sandbox.faults.set({
       kind: 'status',
@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium)('the words', () => {
 describe.skipIf(!hasChromium)('Explain', () => {
   const sceneOf = shared();
 
-  it('prices the operation that is chosen of two', async () => {
+  it('Explain prices the operation that is chosen of two', async () => {
     const { page, program } = sceneOf();
     await write(
       page,
@@ -188,7 +188,7 @@ describe.skipIf(!hasChromium)('Explain', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('says what is wrong with the variables', async () => {
+  it('Explain says what is wrong with the variables', async () => {
     const { page } = sceneOf();
     await tab(page, 'Cost');
     await page.getByRole('button', { name: 'Variables' }).click();

@@ -19,7 +19,7 @@ writeFileSync(path, JSON.stringify(MANIFEST));
 const sceneOf = shared({ env: { TRUSTED_DOCUMENTS: path } });
 
 describe.skipIf(!hasChromium)('where trusted documents alone may run', () => {
-  it('the operation is not to be changed, is priced, and the schema is told', async () => {
+  it('where trusted documents alone may run, the operation is not to be changed, is priced, and the schema is told', async () => {
     const { page } = sceneOf();
     await page.locator('.graphiql-plugin').getByRole('button', { name: 'Figures' }).click();
     await page.locator('.graphiql-query-editor .view-lines').click();
@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('where trusted documents alone may run', () => {
     await pane(page, 'Documents');
   });
 
-  it('they are offered by name, with their variables, and run', async () => {
+  it('trusted documents are offered by name, with their variables, and run', async () => {
     const { page } = sceneOf();
     const documents = page.locator('.graphiql-plugin');
     await expect.poll(() => documents.innerText()).toContain('This gateway runs trusted documents alone');

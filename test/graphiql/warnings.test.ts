@@ -10,11 +10,11 @@ describe('a name that is mended', () => {
   it.for([
     ['{ a(key: "x") b(key: "xy", keys: ["x"]) } # "x"', '{ a(key: "z") b(key: "xy", keys: ["z"]) } # "x"'],
     ['{ a(key: "x"', '{ a(key: "x"'],
-  ] as const)('is a text of the operation alone: %s', ([query, mended]) => {
+  ] as const)('a name that is mended is a text of the operation alone: %s', ([query, mended]) => {
     expect(mendedQuery(query, 'x', 'z')).toBe(mended);
   });
 
-  it('is a value of the variables, and no name of one', () => {
+  it('a name that is mended is a value of the variables, and no name of one', () => {
     expect(mendedVariables('{ "x": ["x", "xy"], "y": "x" }', 'x', 'z')).toBe(
       '{ "x": ["z", "xy"], "y": "z" }',
     );
@@ -22,7 +22,7 @@ describe('a name that is mended', () => {
 });
 
 describe.skipIf(!hasChromium)('warnings', () => {
-  it('have a badge and a place in Errors and Picture, and a button that mends the key', async () => {
+  it('warnings have a badge and a place in Errors and Picture, and a button that mends the key', async () => {
     await using scene = await open();
     const { page } = scene;
     await write(

@@ -25,7 +25,7 @@ const shownYear = (page: Page) => page.locator('.years output').first().innerTex
 const legendOf = (page: Page) => page.locator('.frame.map .map-legend').textContent();
 
 describe.skipIf(!hasChromium)('the years of a map', () => {
-  it('are asked for on one click where the map has the latest figures alone, for the price that it says', async () => {
+  it('the years of a map are asked for on one click where the map has the latest figures alone, for the price that it says', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await page.locator('.start').getByRole('button', { name: 'How long do people live' }).click();
@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium)('the years of a map', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('go by slider, by steps and by keyboard, on one scale, at no call', async () => {
+  it('the years of a map go by slider, by steps and by keyboard, on one scale, at no call', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await newTab(page);
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)('the years of a map', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('play one after the other, until somebody stops them', async () => {
+  it('the years of a map play one after the other, until somebody stops them', async () => {
     const { page, program } = sceneOf();
     await newTab(page);
     await asMap(page);
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)('the years of a map', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('do not play where people want no motion', async () => {
+  it('the years of a map do not play where people want no motion', async () => {
     const { page } = sceneOf();
     await newTab(page);
     await page.emulateMedia({ reducedMotion: 'reduce' });
@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium).for([
   ['light', '#ffffff'],
   ['dark', '#212a3b'],
 ] as const)('a map on a %s page', ([colorScheme, ground]) => {
-  it('has its highest value stand out the most', async () => {
+  it('a map on a light or a dark page has its highest value stand out the most', async () => {
     const { page } = sceneOf();
     await page.emulateMedia({ colorScheme });
     await newTab(page);
@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium).for([
 });
 
 describe.skipIf(!hasChromium)('a scatter over time', () => {
-  it('goes through the years that both indicators have, on the same axes, at no call', async () => {
+  it('a scatter over time goes through the years that both indicators have, on the same axes, at no call', async () => {
     const scene = sceneOf();
     const { page, program } = scene;
     await newTab(page);
@@ -222,7 +222,7 @@ describe('the years of an operation', () => {
       'query ($m: String!) { countries { observation(metricKey: $m) { value } } }',
       'query ($m: String!) { countries { observations(metricKeys: [$m], scope: NATIONAL, fromYear: 1990) { value } } }',
     ],
-  ] as const)('take the place of the latest figures: %s', ([query, edited]) => {
+  ] as const)('the years of an operation take the place of the latest figures: %s', ([query, edited]) => {
     expect(withYears(query, '{ "m": "a" }', 'a')?.query).toBe(edited);
   });
 
@@ -231,11 +231,11 @@ describe('the years of an operation', () => {
     '{ observations(metricKeys: ["a"]) { value } }',
     '{ observations(latest: true) { value } }',
     '{ coun',
-  ])('are left where there are none: %s', (query) => {
+  ])('the years of an operation are left where there are none: %s', (query) => {
     expect(withYears(query, '', 'a')).toBeNull();
   });
 
-  it('may be those of places', () => {
+  it('the years of an operation may be those of places', () => {
     const query = '{ observations(metricKeys: ["a"], scope: NATIONAL) { value } }';
     expect(withScope(query, '', 'PLACES')?.query).toBe(query.replace('NATIONAL', 'PLACES'));
     expect(withScope('{ observations { value } }', '', 'PLACES')).toBeNull();

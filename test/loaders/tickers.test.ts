@@ -106,7 +106,7 @@ const PATH = '/v1/markets/tickers';
 describe('a list that is cut at the default', () => {
   const rows = listingsOf(189, 40, 30);
 
-  it('is an error where nothing shows that the rest of an exchange has come', async () => {
+  it('a list that is cut at the default is an error where nothing shows that the rest of an exchange has come', async () => {
     const { operation, targets } = open(rows, { limit: 'ignore' });
     const loader = operation();
     const failure = await loader.where({ exchangeCode: 'X0' }).catch(failureOf);
@@ -119,7 +119,7 @@ describe('a list that is cut at the default', () => {
     expect(targets).toHaveLength(4);
   });
 
-  it('is completed by a filter that is heeded and leaves less than a page', async () => {
+  it('a list that is cut at the default is completed by a filter that is heeded and leaves less than a page', async () => {
     const { operation, targets } = open(rows, { limit: 'ignore' });
     const loader = operation();
     const found = await loader.where({ exchangeCode: 'X1', instrumentType: 'EQUITY' });
@@ -131,7 +131,7 @@ describe('a list that is cut at the default', () => {
     expect(targets).toHaveLength(4);
   });
 
-  it('is completed by two filters where one leaves too much', async () => {
+  it('a list that is cut at the default is completed by two filters where one leaves too much', async () => {
     const { operation, targets } = open(rows, { limit: 'ignore' });
     const filter = { exchangeCode: 'X0', countryCode: 'UG' };
     const found = await operation().where(filter);
@@ -143,7 +143,7 @@ describe('a list that is cut at the default', () => {
     ]);
   });
 
-  it('is put together from its exchanges where the total proves the sum', async () => {
+  it('a list that is cut at the default is put together from its exchanges where the total proves the sum', async () => {
     const many = listingsOf(60, 50, 40);
     const { operation, targets } = open(many, { limit: 'refuse', total: 'true' });
     const failure = await operation().where({}).catch(failureOf);
@@ -156,7 +156,7 @@ describe('a list that is cut at the default', () => {
     expect(targets.length).toBeLessThan(10);
   });
 
-  it('is not asked for twice where `limit` is refused', async () => {
+  it('a list that is cut at the default is not asked for twice where `limit` is refused', async () => {
     const { operation, targets } = open(rows, { limit: 'refuse', filters: 'refuse' });
     const failure = await operation().where({ exchangeCode: 'X0' }).catch(failureOf);
     expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: null });
@@ -167,7 +167,7 @@ describe('a list that is cut at the default', () => {
     expect(targets).toEqual([PATH]);
   });
 
-  it('is completed by a filter of which the service has refused a value that it does not know', async () => {
+  it('a list that is cut at the default is completed by a filter of which the service has refused a value that it does not know', async () => {
     const { operation, targets } = open(rows, { limit: 'ignore', filters: 'refuse unknown' });
     const loader = operation();
     expect(await loader.find('X9', 'S0').catch(failureOf)).toMatchObject({ code: 'UPSTREAM_INCOMPLETE' });
@@ -179,32 +179,32 @@ describe('a list that is cut at the default', () => {
 describe('a list of exactly a default page', () => {
   const rows = listingsOf(60, 40);
 
-  it('is whole where a probe shows that `limit` is heeded', async () => {
+  it('a list of exactly a default page is whole where a probe shows that `limit` is heeded', async () => {
     const { operation, targets } = open(rows);
     expect(await operation().where({})).toHaveLength(100);
     expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?limit=1`]);
   });
 
-  it('is whole where the service says that a higher limit was applied', async () => {
+  it('a list of exactly a default page is whole where the service says that a higher limit was applied', async () => {
     const { operation, targets } = open(rows, { tellsLimit: true });
     expect(await operation().where({})).toHaveLength(100);
     expect(targets).toHaveLength(2);
   });
 
-  it('is whole where the service counts as many', async () => {
+  it('a list of exactly a default page is whole where the service counts as many', async () => {
     const { operation, targets } = open(rows, { limit: 'ignore', total: 'true' });
     expect(await operation().where({})).toHaveLength(100);
     expect(targets).toHaveLength(2);
   });
 
-  it('is looked into below a filter too', async () => {
+  it('a list of exactly a default page is looked into below a filter too', async () => {
     const { operation, targets } = open(listingsOf(100, 500), { limit: 'ignore' });
     const failure = await operation().where({ exchangeCode: 'X0' }).catch(failureOf);
     expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: null });
     expect(targets).toHaveLength(4);
   });
 
-  it('is whole below a filter where the longer list has shown that `limit` is heeded', async () => {
+  it('a list of exactly a default page is whole below a filter where the longer list has shown that `limit` is heeded', async () => {
     const { operation, targets } = open(listingsOf(100, 500));
     expect(await operation().where({ exchangeCode: 'X0' })).toHaveLength(100);
     expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?${EXCHANGE}=X0&limit=500`]);

@@ -101,15 +101,18 @@ describe('while the list of countries is on its way, figures', () => {
       'in a connection',
       '{ country(code: "KE") { name observationsConnection(metricKeys: ["life_expectancy"], first: 2) { nodes { value year } } } }',
     ],
-  ])('%s are asked for in the same round trip, and cost no more', async (_, query) => {
-    await using program = await open();
-    expect(await askedBeforeList(program, query)).toEqual(['/v1/countries', '/v1/data']);
-    await using other = await openProgram();
-    const first = await other.ask(query);
-    const { data, errors, upstream } = await program.ask(query);
-    expect([data, errors]).toEqual([first.data, []]);
-    expect([upstream.calls, upstream.naive]).toEqual([2, first.upstream.naive]);
-  });
+  ])(
+    'while the list of countries is on its way, figures %s are asked for in the same round trip, and cost no more',
+    async (_, query) => {
+      await using program = await open();
+      expect(await askedBeforeList(program, query)).toEqual(['/v1/countries', '/v1/data']);
+      await using other = await openProgram();
+      const first = await other.ask(query);
+      const { data, errors, upstream } = await program.ask(query);
+      expect([data, errors]).toEqual([first.data, []]);
+      expect([upstream.calls, upstream.naive]).toEqual([2, first.upstream.naive]);
+    },
+  );
 
   it.each([
     ['of a region, which the list tells', `{ countries(region: "Africa") { name ${FIGURE} } }`],
@@ -126,7 +129,7 @@ describe('while the list of countries is on its way, figures', () => {
       `{ countries { name observations(metricKeys: [${Array.from({ length: 19 }, (_, i) => `"m${i}"`)}], latest: true) { value } } }`,
     ],
     ['that have no proper key', '{ countries { name observation(metricKey: "a b") { value } } }'],
-  ])('%s, wait for it', async (_, query) => {
+  ])('while the list of countries is on its way, figures %s, wait for it', async (_, query) => {
     await using program = await open();
     expect(await askedBeforeList(program, query)).toEqual(['/v1/countries']);
   });
@@ -152,14 +155,17 @@ describe('while the list of countries is on its way, figures', () => {
       `{ countries { name ${FIGURE} } ke: country(code: "KE") { ${FIGURE} } }`,
       ['/v1/countries'],
     ],
-  ])('%s by the first operation of all', async (_, query, routes) => {
-    await using program = await openProgram();
-    const { free } = program.sandbox.keys;
-    expect(await askedBeforeList(program, query, free)).toEqual(routes);
-    expect((await program.ask(query, { key: free })).upstream.calls).toBe(2);
-  });
+  ])(
+    'while the list of countries is on its way, figures %s by the first operation of all',
+    async (_, query, routes) => {
+      await using program = await openProgram();
+      const { free } = program.sandbox.keys;
+      expect(await askedBeforeList(program, query, free)).toEqual(routes);
+      expect((await program.ask(query, { key: free })).upstream.calls).toBe(2);
+    },
+  );
 
-  it('wait for it where another operation of the key may share their call, unless calls are plenty', async () => {
+  it('while the list of countries is on its way, figures wait for it where another operation of the key may share their call, unless calls are plenty', async () => {
     await using program = await open();
     const { free, team } = program.sandbox.keys;
     const query = `{ countries { name ${FIGURE} } }`;
@@ -179,7 +185,7 @@ describe('while the list of countries is on its way, figures', () => {
     }
   });
 
-  it('wait for it where the minute may have room for two calls alone', async () => {
+  it('while the list of countries is on its way, figures wait for it where the minute may have room for two calls alone', async () => {
     const { clock } = movingClock(Date.parse('2026-11-21T10:00:30Z'));
     await using program = await openProgram({ clock, sandbox: { now: clock.now } });
     const { free } = program.sandbox.keys;
@@ -191,7 +197,7 @@ describe('while the list of countries is on its way, figures', () => {
     expect(await askedBeforeList(program, query, free)).toEqual(['/v1/countries']);
   });
 
-  it('cost a call for nothing where the list lacks all of them, and no second one', async () => {
+  it('while the list of countries is on its way, figures cost a call for nothing where the list lacks all of them, and no second one', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({
       kind: 'shape',
@@ -209,7 +215,7 @@ describe('while the list of countries is on its way, figures', () => {
     expect((await program.ask(query)).upstream.byRoute).toEqual({ '/v1/countries': 1 });
   });
 
-  it('cost a call for nothing where the service refuses a documented country without a word', async () => {
+  it('while the list of countries is on its way, figures cost a call for nothing where the service refuses a documented country without a word', async () => {
     await using program = await openFewCountries(['KE', 'NG']);
     const query = `{ countries { code ${FIGURE} } }`;
     const { data, errors, upstream } = await program.ask(query);
@@ -224,7 +230,7 @@ describe('while the list of countries is on its way, figures', () => {
     });
   });
 
-  it('are not refused with a guess that was under way or waited to leave', async () => {
+  it('while the list of countries is on its way, figures are not refused with a guess that was under way or waited to leave', async () => {
     await using program = await openFewCountries(['KE', 'NG']);
     const query = `{ countries { code ${FIGURE} } }`;
     const one = `{ country(code: "KE") { ${FIGURE} } }`;
@@ -237,7 +243,7 @@ describe('while the list of countries is on its way, figures', () => {
     for (const { data } of replies.slice(1)) expect(data.country.observation.value).toBeGreaterThan(0);
   });
 
-  it('of a key that is refused cost a second call at most once a minute, whatever keys are tried', async () => {
+  it('while the list of countries is on its way, figures of a key that is refused cost a second call at most once a minute, whatever keys are tried', async () => {
     const waiting: ServerResponse[] = [];
     const service = createServer((_, response) => waiting.push(response));
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
@@ -265,7 +271,7 @@ describe('while the list of countries is on its way, figures', () => {
     service.close();
   });
 
-  it('are those of the list that comes, whatever was expected', async () => {
+  it('while the list of countries is on its way, figures are those of the list that comes, whatever was expected', async () => {
     await using program = await open();
     const query = `{ countries { code ${FIGURE} } }`;
     const { data } = await program.ask(query);
@@ -288,7 +294,7 @@ describe('while the list of countries is on its way, figures', () => {
     expect([longer.data, longer.upstream.byRoute]).toEqual([data, { '/v1/countries': 1, '/v1/data': 2 }]);
   });
 
-  it('are on the bill where the list does not come', async () => {
+  it('while the list of countries is on its way, figures are on the bill where the list does not come', async () => {
     await using program = await open();
     program.sandbox.faults.set({ kind: 'status', status: 400, route: '/v1/countries' });
     const { data, errors, upstream } = await program.ask(`{ countries { name ${FIGURE} } }`);

@@ -103,7 +103,7 @@ function drawRows(dice: Dice): Sent[] {
 }
 
 describe('a question that was answered costs nothing the second time', () => {
-  it('where the latest row is that of a place, and the country has no figure, for each row that may be chosen', async () => {
+  it('a question that was answered costs nothing the second time where the latest row is that of a place, and the country has no figure, for each row that may be chosen', async () => {
     const rows = ['2024-Q3', '2024-Q4'].flatMap((period) =>
       ['Mombasa', 'Nairobi'].map((place) => row(period, place)),
     );
@@ -116,7 +116,7 @@ describe('a question that was answered costs nothing the second time', () => {
     }
   });
 
-  it('but for a row of a later time that was written since: then the service chooses again', async () => {
+  it('a question that was answered costs nothing the second time but for a row of a later time that was written since: then the service chooses again', async () => {
     const [older, newer] = ['2024-Q3', '2024-Q4'].map((period) =>
       ['Mombasa', 'Nairobi'].map((place) =>
         row(period, place, period === '2024-Q4' ? { retrieved_at: '2026-11-27T10:00:30Z' } : {}),
@@ -135,7 +135,7 @@ describe('a question that was answered costs nothing the second time', () => {
     expect([second.answer, second.calls]).toEqual(['{"$":[{"period":"2024-Q4"}]}', 1]);
   });
 
-  it('where a figure is ranked among all countries, though the list lacks most of them', async () => {
+  it('a question that was answered costs nothing the second time where a figure is ranked among all countries, though the list lacks most of them', async () => {
     await using asking = await open([row('2024', null)], placeFirst);
     const question = '{ countries { $observation(metricKey: "population_total") { rank { position of } } } }';
     const first = await asking.ask(question, 'a');
@@ -143,7 +143,7 @@ describe('a question that was answered costs nothing the second time', () => {
     expect(await asking.ask(question, 'b')).toEqual({ ...first, calls: 0 });
   });
 
-  it('over drawn services, in the time of figures and past it', async () => {
+  it('a question that was answered costs nothing the second time over drawn services, in the time of figures and past it', async () => {
     const paid: unknown[] = [];
     for (let nth = 0; nth < draws(100, 25); nth += 1) {
       const dice = createDice('asked again', nth);

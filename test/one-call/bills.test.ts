@@ -3,7 +3,7 @@ import { COVERED_COUNTRIES } from '../../src/service/records/countries.ts';
 import { openProgram } from '../support/program.ts';
 
 describe('the bills of operations that share calls', () => {
-  it('add up to what the service received, also for calls that leave after the first has been answered', async () => {
+  it('the bills of operations that share calls add up to what the service received, also for calls that leave after the first has been answered', async () => {
     await using program = await openProgram({
       env: { BATCH_WINDOW_MS: '20', BATCH_OVERFETCH_ROWS: '0' },
     });
@@ -22,7 +22,7 @@ describe('the bills of operations that share calls', () => {
 describe('the limit of upstream calls', () => {
   const PROFILE = '/v1/countries/{code}/profile';
 
-  it('holds while the operation runs: what is beyond it fails by itself, everything else stays', async () => {
+  it('the limit of upstream calls holds while the operation runs: what is beyond it fails by itself, everything else stays', async () => {
     await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '60' } });
     // A list of more countries than are documented: the price, made before it is there, is too low.
     program.sandbox.faults.set({
@@ -57,7 +57,7 @@ describe('the limit of upstream calls', () => {
     });
   });
 
-  it('is held against what stands below figures before anything is sent', async () => {
+  it('the limit of upstream calls is held against what stands below figures before anything is sent', async () => {
     await using program = await openProgram();
     const query = `{
       observations(metricKeys: ["population_total"], latest: true) {

@@ -79,16 +79,19 @@ describe('the figures of an operation travel in one call', () => {
     },
   };
 
-  it.each(Object.entries(shapes))('%s', async (_, { query, variables }) => {
-    const reply = await ask(query, variables === undefined ? {} : { variables });
-    expect(reply.errors).toEqual([]);
-    expect(reply.upstream.byRoute['/v1/data']).toBe(1);
-    expect(sandbox.log.filter(({ path }) => path === '/v1/data')).toHaveLength(1);
-  });
+  it.each(Object.entries(shapes))(
+    'the figures of an operation travel in one call: %s',
+    async (_, { query, variables }) => {
+      const reply = await ask(query, variables === undefined ? {} : { variables });
+      expect(reply.errors).toEqual([]);
+      expect(reply.upstream.byRoute['/v1/data']).toBe(1);
+      expect(sandbox.log.filter(({ path }) => path === '/v1/data')).toHaveLength(1);
+    },
+  );
 });
 
 describe('what holds the batch back', () => {
-  it('is not a load that cannot lead to figures, however slow', async () => {
+  it('what holds the batch back is not a load that cannot lead to figures, however slow', async () => {
     sandbox.faults.set({ route: '/v1/platform/etl-status', kind: 'hang' });
     const leaving = new AbortController();
     const reply = ask(`{ sources { key } countries { name } country(code: "KE") { ${FIGURE} } }`, {
@@ -99,7 +102,7 @@ describe('what holds the batch back', () => {
     await expect(reply).rejects.toThrow('aborted');
   });
 
-  it('is not a load that fails', async () => {
+  it('what holds the batch back is not a load that fails', async () => {
     sandbox.faults.set({ route: '/v1/markets/tickers', kind: 'status', status: 403 });
     const reply = await ask(`{ tickers { country { ${OTHER} } } country(code: "KE") { ${FIGURE} } }`);
     expect(reply.data).toMatchObject({
@@ -110,7 +113,7 @@ describe('what holds the batch back', () => {
     expect(reply.upstream.byRoute).toEqual({ '/v1/markets/tickers': 1, '/v1/data': 1 });
   });
 
-  it('is a load that could lead to figures but hangs, no longer than the bound', async () => {
+  it('what holds the batch back is a load that could lead to figures but hangs, no longer than the bound', async () => {
     sandbox.faults.set({ route: '/v1/countries', kind: 'hang' });
     const leaving = new AbortController();
     const reply = ask(`{ countries { ${OTHER} } country(code: "KE") { ${FIGURE} } }`, {

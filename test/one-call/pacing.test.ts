@@ -55,7 +55,7 @@ async function askAtOnce({ url, sandbox }: Program, queries: readonly string[]) 
   }[];
 }
 
-it('answers a burst of 40 operations in two windows, without a refused call', async () => {
+it('a burst of 40 operations is answered in two windows, without a refused call', async () => {
   const { clock, sleeping, advance } = createHeldClock(Date.parse('2026-11-21T09:59:30Z'));
   await using program = await openProgram({
     sandbox: { now: clock.now },
@@ -86,7 +86,7 @@ it('answers a burst of 40 operations in two windows, without a refused call', as
   expect(windows.size).toBe(2);
 });
 
-it('refuses at once those that may not wait, and says when to come back', async () => {
+it('operations that may not wait are refused at once, and told when to come back', async () => {
   const { clock } = createHeldClock(Date.parse('2026-11-21T10:00:30Z'));
   await using program = await openProgram({ sandbox: { now: clock.now }, clock });
   const { ask, sandbox } = program;

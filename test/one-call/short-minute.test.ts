@@ -23,18 +23,21 @@ describe('in a minute of five calls', () => {
   it.each([
     ['after', `${OFFICES} ${FIGURE}`],
     ['before', `${FIGURE} ${OFFICES}`],
-  ])('figures go before single records that stand %s them', async (_, selection) => {
-    const { data, errors, asked, upstream } = await ask(selection);
-    expect(filled(data.countries, 'observation')).toBe(5);
-    expect(filled(data.countries, 'offices')).toBe(4);
-    expect(errors.map(({ path, extensions }) => [path?.[2], extensions.code])).toEqual([
-      ['offices', 'RATE_LIMITED'],
-    ]);
-    expect(asked[0]).toBe('/v1/data');
-    expect(upstream.calls).toBe(6);
-  });
+  ])(
+    'in a minute of five calls, figures go before single records that stand %s them',
+    async (_, selection) => {
+      const { data, errors, asked, upstream } = await ask(selection);
+      expect(filled(data.countries, 'observation')).toBe(5);
+      expect(filled(data.countries, 'offices')).toBe(4);
+      expect(errors.map(({ path, extensions }) => [path?.[2], extensions.code])).toEqual([
+        ['offices', 'RATE_LIMITED'],
+      ]);
+      expect(asked[0]).toBe('/v1/data');
+      expect(upstream.calls).toBe(6);
+    },
+  );
 
-  it('lists that serve several objects go before single records too', async () => {
+  it('in a minute of five calls, lists that serve several objects go before single records too', async () => {
     const { data } = await ask(`${OFFICES} ${TICKERS} ${FIGURE}`);
     expect(filled(data.countries, 'observation')).toBe(5);
     expect(filled(data.countries, 'tickers')).toBe(5);
@@ -42,7 +45,7 @@ describe('in a minute of five calls', () => {
     expect(filled(data.countries, 'offices')).toBe(2);
   });
 
-  it('single records go in the order of the document', async () => {
+  it('in a minute of five calls, single records go in the order of the document', async () => {
     const { data, asked } = await ask(`${OFFICES} signals { record } ${FIGURE}`);
     expect(filled(data.countries, 'observation')).toBe(5);
     expect(filled(data.countries, 'offices')).toBe(4);
@@ -51,7 +54,7 @@ describe('in a minute of five calls', () => {
     expect(asked.slice(0, 5)).toEqual(['/v1/data', ...offices]);
   });
 
-  it('a record goes at once if figures wait for it', async () => {
+  it('in a minute of five calls, a record goes at once if figures wait for it', async () => {
     const below = 'profile { indicators { indicator { observation(countryCode: "KE") { value } } } }';
     const { data, asked } = await ask(`${below} ${FIGURE}`, { BATCH_HOLD_MS: '5000' });
     expect(filled(data.countries, 'profile')).toBeGreaterThan(3);

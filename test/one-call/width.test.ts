@@ -15,7 +15,7 @@ const WIDGETS = [
 ];
 
 describe('operations under one key', () => {
-  it('make one data call for a page of ten on the free plan, and no call is refused', async () => {
+  it('operations under one key make one data call for a page of ten on the free plan, and no call is refused', async () => {
     await using program = await openProgram();
     const { ask, sandbox } = program;
     const replies = await Promise.all(WIDGETS.map((query) => ask(query, { key: sandbox.keys.free })));
@@ -28,7 +28,7 @@ describe('operations under one key', () => {
     expect(replies.filter(({ upstream }) => upstream.byRoute['/v1/data'] === 1)).toHaveLength(1);
   });
 
-  it('get the same answers as each would alone', async () => {
+  it('operations under one key get the same answers as each would alone', async () => {
     await using together = await openProgram();
     await using apart = await openProgram();
     const merged = await Promise.all(WIDGETS.map((query) => together.ask(query)));
@@ -39,7 +39,7 @@ describe('operations under one key', () => {
   });
 
   it.each(['none', 'memory:'])(
-    'get the figures they share, of any age that each insists on (%s)',
+    'operations under one key get the figures they share, of any age that each insists on (%s)',
     async (store) => {
       await using program = await openProgram({ env: { CACHE_URL: store, BATCH_WINDOW_MS: '20' } });
       const kinds = ['latest: true', 'latest: true, toYear: 2015', '', 'fromYear: 2000, toYear: 2004'];
@@ -81,7 +81,7 @@ describe('operations under one key', () => {
       }
 
       it.each(['latest: true', 'latest: false', 'latest: true, maxAge: 60'])(
-        'wait for it (%s)',
+        'operations under one key while a call is on its way that brings more than was asked for wait for it (%s)',
         async (kind) => {
           await using program = await open();
           const [first, second] = await askOneAfterTheOther(program, kind);
@@ -96,7 +96,7 @@ describe('operations under one key', () => {
         },
       );
 
-      it('have the rest of it fetched if it is cut, and nothing twice', async () => {
+      it('operations under one key while a call is on its way that brings more than was asked for have the rest of it fetched if it is cut, and nothing twice', async () => {
         await using program = await open({ maxRows: 100 });
         const [first, second] = await askOneAfterTheOther(program, 'latest: false');
         expect([first.errors, second.errors]).toEqual([[], []]);
@@ -108,7 +108,7 @@ describe('operations under one key', () => {
         expect(first.data).toEqual((await alone.ask(corners('latest: false'))).data);
       });
 
-      it('fail with it', async () => {
+      it('operations under one key while a call is on its way that brings more than was asked for fail with it', async () => {
         await using program = await open();
         program.sandbox.faults.set({ kind: 'status', status: 503 });
         const replies = await askOneAfterTheOther(program, 'latest: true');
@@ -119,7 +119,7 @@ describe('operations under one key', () => {
     },
   );
 
-  it('lose nothing when one of them is given up', async () => {
+  it('operations under one key lose nothing when one of them is given up', async () => {
     await using program = await openProgram({ sandbox: { latencyMs: 50 }, env: { BATCH_WINDOW_MS: '50' } });
     const { ask, sandbox } = program;
     const leaving = new AbortController();
@@ -134,7 +134,7 @@ describe('operations under one key', () => {
     expect(program.problems).toEqual([]);
   });
 
-  it('are not tied to a batch that was given up just before they came', async () => {
+  it('operations under one key are not tied to a batch that was given up just before they came', async () => {
     await using program = await openProgram({ sandbox: { latencyMs: 50 } });
     const { ask, sandbox } = program;
     const leaving = new AbortController();
@@ -148,7 +148,7 @@ describe('operations under one key', () => {
     expect(reply.upstream.calls).toBe(1);
   });
 
-  it('never share with operations under another key', async () => {
+  it('operations under one key never share with operations under another key', async () => {
     await using program = await openProgram();
     const { ask, sandbox } = program;
     const [team, analyst, forbidden] = await Promise.all(

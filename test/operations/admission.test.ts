@@ -53,7 +53,7 @@ async function settle(): Promise<void> {
 }
 
 describe('operations under way', () => {
-  it('are half of the setting of one key, a quarter of all keys without proof, and no more than it in all', async () => {
+  it('operations under way are half of the setting of one key, a quarter of all keys without proof, and no more than it in all', async () => {
     const { ask, load } = open(80);
     /** Asks a few at a time: operations begin at once for some milliseconds of an iteration, and queue after those. */
     const askAll = async (count: number, key: string) => {
@@ -75,7 +75,7 @@ describe('operations under way', () => {
     expect(load).toMatchObject({ underWay: 80, waiting: 50, refused: { full: 0, late: 0 } });
   });
 
-  it('are 16 of any flow, where the setting allows that many', async () => {
+  it('operations under way are 16 of any flow, where the setting allows that many', async () => {
     const { ask } = open(20);
     const told = times(20, () => ask('unproven'));
     await settle();
@@ -86,7 +86,7 @@ describe('operations under way', () => {
     expect(alone.map(({ outcome }) => outcome)).toEqual(['begun', 'waiting', 'full']);
   });
 
-  it('are not delayed if all they wait for is the next turn', async () => {
+  it('operations under way are not delayed if all they wait for is the next turn', async () => {
     const { ask, load } = open(40);
     const told = times(20, () => ask('one'));
     await settle();
@@ -97,7 +97,7 @@ describe('operations under way', () => {
     expect(load).toMatchObject({ waiting: 2, delayed: 2 });
   });
 
-  it('are few while the heap is nearly full', async () => {
+  it('operations under way are few while the heap is nearly full', async () => {
     const { ask, fillHeap, leave, load } = open(100);
     times(30, () => ask('one'));
     await settle();
@@ -112,7 +112,7 @@ describe('operations under way', () => {
 });
 
 describe('those that wait', () => {
-  it('begin in the order of their coming as places become free, a flow after the other', async () => {
+  it('operations that wait begin in the order of their coming as places become free, a flow after the other', async () => {
     const { ask, leave } = open(2);
     times(2, (i) => ask(`early ${i}`));
     const [first, second] = [ask('one'), ask('other')];
@@ -124,7 +124,7 @@ describe('those that wait', () => {
     expect(second.outcome).toBe('begun');
   });
 
-  it('are refused where too many are waiting, or wait for too long', async () => {
+  it('operations that wait are refused where too many are waiting, or wait for too long', async () => {
     const { ask, load, pass, leave, isFull } = open(32);
     times(16, () => ask('one'));
     const waiting = times(16, () => ask('one'));
@@ -144,7 +144,7 @@ describe('those that wait', () => {
     expect(load).toMatchObject({ underWay: 15, waiting: 0, refused: { full: 1, late: 16 } });
   });
 
-  it('wait less once there has been a queue for long', async () => {
+  it('operations that wait wait less once there has been a queue for long', async () => {
     const { ask, leave, pass } = open(80);
     times(40, () => ask('one'));
     const first = ask('one');
@@ -160,7 +160,7 @@ describe('those that wait', () => {
     await expect.poll(() => outcomes(later)).toEqual({ late: 4, begun: 1, waiting: 31 });
   });
 
-  it('are not refused while few wait, however slow the operations are', async () => {
+  it('operations that wait are not refused while few wait, however slow the operations are', async () => {
     const { ask, leave, pass } = open(16);
     times(16, () => ask('one'));
     const waiting = times(16, () => ask('one'));
@@ -177,7 +177,7 @@ describe('those that wait', () => {
     await expect.poll(() => last.outcome).toBe('late');
   });
 
-  it('are not late for a time in which the whole process stood still', async () => {
+  it('operations that wait are not late for a time in which the whole process stood still', async () => {
     let nowMs = 1_000;
     const machine = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     try {
@@ -193,7 +193,7 @@ describe('those that wait', () => {
     }
   });
 
-  it('are forgotten when their clients leave', async () => {
+  it('operations that wait are forgotten when their clients leave', async () => {
     const { ask, leave, load } = open(1);
     ask('one');
     await settle();
@@ -209,7 +209,7 @@ describe('those that wait', () => {
   });
 });
 
-it('has all of it at rest once all are over', async () => {
+it('admission is at rest once all operations are over', async () => {
   const { ask, leave, load } = open(40);
   times(60, (i) => ask(`flow ${i % 7}`));
   await settle();

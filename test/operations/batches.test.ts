@@ -41,22 +41,25 @@ describe('a request of several operations', () => {
   it.for<[string, Record<string, string>]>([
     ['the BatchHttpLink of Apollo Client 4', APOLLO],
     ['Hive Gateway 2 with batching', { accept: 'application/json' }],
-  ])('is answered in order, by one call for all of them, as sent by %s', async ([, headers]) => {
-    await using program = await open();
-    const batch = ['KE', 'NG', 'ZA', 'EG', 'MA'].map((code) => figure(code));
-    const { status, body } = await post(program, batch, headers);
-    const answers = body as readonly Answer[];
-    expect(status).toBe(200);
-    expect(answers.map(({ data }) => data.country.code)).toEqual(['KE', 'NG', 'ZA', 'EG', 'MA']);
-    expect(answers.every(({ data }) => data.country.observation.value > 0)).toBe(true);
-    expect(program.requests()).toHaveLength(1);
-    const bills = answers.map(({ extensions }) => extensions.upstream);
-    expect(bills.map(({ calls }) => calls)).toEqual([1, 0, 0, 0, 0]);
-    expect(bills.map(({ shared }) => shared)).toEqual([0, 1, 1, 1, 1]);
-    expect(program.operations.map(({ name }) => name)).toEqual(Array(5).fill('Figure'));
-  });
+  ])(
+    'a request of several operations is answered in order, by one call for all of them, as sent by %s',
+    async ([, headers]) => {
+      await using program = await open();
+      const batch = ['KE', 'NG', 'ZA', 'EG', 'MA'].map((code) => figure(code));
+      const { status, body } = await post(program, batch, headers);
+      const answers = body as readonly Answer[];
+      expect(status).toBe(200);
+      expect(answers.map(({ data }) => data.country.code)).toEqual(['KE', 'NG', 'ZA', 'EG', 'MA']);
+      expect(answers.every(({ data }) => data.country.observation.value > 0)).toBe(true);
+      expect(program.requests()).toHaveLength(1);
+      const bills = answers.map(({ extensions }) => extensions.upstream);
+      expect(bills.map(({ calls }) => calls)).toEqual([1, 0, 0, 0, 0]);
+      expect(bills.map(({ shared }) => shared)).toEqual([0, 1, 1, 1, 1]);
+      expect(program.operations.map(({ name }) => name)).toEqual(Array(5).fill('Figure'));
+    },
+  );
 
-  it('merges operations that are new, known, and held, under a key that has plenty of calls', async () => {
+  it('a request of several operations merges operations that are new, known, and held, under a key that has plenty of calls', async () => {
     await using program = await open();
     // Six calls in a minute show that the plan is none of the smallest.
     for (let i = 0; i < 7; i += 1) await post(program, [figure('KE', `unlisted_${i}`)]);
@@ -73,7 +76,7 @@ describe('a request of several operations', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('lets each fail by itself', async () => {
+  it('a request of several operations lets each fail by itself', async () => {
     await using program = await open();
     const { status, headers, body } = await post(program, [
       figure('KE'),
@@ -101,7 +104,7 @@ describe('a request of several operations', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('has the status that all of them have', async () => {
+  it('a request of several operations has the status that all of them have', async () => {
     await using program = await open();
     const alone = (code: string) => ({
       query: figure(code).query.replace(' code ', ' '),
@@ -120,23 +123,26 @@ describe('a request of several operations', () => {
     ['more than the setting allows', 3, '2', /has 3 operations.*up to 2/],
     ['one, where none may come', 1, '0', /takes no batches.*a request of its own/],
     ['none', 0, undefined, /no operations/],
-  ])('is refused before anything runs: %s', async ([, count, most, message]) => {
-    await using program = await open(most === undefined ? {} : { env: { MAX_BATCHED_OPERATIONS: most } });
-    const { status, headers, body } = await post(program, Array(count).fill(figure('KE')));
-    expect(status).toBe(400);
-    expect(body).toMatchObject({
-      errors: [
-        {
-          message: expect.stringMatching(message),
-          extensions: { code: 'BAD_REQUEST', retryable: false, requestId: headers.get('x-request-id') },
-        },
-      ],
-      extensions: { upstream: { calls: 0 } },
-    });
-    expect([program.requests(), program.operations]).toEqual([[], []]);
-  });
+  ])(
+    'a request of several operations is refused before anything runs: %s',
+    async ([, count, most, message]) => {
+      await using program = await open(most === undefined ? {} : { env: { MAX_BATCHED_OPERATIONS: most } });
+      const { status, headers, body } = await post(program, Array(count).fill(figure('KE')));
+      expect(status).toBe(400);
+      expect(body).toMatchObject({
+        errors: [
+          {
+            message: expect.stringMatching(message),
+            extensions: { code: 'BAD_REQUEST', retryable: false, requestId: headers.get('x-request-id') },
+          },
+        ],
+        extensions: { upstream: { calls: 0 } },
+      });
+      expect([program.requests(), program.operations]).toEqual([[], []]);
+    },
+  );
 
-  it('is no longer than one answer may be', async () => {
+  it('a request of several operations is no longer than one answer may be', async () => {
     await using program = await open({ env: { MAX_ANSWER_BYTES: '20000' } });
     const query = '{ countries { name officialName capital region subregion } }';
     const { status, body } = await post(program, Array(5).fill({ query }));

@@ -39,7 +39,7 @@ const read = ({ text }: Received) => JSON.parse(text);
 const billOf = (received: Received) => read(received).extensions.upstream;
 
 describe('equal operations of one key at the same time', () => {
-  it('are run once: the first pays, the others share, and each is counted', async () => {
+  it('equal operations of one key at the same time are run once: the first pays, the others share, and each is counted', async () => {
     await using program = await openReady(FIGURE);
     const names = Array.from({ length: 8 }, (_, i) => `request-${i}`);
     const replies = await Promise.all(
@@ -63,7 +63,7 @@ describe('equal operations of one key at the same time', () => {
     ]);
   });
 
-  it('are told of by the headers that each has asked for', async () => {
+  it('equal operations of one key at the same time are told of by the headers that each has asked for', async () => {
     await using program = await openReady(FIGURE);
     const body = { query: FIGURE };
     const [posted, got] = await Promise.all([
@@ -81,7 +81,7 @@ describe('equal operations of one key at the same time', () => {
     expect((await Promise.all(again)).map(({ status }) => status)).toEqual([200, 304]);
   });
 
-  it('fail alike, for the calls of one, and each error names the request that it is told to', async () => {
+  it('equal operations of one key at the same time fail alike, for the calls of one, and each error names the request that it is told to', async () => {
     await using program = await openReady(FIGURE);
     program.sandbox.faults.set({
       kind: 'status',
@@ -111,21 +111,24 @@ describe('operations that differ', () => {
     ['by variables', { variables: { code: 'NG' } }],
     ['by text', { query: `${FIGURE} ` }],
     ['by the type that is accepted', { accept: 'application/graphql-response+json' }],
-  ])('%s are run each', async (_, { key, variables, query = FIGURE, accept = '*/*' }) => {
-    await using program = await openReady(FIGURE);
-    const other = {
-      body: { query, variables },
-      key: key === undefined ? program.sandbox.keys.team : program.sandbox.keys[key],
-      headers: { accept },
-    };
-    const usual = { body: { query: FIGURE }, headers: { accept: '*/*' } };
-    // Runs both by their plans, so that their figures are asked for at the same time.
-    for (let i = 0; i < 3; i += 1) for (const each of [usual, other]) await program.send(each);
-    const before = await program.asked();
-    const [one, another] = await Promise.all([program.send(usual), program.send(other)]);
-    expect([one.status, another.status]).toEqual([200, 200]);
-    expect((await program.asked()) - before).toBe(2);
-  });
+  ])(
+    'operations that differ are run each: %s',
+    async (_, { key, variables, query = FIGURE, accept = '*/*' }) => {
+      await using program = await openReady(FIGURE);
+      const other = {
+        body: { query, variables },
+        key: key === undefined ? program.sandbox.keys.team : program.sandbox.keys[key],
+        headers: { accept },
+      };
+      const usual = { body: { query: FIGURE }, headers: { accept: '*/*' } };
+      // Runs both by their plans, so that their figures are asked for at the same time.
+      for (let i = 0; i < 3; i += 1) for (const each of [usual, other]) await program.send(each);
+      const before = await program.asked();
+      const [one, another] = await Promise.all([program.send(usual), program.send(other)]);
+      expect([one.status, another.status]).toEqual([200, 200]);
+      expect((await program.asked()) - before).toBe(2);
+    },
+  );
 });
 
 /** Resolves once all promises that were settled are followed. */
@@ -186,7 +189,7 @@ describe('a run that several wait for', () => {
     };
   }
 
-  it('is given up when the last of them has left, and not before', () => {
+  it('a run that several wait for is given up when the last of them has left, and not before', () => {
     const { runs, ask } = openStage();
     const clients = [ask(), ask()];
     expect(runs).toHaveLength(1);
@@ -200,7 +203,7 @@ describe('a run that several wait for', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('is not joined once a hundredth of its time is over, so that its deadline is that of all', () => {
+  it('a run that several wait for is not joined once a hundredth of its time is over, so that its deadline is that of all', () => {
     const { runs, ask, pass } = openStage();
     ask();
     pass(9);
@@ -212,7 +215,7 @@ describe('a run that several wait for', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('is not joined once it is over', async () => {
+  it('a run that several wait for is not joined once it is over', async () => {
     const { runs, ask } = openStage();
     ask();
     runs[0]?.end.resolve({} as RanOperation);
@@ -224,7 +227,7 @@ describe('a run that several wait for', () => {
   it.each([
     { what: 'at once, after a short one', ms: 19, atFirst: 11 },
     { what: 'in groups, after one that has taken its time', ms: 20, atFirst: 3 },
-  ])('lets those who have joined go on $what', async ({ ms, atFirst }) => {
+  ])('a run that several wait for lets those who have joined go on $what', async ({ ms, atFirst }) => {
     const { runs, ask, pass } = openStage();
     for (let i = 0; i < 11; i += 1) ask();
     pass(ms);

@@ -28,7 +28,7 @@ function open() {
 
 const small = (name: string) => `query ${name} { quota { plan } }`;
 
-it('keeps an operation ready from its second use on', () => {
+it('an operation is kept ready from its second use on', () => {
   const { use, isKept } = open();
   use(small('a'), true, 1);
   expect(isKept(small('a'))).toBe(false);
@@ -36,7 +36,7 @@ it('keeps an operation ready from its second use on', () => {
   expect(isKept(small('a'))).toBe(true);
 });
 
-it('gives back those used the longest ago, of known keys and of others', () => {
+it('prepared operations used the longest ago are given back, of known keys and of others', () => {
   const { use, isKept, shrink } = open();
   for (const name of ['a', 'b', 'c']) use(small(name), true);
   use(small('made_up'), false);
@@ -48,7 +48,7 @@ it('gives back those used the longest ago, of known keys and of others', () => {
   expect([names(), isKept(small('made_up'), false)]).toEqual([[], false]);
 });
 
-it('keeps no more long operations than there is memory for', () => {
+it('no more long operations are kept than there is memory for', () => {
   const { use, isKept } = open();
   const others = Array.from({ length: 1400 }, (_, i) => `query a_name_of_its_own_${i}{quota{plan}}`).join(
     ' ',
@@ -64,7 +64,7 @@ it('keeps no more long operations than there is memory for', () => {
   expect(kept * 3.6 * MB).toBeLessThan(64 * MB);
 });
 
-it('keeps few for keys that nobody knows, and none of them in the place of others', () => {
+it('few operations are kept for keys that nobody knows, and none of them in the place of others', () => {
   const { use, isKept } = open();
   const known = Array.from({ length: 200 }, (_, i) => small(`known${i}`));
   for (const text of known) use(text, true);
@@ -76,7 +76,7 @@ it('keeps few for keys that nobody knows, and none of them in the place of other
   expect(kept * 8_000).toBeLessThan(8 * MB);
 });
 
-it('keeps what turns out to be of use to a key that is known', () => {
+it('an operation that turns out to be of use to a known key is kept', () => {
   const { use, isKept } = open();
   use(small('shared'), false);
   expect(isKept(small('shared'), true)).toBe(true);
@@ -84,7 +84,7 @@ it('keeps what turns out to be of use to a key that is known', () => {
   expect(isKept(small('shared'), true)).toBe(true);
 });
 
-it('keeps texts that a known key has asked for, however many others are sent', () => {
+it('texts that a known key has asked for are kept, however many others are sent', () => {
   const texts = createPersisted();
   for (const name of ['used', 'unused']) texts.set(name, small(name));
   expect(texts.get('used', true)).toBe(small('used'));

@@ -12,7 +12,7 @@ const cacheControlOf = async (program: Awaited<ReturnType<typeof open>>, sent: S
   (await program.send(sent)).headers['cache-control'];
 
 describe('Cache-Control', () => {
-  it('says for how long an answer holds, whoever makes it', async () => {
+  it('Cache-Control says for how long an answer holds, whoever makes it', async () => {
     await using program = await open();
     expect(await cacheControlOf(program, asked(FIGURE))).toBe('private, max-age=300');
     program.pass(100);
@@ -31,7 +31,7 @@ describe('Cache-Control', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('names all that forms differ by wherever a cache may keep the answer, be it by its tag alone', async () => {
+  it('Cache-Control names all that forms differ by wherever a cache may keep the answer, be it by its tag alone', async () => {
     await using program = await open();
     const varies = 'Authorization, Accept, X-Explain';
     for (const query of ['{ quota { plan } }', FIGURE]) {
@@ -44,7 +44,7 @@ describe('Cache-Control', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('holds for no longer than the first of all that was read', async () => {
+  it('Cache-Control holds for no longer than the first of all that was read', async () => {
     await using program = await open();
     await program.send({ body: { query: '{ countries { name } }' } });
     program.pass(100);
@@ -54,7 +54,7 @@ describe('Cache-Control', () => {
     expect(program.repeats().at(-1)).toBe(true);
   });
 
-  it('stays with what stands for the answer', async () => {
+  it('Cache-Control stays with what stands for the answer', async () => {
     await using program = await open();
     const { headers } = await program.send(asked(FIGURE));
     program.pass(60);
@@ -82,14 +82,14 @@ describe('Cache-Control', () => {
     ['warns', '{ countries(codes: ["KE", "XX"]) { name } }', 'private'],
     ['has an error', '{ observations(fromYear: 2, toYear: 1) { value } countries { name } }', 'no-store'],
   ])(
-    "names no time that isn't known, nor of what isn't whole: an answer that %s",
+    "Cache-Control names no time that isn't known, nor of what isn't whole: an answer that %s",
     async ([, query, expected]) => {
       await using program = await open();
       for (let i = 0; i < 3; i += 1) expect(await cacheControlOf(program, asked(query))).toBe(expected);
     },
   );
 
-  it('names none where old figures stand in for new ones, and where nothing is held', async () => {
+  it('Cache-Control names none where old figures stand in for new ones, and where nothing is held', async () => {
     await using program = await open({ env: { CACHE_TTL_SECONDS: '60' } });
     await program.send(asked(FIGURE));
     program.pass(100);
@@ -103,7 +103,7 @@ describe('Cache-Control', () => {
 });
 
 describe('RateLimit', () => {
-  it('is told once the service has named the plan', async () => {
+  it('RateLimit is told once the service has named the plan', async () => {
     await using program = await open();
     const { free } = program.sandbox.keys;
     const figure = (year: number) =>
@@ -135,7 +135,7 @@ describe('Server-Timing', () => {
   const durations = (value: unknown) =>
     /^upstream;dur=([\d.]+), cache;dur=([\d.]+)$/.exec(String(value))?.slice(1).map(Number) ?? [];
 
-  it('tells how long the service and the store were waited for', async () => {
+  it('Server-Timing tells how long the service and the store were waited for', async () => {
     await using program = await open();
     const took: number[][] = [];
     for (let i = 0; i < 3; i += 1) {

@@ -26,10 +26,10 @@ async function groupsOf(count: number): Promise<readonly number[]> {
   return groups;
 }
 
-it('lets a few go on at once, and ever more of the others, as they came, up to a bound', async () => {
+it('equal operations go on in groups: a few at once, and ever more of the others, as they came, up to a bound', async () => {
   expect(await groupsOf(300)).toEqual([2, 4, 8, 16, 32, 64, 64, 64, 46]);
 });
 
-it('keeps nobody waiting who is alone', () => {
+it('an operation that is alone waits for no group', () => {
   expect(new InGroups().next()).toBeUndefined();
 });

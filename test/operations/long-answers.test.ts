@@ -9,7 +9,7 @@ const PATIENT = { UPSTREAM_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
 
 afterEach(() => vi.restoreAllMocks());
 
-it('writes a long answer in pieces from its first time on, since others would wait for it as a whole', async () => {
+it('a long answer is written in pieces from its first time on, since others would wait for it as a whole', async () => {
   await using program = await openProgram({ env: PATIENT });
   const stringify = JSON.stringify;
   let longest = 0;

@@ -11,51 +11,57 @@ const FIGURE = '{ country(code: "KE") { observation(metricKey: "population_total
 const WAYS = [{ method: 'POST' }, { method: 'GET' }, { method: 'QUERY' }] as const;
 
 describe('onError', () => {
-  it.for(WAYS)('of a $method that nobody knows is refused before anything is sent', async ({ method }) => {
-    await using program = await open();
-    for (const onError of ['null', 'ABORT', '', 'NULL ']) {
-      const { status, text } = await program.send({ method, body: { query: FIGURE, onError } });
-      const { data, errors, extensions } = JSON.parse(text);
-      expect([status, data, extensions.upstream.calls]).toEqual([400, undefined, 0]);
-      expect(errors).toMatchObject([
-        {
-          message: 'onError must be PROPAGATE, NULL, HALT or left out. Nothing was run.',
-          extensions: { code: 'BAD_USER_INPUT', retryable: false, requestId: 'test' },
-        },
-      ]);
-    }
-    for (const onError of [5, ['NULL'], { NULL: true }]) {
-      if (method === 'GET') continue;
-      expect((await program.send({ method, body: { query: FIGURE, onError } })).status).toBe(400);
-    }
-    expect(program.requests()).toEqual([]);
-  });
+  it.for(WAYS)(
+    'onError of a $method that nobody knows is refused before anything is sent',
+    async ({ method }) => {
+      await using program = await open();
+      for (const onError of ['null', 'ABORT', '', 'NULL ']) {
+        const { status, text } = await program.send({ method, body: { query: FIGURE, onError } });
+        const { data, errors, extensions } = JSON.parse(text);
+        expect([status, data, extensions.upstream.calls]).toEqual([400, undefined, 0]);
+        expect(errors).toMatchObject([
+          {
+            message: 'onError must be PROPAGATE, NULL, HALT or left out. Nothing was run.',
+            extensions: { code: 'BAD_USER_INPUT', retryable: false, requestId: 'test' },
+          },
+        ]);
+      }
+      for (const onError of [5, ['NULL'], { NULL: true }]) {
+        if (method === 'GET') continue;
+        expect((await program.send({ method, body: { query: FIGURE, onError } })).status).toBe(400);
+      }
+      expect(program.requests()).toEqual([]);
+    },
+  );
 
-  it.for(WAYS)('of a $method says where an error goes, by Apollo and by a plan', async ({ method }) => {
-    await using program = await open({ opened: await brokenSchema() });
-    const error = {
-      message: 'There is no citation.',
-      path: ['observations', 0, 'citation'],
-      extensions: { code: 'UPSTREAM_INVALID_RESPONSE' },
-    };
-    // The first time, Apollo reads the operation; from the second on it is kept ready.
-    for (let times = 0; times < 3; times += 1) {
-      const answer = async (onError?: string | null) => {
-        const body = { query: CITED, ...(onError === undefined ? {} : { onError }) };
-        return JSON.parse((await program.send({ method, body })).text);
+  it.for(WAYS)(
+    'onError of a $method says where an error goes, by Apollo and by a plan',
+    async ({ method }) => {
+      await using program = await open({ opened: await brokenSchema() });
+      const error = {
+        message: 'There is no citation.',
+        path: ['observations', 0, 'citation'],
+        extensions: { code: 'UPSTREAM_INVALID_RESPONSE' },
       };
-      const [left, told, halted] = [await answer('NULL'), await answer('PROPAGATE'), await answer('HALT')];
-      expect(left.data).toEqual({ observations: [{ year: expect.any(Number), citation: null }] });
-      expect(told.data).toEqual({ observations: null });
-      expect(halted.data).toBeNull();
-      for (const { errors } of [left, told, halted]) expect(errors).toMatchObject([error]);
-      expect((await answer()).data).toEqual(told.data);
-      if (method !== 'GET') expect((await answer(null)).data).toEqual(told.data);
-    }
-    expect(program.requests()).toHaveLength(1);
-  });
+      // The first time, Apollo reads the operation; from the second on it is kept ready.
+      for (let times = 0; times < 3; times += 1) {
+        const answer = async (onError?: string | null) => {
+          const body = { query: CITED, ...(onError === undefined ? {} : { onError }) };
+          return JSON.parse((await program.send({ method, body })).text);
+        };
+        const [left, told, halted] = [await answer('NULL'), await answer('PROPAGATE'), await answer('HALT')];
+        expect(left.data).toEqual({ observations: [{ year: expect.any(Number), citation: null }] });
+        expect(told.data).toEqual({ observations: null });
+        expect(halted.data).toBeNull();
+        for (const { errors } of [left, told, halted]) expect(errors).toMatchObject([error]);
+        expect((await answer()).data).toEqual(told.data);
+        if (method !== 'GET') expect((await answer(null)).data).toEqual(told.data);
+      }
+      expect(program.requests()).toHaveLength(1);
+    },
+  );
 
-  it('is part of the question: neither bytes that are kept nor tags are those of another', async () => {
+  it('onError is part of the question: neither bytes that are kept nor tags are those of another', async () => {
     await using program = await open();
     const ask = (onError: string, headers = {}) =>
       program.send({ method: 'GET', body: { query: FIGURE, onError }, headers });
@@ -73,7 +79,7 @@ describe('onError', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('keeps equal operations in flight apart, which share their calls all the same', async () => {
+  it('onError keeps equal operations in flight apart, which share their calls all the same', async () => {
     await using program = await open({ opened: await brokenSchema() });
     await program.ask(CITED.replace('KE', 'UG'));
     program.requests();
@@ -92,7 +98,7 @@ describe('onError', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('stands in each operation of a batch by itself', async () => {
+  it('onError stands in each operation of a batch by itself', async () => {
     await using program = await open({ opened: await brokenSchema() });
     const body = ['NULL', 'HALT', 'other'].map((onError) => ({ query: CITED, onError }));
     const response = await fetch(program.url, {
@@ -112,7 +118,7 @@ describe('an operation that halts', () => {
   const DEAR =
     '{ sources { key } countries(codes: ["KE", "UG", "TZ", "RW", "BI", "SS"]) { name signals { record } } }';
 
-  it('sends no call after its first error, and its bill has those that were under way', async () => {
+  it('an operation that halts sends no call after its first error, and its bill has those that were under way', async () => {
     await using program = await open();
     program.sandbox.faults.set({ kind: 'status', status: 503, route: '/v1/platform/etl-status' });
     program.sandbox.faults.set({ kind: 'latency', ms: 150, route: '/v1/countries' });
@@ -132,7 +138,7 @@ describe('an operation that halts', () => {
     expect(whole.upstream.calls).toBeGreaterThan(5);
   });
 
-  it('answers 401 if the key is the reason', async () => {
+  it('an operation that halts answers 401 if the key is the reason', async () => {
     await using program = await open();
     const { status, data, errors } = await program.ask(`{ quota { plan } ${FIGURE.slice(1)}`, {
       key: null,
@@ -152,7 +158,7 @@ describe.for<Spec>(['draft2022', 'v02'])('in parts, by %s,', (spec) => {
     }
   }`;
 
-  it('an error stays in its place by NULL, and ends all that is to come by HALT', async () => {
+  it('in parts, an error stays in its place by NULL, and ends all that is to come by HALT', async () => {
     await using program = await open({ opened: await brokenSchema() });
     const plain = await program.ask(CARD, { onError: 'NULL' });
     expect(plain.data.country.observations).toEqual([{ year: expect.any(Number), citation: null }]);

@@ -42,7 +42,7 @@ const NAMED: Readonly<Record<string, Sent>> = {
 
 // Each opens a program of its own, and one waits for looks at files: they run beside each other.
 describe.concurrent('an operation that a client has had kept', () => {
-  it.for(Object.entries(NAMED))('runs by %s', async ([, named]) => {
+  it.for(Object.entries(NAMED))('an operation that a client has had kept runs by %s', async ([, named]) => {
     await using program = await open();
     expect(codesOf(await program.send(named))).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
     expect(program.requests()).toEqual([]);
@@ -58,7 +58,7 @@ describe.concurrent('an operation that a client has had kept', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is the same question as its text, and takes variables', async () => {
+  it('an operation that a client has had kept is the same question as its text, and takes variables', async () => {
     await using program = await open();
     const query =
       'query Of($code: CountryCode!) { country(code: $code) { observation(metricKey: "population_total") { value } } }';
@@ -75,14 +75,14 @@ describe.concurrent('an operation that a client has had kept', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('can be kept by GET', async () => {
+  it('an operation that a client has had kept can be kept by GET', async () => {
     await using program = await open();
     expect((await program.send({ method: 'GET', body: byHash(HASH, FIGURE) })).status).toBe(200);
     expect(figureIn(await program.send({ body: { documentId: HASH } }))).toBeGreaterThan(0);
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('is kept under its own hash alone', async () => {
+  it('an operation that a client has had kept is kept under its own hash alone', async () => {
     await using program = await open();
     for (const method of ['POST', 'GET'] as const) {
       const wrong = await program.send({ method, body: byHash(HASH, OTHER) });
@@ -106,7 +106,7 @@ describe.concurrent('an operation that a client has had kept', () => {
     expect(program.problems).toEqual([]);
   });
 
-  it('is not kept where it is none', async () => {
+  it('an operation that a client has had kept is not kept where it is none', async () => {
     await using program = await open();
     const text = '{ nothing }';
     for (let i = 0; i < 2; i += 1) {
@@ -153,7 +153,7 @@ describe.concurrent.for(Object.entries(MANIFESTS))('with TRUSTED_DOCUMENTS %s', 
     ['its text by POST', { body: { query: FIGURE } }],
     ['its text by GET', { method: 'GET', body: { query: FIGURE } }],
     ['its text and its hash', { body: byHash(HASH, FIGURE) }],
-  ] as const)('what is listed runs by %s', async ([, named]) => {
+  ] as const)('with TRUSTED_DOCUMENTS, what is listed runs by %s', async ([, named]) => {
     await using program = await open({ env });
     for (let i = 0; i < 3; i += 1) {
       const reply = await program.send(named);
@@ -174,22 +174,25 @@ describe.concurrent.for(Object.entries(MANIFESTS))('with TRUSTED_DOCUMENTS %s', 
     ['its text beside a documentId that is listed', { body: { query: OTHER, documentId: HASH } }],
     ['its text with its hash by GET', { method: 'GET', body: byHash(sha256Of(OTHER), OTHER) }],
     ['its text for the plan alone', { body: { query: OTHER }, headers: { 'x-explain': '1' } }],
-  ] as const)('what is not listed is refused without a call: %s', async ([, asked]) => {
-    await using program = await open({ env });
-    for (let i = 0; i < 3; i += 1) await program.send({ body: { query: FIGURE } });
-    program.requests();
-    for (let i = 0; i < 3; i += 1) {
-      const reply = await program.send(asked as Sent);
-      // A name alone may be asked for again with its text.
-      const isText = 'query' in asked.body;
-      expect(codesOf(reply)).toEqual([isText ? 'DOCUMENT_NOT_ALLOWED' : 'PERSISTED_QUERY_NOT_FOUND']);
-      if (isText) expect(reply.text).toContain('TRUSTED_DOCUMENTS');
-      expect(JSON.parse(reply.text).extensions.upstream.calls).toBe(0);
-      expect(JSON.parse(reply.text).data ?? null).toBeNull();
-      expect(reply.headers.etag).toBeUndefined();
-    }
-    expect(program.requests()).toEqual([]);
-  });
+  ] as const)(
+    'with TRUSTED_DOCUMENTS, what is not listed is refused without a call: %s',
+    async ([, asked]) => {
+      await using program = await open({ env });
+      for (let i = 0; i < 3; i += 1) await program.send({ body: { query: FIGURE } });
+      program.requests();
+      for (let i = 0; i < 3; i += 1) {
+        const reply = await program.send(asked as Sent);
+        // A name alone may be asked for again with its text.
+        const isText = 'query' in asked.body;
+        expect(codesOf(reply)).toEqual([isText ? 'DOCUMENT_NOT_ALLOWED' : 'PERSISTED_QUERY_NOT_FOUND']);
+        if (isText) expect(reply.text).toContain('TRUSTED_DOCUMENTS');
+        expect(JSON.parse(reply.text).extensions.upstream.calls).toBe(0);
+        expect(JSON.parse(reply.text).data ?? null).toBeNull();
+        expect(reply.headers.etag).toBeUndefined();
+      }
+      expect(program.requests()).toEqual([]);
+    },
+  );
 });
 
 it.concurrent.for([
@@ -208,20 +211,23 @@ it.concurrent.for([
 });
 
 describe.concurrent('names of other kinds', () => {
-  it.for(['figure', 'app:figure', 'md5:0123'])('such as %s name what is listed', async (id) => {
-    const env = { TRUSTED_DOCUMENTS: file(JSON.stringify({ [id]: FIGURE })) };
-    await using program = await open({ env });
-    for (let i = 0; i < 3; i += 1) {
-      expect(figureIn(await program.send({ body: { documentId: id } }))).toBeGreaterThan(0);
-      expect(figureIn(await program.send({ body: byHash(id) }))).toBeGreaterThan(0);
-    }
-    expect(codesOf(await program.send({ body: { documentId: HASH } }))).toHaveLength(1);
-    expect(program.requests()).toHaveLength(1);
-  });
+  it.for(['figure', 'app:figure', 'md5:0123'])(
+    'names of other kinds such as %s name what is listed',
+    async (id) => {
+      const env = { TRUSTED_DOCUMENTS: file(JSON.stringify({ [id]: FIGURE })) };
+      await using program = await open({ env });
+      for (let i = 0; i < 3; i += 1) {
+        expect(figureIn(await program.send({ body: { documentId: id } }))).toBeGreaterThan(0);
+        expect(figureIn(await program.send({ body: byHash(id) }))).toBeGreaterThan(0);
+      }
+      expect(codesOf(await program.send({ body: { documentId: HASH } }))).toHaveLength(1);
+      expect(program.requests()).toHaveLength(1);
+    },
+  );
 });
 
 describe.concurrent('a folder of TRUSTED_DOCUMENTS', () => {
-  it('holds manifests of several kinds, and is read again when one changes, comes or goes', async ({
+  it('a folder of TRUSTED_DOCUMENTS holds manifests of several kinds, and is read again when one changes, comes or goes', async ({
     expect,
   }) => {
     const OTHER = 'query Other { platformVersion { version } }';
@@ -263,14 +269,17 @@ describe.concurrent('a file of TRUSTED_DOCUMENTS', () => {
     'of Apollo, without texts': file('{"operations": [{"id": "a"}]}'),
   };
 
-  it.for(Object.entries(FAULTY))('%s is a fault of the settings', async ([, path]) => {
-    const opening = openProgram({ env: { TRUSTED_DOCUMENTS: path } });
-    await expect(opening).rejects.toThrow(ConfigError);
-    await expect(opening).rejects.toThrow(/^TRUSTED_DOCUMENTS: /);
-    await expect(opening).rejects.toThrow(path);
-  });
+  it.for(Object.entries(FAULTY))(
+    'a file of TRUSTED_DOCUMENTS is a fault of the settings: %s',
+    async ([, path]) => {
+      const opening = openProgram({ env: { TRUSTED_DOCUMENTS: path } });
+      await expect(opening).rejects.toThrow(ConfigError);
+      await expect(opening).rejects.toThrow(/^TRUSTED_DOCUMENTS: /);
+      await expect(opening).rejects.toThrow(path);
+    },
+  );
 
-  it('that is not there ends the program with 2, in a line', async () => {
+  it('a file of TRUSTED_DOCUMENTS that is not there ends the program with 2, in a line', async () => {
     const child = spawn(process.execPath, ['bin/country-graph.cjs', 'serve'], {
       env: { PATH: process.env.PATH, PORT: '0', TRUSTED_DOCUMENTS: FAULTY['that is not there'] },
       stdio: ['ignore', 'ignore', 'pipe'],

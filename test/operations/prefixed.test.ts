@@ -27,7 +27,7 @@ const post = async (body: unknown) => {
 };
 
 describe('an operation with prefixed names', () => {
-  it('may have fragments, variables, directives, aliases of `__typename`, and root fields twice', async () => {
+  it('an operation with prefixed names may have fragments, variables, directives, aliases of `__typename`, and root fields twice', async () => {
     const query = `
       query ($code: CountryCode!, $with: Boolean!, $order: [Cg_CountryOrder!]) {
         a: cg_country(code: $code) { ...c } # cg_country
@@ -46,7 +46,7 @@ describe('an operation with prefixed names', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('may have representations in variables and in its text; each that is wrong fails alone', async () => {
+  it('an operation with prefixed names may have representations in variables and in its text; each that is wrong fails alone', async () => {
     const selected = '{ __typename ... on Cg_Country { code } }';
     const inText = `{ _entities(representations: [{ __typename: "Cg_Country", code: "KE" }]) ${selected} }`;
     expect((await post({ query: inText })).data._entities).toEqual([
@@ -64,7 +64,7 @@ describe('an operation with prefixed names', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('tells the paths of errors by its own names', async () => {
+  it('an operation with prefixed names tells the paths of errors by its own names', async () => {
     const { errors } = await post({ query: '{ cg_country(code: "XX") { name } }' });
     expect(errors?.[0]?.path?.[0] ?? 'cg_country').toBe('cg_country');
     const wrong = await post({ query: '{ cg_country(code: "KE") { nothing } }' });
@@ -74,7 +74,7 @@ describe('an operation with prefixed names', () => {
     program.requests();
   });
 
-  it('may come by GET, in a batch, and by its hash', async () => {
+  it('an operation with prefixed names may come by GET, in a batch, and by its hash', async () => {
     const query = '{ cg_country(code: "KE") { __typename code } }';
     const expected = { cg_country: { __typename: 'Cg_Country', code: 'KE' } };
     const got = await fetch(`${program.url}?query=${encodeURIComponent(query)}`, { headers: KEY });
@@ -94,7 +94,7 @@ describe('an operation with prefixed names', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is kept in our words as long as there is room, however long it is', () => {
+  it('an operation with prefixed names is kept in our words as long as there is room, however long it is', () => {
     const answer = prefixed(
       () => ({ status: 200, headers: new Map(), body: '' }),
       {
@@ -113,7 +113,7 @@ describe('an operation with prefixed names', () => {
     expect(heapBytes() - before).toBeLessThan(12_000_000);
   });
 
-  it('has the names of types in long answers', async () => {
+  it('an operation with prefixed names has the names of types in long answers', async () => {
     const figure = (n: number) =>
       `f${n}: observations(metricKeys: ["population_total"]) { t: __typename __typename year }`;
     const query = `{ cg_countries { ${[1, 2, 3].map(figure).join(' ')} } }`;
@@ -131,7 +131,7 @@ describe('an operation with prefixed names', () => {
 });
 
 describe('the SDL', () => {
-  it('is told to clients of the gateway by our names, with what is null only with an error', async () => {
+  it('the SDL is told to clients of the gateway by our names, with what is null only with an error', async () => {
     const told = async (search: string) =>
       (await fetch(new URL(`/schema.graphql${search}`, program.url))).text();
     await using plain = await openProgram();

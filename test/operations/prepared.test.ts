@@ -201,7 +201,7 @@ const whole = ({ status, headers, text }: Received) => ({ status, headers: { ...
 
 describe('asked later, the response is what it is the first time, byte for byte', () => {
   it.for(Object.entries(CASES))(
-    '%s',
+    'a response that is asked for later is the first one, byte for byte: %s',
     async ([, { asked, before = asked, status, calls, env = {}, fault }]) => {
       // Each costs as much as the first, with nothing held.
       const options = { env: { CACHE_URL: 'none', ...env } };

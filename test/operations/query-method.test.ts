@@ -30,7 +30,7 @@ async function send({ url, sandbox }: Pick<Program, 'url' | 'sandbox'>, sent: Se
 const open = () => openProgram({ env: { CACHE_URL: 'memory:', CORS_ORIGINS: 'https://app.example' } });
 
 describe('a QUERY', () => {
-  it('answers as a POST does, with a tag, and 304 the second time', async () => {
+  it('a QUERY answers as a POST does, with a tag, and 304 the second time', async () => {
     await using program = await open();
     const first = await send(program);
     expect(first).toMatchObject({ status: 200, body: { extensions: { upstream: { calls: 1 } } } });
@@ -49,7 +49,7 @@ describe('a QUERY', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('in lower case is told so', async () => {
+  it('a QUERY in lower case is told so', async () => {
     await using program = await open();
     const { status, headers, body } = await send(program, { method: 'query' });
     expect([status, headers.allow]).toEqual([405, 'GET, POST, QUERY']);
@@ -63,7 +63,7 @@ describe('a QUERY', () => {
     expect([program.problems, program.requests()]).toEqual([[], []]);
   });
 
-  it('is not what a HEAD brings', async () => {
+  it('a QUERY is not what a HEAD brings', async () => {
     await using program = await open();
     for (const search of ['', '?query=%7Bhealth%7Bstatus%7D%7D']) {
       const response = await fetch(program.url + search, { method: 'HEAD' });
@@ -72,7 +72,7 @@ describe('a QUERY', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is for queries alone', async () => {
+  it('a QUERY is for queries alone', async () => {
     await using program = await open();
     for (const query of ['mutation { a }', 'subscription { sourceRefreshed { key } }']) {
       const { status, body } = await send(program, { body: { query } });
@@ -82,7 +82,7 @@ describe('a QUERY', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('takes several operations as a POST does, without a tag', async () => {
+  it('a QUERY takes several operations as a POST does, without a tag', async () => {
     await using program = await open();
     const one = await send(program);
     const { status, headers, body } = await send(program, {
@@ -94,7 +94,7 @@ describe('a QUERY', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('is refused without a type, or with another, and says which it takes', async () => {
+  it('a QUERY is refused without a type, or with another, and says which it takes', async () => {
     await using program = await open();
     const other = await send(program, { headers: { 'content-type': 'text/plain' } });
     expect([other.status, other.headers['accept-query']]).toEqual([415, 'application/json']);
@@ -106,7 +106,7 @@ describe('a QUERY', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('may be sent by pages of listed origins', async () => {
+  it('a QUERY may be sent by pages of listed origins', async () => {
     await using program = await open();
     const { headers } = await send(program, {
       method: 'OPTIONS',
@@ -115,7 +115,7 @@ describe('a QUERY', () => {
     expect(headers['access-control-allow-methods']).toContain('QUERY');
   });
 
-  it('is answered in a Fastify of a host of its own', async () => {
+  it('a QUERY is answered in a Fastify of a host of its own', async () => {
     const sandbox = createSandbox();
     const service = await sandbox.listen();
     const gateway = await createGateway({

@@ -29,7 +29,7 @@ async function openWith(query: string, options: Parameters<typeof open>[0] = {})
 }
 
 describe('the third time the same is asked', () => {
-  it('is answered with the bytes of the second, at no cost, and counted', async () => {
+  it('the third time the same is asked is answered with the bytes of the second, at no cost, and counted', async () => {
     await using program = await open();
     const [first, second, third, fourth] = [
       await program.send({ body: { query: FIGURE } }),
@@ -60,7 +60,7 @@ describe('the third time the same is asked', () => {
     expect(metrics).toContain('country_graph_upstream_calls_saved_total{by="cached"} 6\n');
   });
 
-  it('is the same question by GET and by POST, however its variables are given', async () => {
+  it('the third time the same is asked is the same question by GET and by POST, however its variables are given', async () => {
     await using program = await openWith('{ country(code: "KE") { profile { record } } }');
     const forms = [{ code: 'KE' }, { code: 'KE' }, { code: 'KE' }];
     for (const variables of forms) await program.send({ body: { query: BY_CODE, variables } });
@@ -75,7 +75,7 @@ describe('the third time the same is asked', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is the same question with extensions in which a client tells of itself', async () => {
+  it('the third time the same is asked is the same question with extensions in which a client tells of itself', async () => {
     await using program = await open();
     const extensions = { clientLibrary: { name: '@apollo/client', version: '4.0.0' } };
     for (const method of ['POST', 'POST', 'GET', 'POST'] as const)
@@ -92,7 +92,7 @@ describe('the third time the same is asked', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is no question with a number beyond all numbers, which JSON would write as null', async () => {
+  it('the third time the same is asked is no question with a number beyond all numbers, which JSON would write as null', async () => {
     const query =
       'query ($year: Int) { observations(countryCodes: ["KE"], metricKeys: ["population_total"], fromYear: $year, latest: true) { value } }';
     await using program = await open();
@@ -109,7 +109,7 @@ describe('the third time the same is asked', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is another question with other variables, another name, another key or another text', async () => {
+  it('the third time the same is asked is another question with other variables, another name, another key or another text', async () => {
     const query = `query A { country(code: "KE") { profile { record } } } query B { country(code: "KE") { name } }`;
     await using program = await open();
     const { team, analyst } = program.sandbox.keys;
@@ -149,7 +149,7 @@ describe('never repeated', () => {
     ['figures that may not be held', NEWEST, 1],
     ['an error', '{ country(code: "KE") { profile { record } } node(id: "none") { id } }', 0],
     ['what reads nothing', '{ __typename }', 0],
-  ] as const)('is %s', async ([, query, calls]) => {
+  ] as const)('an answer is never repeated: %s', async ([, query, calls]) => {
     await using program = await open();
     await program.ask(query);
     await program.ask(query);
@@ -159,7 +159,7 @@ describe('never repeated', () => {
     expect(program.repeats()).toEqual(Array.from({ length: 5 }, () => false));
   });
 
-  it('is a stale answer, nor is one kept from before the service was down', async () => {
+  it('a stale answer is never repeated, nor is one kept from before the service was down', async () => {
     await using program = await openWith(FIGURE);
     program.pass(300);
     program.sandbox.faults.set({ kind: 'status', status: 500 });
@@ -172,7 +172,7 @@ describe('never repeated', () => {
     expect(program.repeats()).toEqual(Array.from({ length: 6 }, () => false));
   });
 
-  it('is an answer that took a call, or shared one', async () => {
+  it('an answer that took a call, or shared one, is never repeated', async () => {
     await using program = await open();
     const both = ['A', 'B'].map((name) => ({
       query: `query ${name}($code: CountryCode!) { country(code: $code) { profile { record } } }`,
@@ -197,7 +197,7 @@ describe('never repeated', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is an answer that shared a call for figures', async () => {
+  it('an answer that shared a call for figures is never repeated', async () => {
     await using program = await open();
     const both = ['A', 'B'].map((name) => FIGURES.replace('query', `query ${name}`));
     for (const query of both) await program.ask(query, { variables: { code: 'NG' } });
@@ -213,7 +213,7 @@ describe('never repeated', () => {
     expect(program.repeats()).toEqual([false, false, false, false, true, true]);
   });
 
-  it('is anything with ANSWERS_MAX_BYTES=0', async () => {
+  it('no answer is repeated with ANSWERS_MAX_BYTES=0', async () => {
     await using program = await openWith(FIGURE, { env: { ANSWERS_MAX_BYTES: '0' } });
     for (let i = 0; i < 3; i += 1)
       expect(await program.ask(FIGURE)).toMatchObject({ upstream: { calls: 0, cached: 2 } });
@@ -221,13 +221,13 @@ describe('never repeated', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is an answer that is larger than all there is room for', async () => {
+  it('an answer that is larger than all there is room for is never repeated', async () => {
     await using program = await openWith(FIGURE, { env: { ANSWERS_MAX_BYTES: '600' } });
     await program.ask(FIGURE);
     expect(program.repeats()).toEqual([false]);
   });
 
-  it('is an answer less because keys that nobody knows ask for what is public', async () => {
+  it('an answer is repeated no less because keys that nobody knows ask for what is public', async () => {
     const version = '{ platformVersion { version } }';
     await using program = await openWith(version, { env: { ANSWERS_MAX_BYTES: '10000' } });
     await program.ask(FIGURE);
@@ -240,7 +240,7 @@ describe('never repeated', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is anything where nothing is held', async () => {
+  it('no answer is repeated where nothing is cached', async () => {
     await using program = await open({ env: { CACHE_URL: 'none' } });
     for (let i = 0; i < 4; i += 1) expect((await program.ask(FIGURE)).upstream.calls).toBe(2);
     expect(program.repeats()).toEqual([false, false, false, false]);
@@ -248,7 +248,7 @@ describe('never repeated', () => {
 });
 
 describe('time', () => {
-  it('past CACHE_TTL_SECONDS asks anew', async () => {
+  it('a repeated question past CACHE_TTL_SECONDS asks anew', async () => {
     await using program = await openWith(FIGURE, { env: { CACHE_TTL_SECONDS: '100' } });
     program.pass(99);
     await program.ask(FIGURE);
@@ -259,7 +259,7 @@ describe('time', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('counts from the oldest of what was read', async () => {
+  it('the time of an answer counts from the oldest of what was read', async () => {
     await using program = await open({ env: { CACHE_TTL_SECONDS: '100' } });
     await program.ask('{ country(code: "KE") { profile { record } } }');
     program.pass(60);
@@ -271,7 +271,7 @@ describe('time', () => {
     expect(program.requests()).toEqual(['GET /v1/countries/KE/profile']);
   });
 
-  it("past the service's own Cache-Control asks for the countries anew", async () => {
+  it("a repeated question past the service's own Cache-Control asks for the countries anew", async () => {
     const query = '{ countries { name } }';
     await using program = await openWith(query, {
       env: { CACHE_TTL_SECONDS: '86400', AUTH_TTL_SECONDS: '86400' },
@@ -286,7 +286,7 @@ describe('time', () => {
     expect(program.repeats()).toEqual([false]);
   });
 
-  it('past the maxAge of a field asks anew', async () => {
+  it('a repeated question past the maxAge of a field asks anew', async () => {
     const query = FIGURE.replace('"population_total"', '"population_total", maxAge: 10');
     await using program = await openWith(query);
     program.pass(9);
@@ -297,7 +297,7 @@ describe('time', () => {
     expect(program.repeats()).toEqual([false]);
   });
 
-  it('past AUTH_TTL_SECONDS puts the key to the test', async () => {
+  it('a repeated question past AUTH_TTL_SECONDS puts the key to the test', async () => {
     const env = { CACHE_TTL_SECONDS: '86400', AUTH_TTL_SECONDS: '100' };
     await using program = await openWith(OTHER_FIGURE, { env });
     program.pass(100);
@@ -337,7 +337,7 @@ it('a newer figure that another operation brought is served at once', async () =
 
 describe('a key that the service refuses meanwhile', () => {
   it.for([401, 403])(
-    'with %d gets nothing, nor what was kept before once it is accepted again',
+    'a key that the service refuses meanwhile with %d gets nothing, nor what was kept before once it is accepted again',
     async (status) => {
       await using program = await openWith(FIGURE);
       program.sandbox.faults.set({ kind: 'status', status, times: 3 });
@@ -359,7 +359,7 @@ describe('a key that the service refuses meanwhile', () => {
     },
   );
 
-  it('at one gateway gets nothing at another that shares the store', async () => {
+  it('a key that the service refuses meanwhile at one gateway gets nothing at another that shares the store', async () => {
     const env = { CACHE_URL: `sqlite:${join(folder, 'shared.sqlite')}` };
     await using one = await openWith(FIGURE, { env });
     await using two = await open({ env, clock: one.clock, upstreamUrl: one.service.url });
@@ -378,7 +378,7 @@ describe('a key that the service refuses meanwhile', () => {
     expect(after.upstream.calls).toBeLessThanOrEqual(2);
   });
 
-  it('and accepts again, both at another gateway, is not served what was kept before', async () => {
+  it('a key that the service refuses meanwhile and accepts again, both at another gateway, is not served what was kept before', async () => {
     const env = { CACHE_URL: `sqlite:${join(folder, 'again.sqlite')}` };
     await using one = await openWith(FIGURE, { env });
     await using two = await open({ env, clock: one.clock, upstreamUrl: one.service.url });

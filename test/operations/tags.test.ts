@@ -13,7 +13,7 @@ const revise = (program: Awaited<ReturnType<typeof open>>) =>
   });
 
 describe('an answer to a GET', () => {
-  it('has a tag, the same whether it cost a call, was held, or was repeated', async () => {
+  it('an answer to a GET has a tag, the same whether it cost a call, was held, or was repeated', async () => {
     await using program = await open();
     const get = { method: 'GET', body: { query: FIGURE } } as const;
     const replies = [await program.send(get), await program.send(get), await program.send(get)];
@@ -34,7 +34,7 @@ describe('an answer to a GET', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('has another tag once the data are others', async () => {
+  it('an answer to a GET has another tag once the data are others', async () => {
     await using program = await open();
     const get = { method: 'GET', body: { query: FIGURE } } as const;
     const { headers } = await program.send(get);
@@ -51,7 +51,7 @@ describe('an answer to a GET', () => {
   it.for([
     ['a small answer', FIGURE],
     ['a large one', COUNTRIES],
-  ] as const)('is not sent to who has it already: %s', async ([, query]) => {
+  ] as const)('an answer to a GET is not sent to who has it already: %s', async ([, query]) => {
     await using program = await open();
     const get = { method: 'GET', body: { query }, headers: { 'accept-encoding': 'br' } } as const;
     const whole = await program.send(get);
@@ -79,7 +79,7 @@ describe('an answer to a GET', () => {
     }
   });
 
-  it('is the same for two keys that are told the same, and each has paid', async () => {
+  it('an answer to a GET is the same for two keys that are told the same, and each has paid', async () => {
     await using program = await open();
     const get = { method: 'GET', body: { query: FIGURE } } as const;
     const { headers } = await program.send(get);
@@ -96,7 +96,7 @@ describe('an answer to a GET', () => {
     expect(JSON.parse(nobody.text).errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
-  it('has no tag where it is a price, which is another once something is held', async () => {
+  it('an answer to a GET has no tag where it is a price, which is another once something is held', async () => {
     await using program = await open();
     const priced = async (others: Record<string, string> = {}) => {
       const headers = { 'x-explain': '1', 'if-none-match': '*', ...others };
@@ -125,7 +125,7 @@ describe('an answer to a GET', () => {
     ['an error beside data', '{ __typename node(id: "none") { id } }'],
     ['no operation', '{'],
     ['a field that is not there', '{ nothing }'],
-  ] as const)('has no tag where there is %s', async ([, query]) => {
+  ] as const)('an answer to a GET has no tag where there is %s', async ([, query]) => {
     await using program = await open();
     for (let i = 0; i < 3; i += 1) {
       const reply = await program.send({
@@ -143,7 +143,7 @@ describe('an answer to a GET', () => {
 });
 
 describe('an answer to a POST', () => {
-  it('is sent whole whatever the client has, and has no tag', async () => {
+  it('an answer to a POST is sent whole whatever the client has, and has no tag', async () => {
     await using program = await open();
     for (let i = 0; i < 3; i += 1) {
       const { status, headers } = await program.send({
@@ -156,7 +156,7 @@ describe('an answer to a POST', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('has the tag that a GET has, if the operation is named by its hash', async () => {
+  it('an answer to a POST has the tag that a GET has, if the operation is named by its hash', async () => {
     await using program = await open();
     const sha256Hash = sha256Of(FIGURE);
     const extensions = { persistedQuery: { version: 1, sha256Hash } };
@@ -186,21 +186,24 @@ describe('a GET that a page of another origin could send', () => {
     ['no header of its own', bare],
     ['a form', { ...bare, 'content-type': 'text/plain' }],
     ['another form', { ...bare, 'content-type': 'application/x-www-form-urlencoded' }],
-  ] as const)('is refused also for what is known by now: %s', async ([, headers]) => {
-    await using program = await open();
-    for (let i = 0; i < 3; i += 1) await program.send({ body: { query: FIGURE } });
-    program.requests();
-    program.repeats();
-    for (let i = 0; i < 2; i += 1) {
-      const reply = await program.send({ ...keyless, method: 'GET', body: { query: FIGURE }, headers });
-      expect(reply.status).toBe(400);
-      expect(reply.headers.etag).toBeUndefined();
-      expect(reply.text).toContain('Cross-Site Request Forgery');
-      expect(JSON.parse(reply.text).data).toBeUndefined();
-    }
-    expect(program.requests()).toEqual([]);
-    expect(program.repeats()).toEqual([]);
-  });
+  ] as const)(
+    'a GET that a page of another origin could send is refused also for what is known by now: %s',
+    async ([, headers]) => {
+      await using program = await open();
+      for (let i = 0; i < 3; i += 1) await program.send({ body: { query: FIGURE } });
+      program.requests();
+      program.repeats();
+      for (let i = 0; i < 2; i += 1) {
+        const reply = await program.send({ ...keyless, method: 'GET', body: { query: FIGURE }, headers });
+        expect(reply.status).toBe(400);
+        expect(reply.headers.etag).toBeUndefined();
+        expect(reply.text).toContain('Cross-Site Request Forgery');
+        expect(JSON.parse(reply.text).data).toBeUndefined();
+      }
+      expect(program.requests()).toEqual([]);
+      expect(program.repeats()).toEqual([]);
+    },
+  );
 
   it.for([
     { 'apollo-require-preflight': '1' },
@@ -212,7 +215,7 @@ describe('a GET that a page of another origin could send', () => {
     // leave for by itself.
     { ...bare, accept: 'application/graphql-response+json, application/graphql+json, application/json' },
     bare,
-  ])('is let in with %o', async (headers) => {
+  ])('a GET that a page of another origin could send is let in with %o', async (headers) => {
     await using program = await open();
     for (let i = 0; i < 3; i += 1) {
       expect(await program.send({ method: 'GET', body: { query: FIGURE }, headers })).toMatchObject({

@@ -4,7 +4,7 @@ import { openProgram } from '../support/program.ts';
 const LONG = 'x'.repeat(100_000);
 
 describe('what an answer tells of errors', () => {
-  it('ends with a whole character, as strict readers of JSON want it', async () => {
+  it('what an answer tells of errors ends with a whole character, as strict readers of JSON want it', async () => {
     await using program = await openProgram();
     for (const before of ['', 'x']) {
       const { errors, upstream } = await program.ask(
@@ -17,7 +17,7 @@ describe('what an answer tells of errors', () => {
     }
   });
 
-  it('is a thousand of them, and how many more there are by code', async () => {
+  it('what an answer tells of errors is a thousand of them, and how many more there are by code', async () => {
     await using program = await openProgram({ env: { UPSTREAM_RETRIES: '0' } });
     program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/data' });
     const fields = Array.from(
@@ -46,7 +46,7 @@ describe('what an answer tells of errors', () => {
     ],
     ['a value that fits no field', `{ country(code: "${LONG}") { name } }`],
     ['a key of figures', `{ node(id: "${LONG}") { id } }`],
-  ] as const)('is short: %s', async ([, query, more = {}]) => {
+  ] as const)('what an answer tells of errors is short: %s', async ([, query, more = {}]) => {
     await using program = await openProgram();
     const response = await fetch(program.url, {
       method: 'POST',
@@ -60,7 +60,7 @@ describe('what an answer tells of errors', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is short of the words of the service', async () => {
+  it('what an answer tells of errors is short of the words of the service', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({ kind: 'status', status: 403, body: { detail: LONG } });
     const { errors, upstream } = await program.ask('{ sources { key } }');
@@ -74,21 +74,24 @@ describe('an answer that is too long', () => {
   it.for([
     ['by its plan', '{ countries { name officialName record } }', 1],
     ['of the schema', '{ __schema { types { name description fields { name description } } } }', 0],
-  ] as const)('is refused by the name of the setting: %s', async ([, query, calls]) => {
-    await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '2000' } });
-    const { data, errors, upstream, status } = await program.ask(query);
-    expect([status, data]).toEqual([200, null]);
-    expect(errors).toMatchObject([
-      {
-        message: expect.stringContaining('MAX_ANSWER_BYTES'),
-        extensions: { code: 'OPERATION_TOO_EXPENSIVE', retryable: false, limit: 2000 },
-      },
-    ]);
-    expect(upstream.calls).toBe(calls);
-    expect(program.requests()).toHaveLength(calls);
-  });
+  ] as const)(
+    'an answer that is too long is refused by the name of the setting: %s',
+    async ([, query, calls]) => {
+      await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '2000' } });
+      const { data, errors, upstream, status } = await program.ask(query);
+      expect([status, data]).toEqual([200, null]);
+      expect(errors).toMatchObject([
+        {
+          message: expect.stringContaining('MAX_ANSWER_BYTES'),
+          extensions: { code: 'OPERATION_TOO_EXPENSIVE', retryable: false, limit: 2000 },
+        },
+      ]);
+      expect(upstream.calls).toBe(calls);
+      expect(program.requests()).toHaveLength(calls);
+    },
+  );
 
-  it('is not kept for when the same is asked again', async () => {
+  it('an answer that is too long is not kept for when the same is asked again', async () => {
     const env = { CACHE_URL: 'memory:', MAX_ANSWER_BYTES: '2000' };
     await using program = await openProgram({ env });
     for (const calls of [1, 0, 0]) {

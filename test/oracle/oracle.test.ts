@@ -10,7 +10,7 @@ const SERVICES = draws(3, 1);
 const OPERATIONS = 15;
 
 describe('the graph, held against a naive one over services with drawn habits', () => {
-  it(`answers ${SERVICES} services as the naive one does, and bills what they received`, async () => {
+  it(`the graph answers ${SERVICES} services as the naive one does, and bills what they received`, async () => {
     const tasks = Array.from({ length: SERVICES }, (_, service) => {
       return { seed: 1, service, operations: OPERATIONS, shown: 0, kind: undefined, verbose: false };
     });
@@ -20,7 +20,7 @@ describe('the graph, held against a naive one over services with drawn habits', 
     expect(tally.mismatches, [...lines, summary(tally)].join('\n')).toEqual({});
   }, 300_000);
 
-  it.each(drawn(KEPT))('kept: $name', async ({ scenario }) => {
+  it.each(drawn(KEPT))('a failure that the oracle has found is mended: $name', async ({ scenario }) => {
     const outcomes = await play(scenario);
     expect(outcomes.length).toBeGreaterThan(0);
     // The first few tell enough.

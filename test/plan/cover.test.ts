@@ -35,7 +35,7 @@ describe('the number of calls', () => {
     { asked: '10 countries in 12 characters', pairs: table(10, 1), limits: { maxAddress: 12 }, calls: 4 },
     { asked: 'a square cut into tiles', pairs: table(30, 30), limits: { maxRows: 100 }, calls: 9 },
     { asked: '5 lists of 14, the last of leftovers', pairs: table(20, 4), limits: { maxRows: 16 }, calls: 5 },
-  ])('$asked: $calls', ({ pairs, limits, rowsOf = oneRow, calls }) => {
+  ])('the number of calls is the least for $asked: $calls', ({ pairs, limits, rowsOf = oneRow, calls }) => {
     expect(cover(pairs, { ...roomy, ...limits }, rowsOf)).toHaveLength(calls);
   });
 
@@ -81,7 +81,7 @@ describe('the number of calls', () => {
     expect(sizes.toSorted()).toEqual([17, 17, 17, 17, 17, 17, 17, 17, 17, 18, 18, 18]);
   });
 
-  test('among as many calls, those that bring least besides', () => {
+  test('among as many calls, those are taken that bring least besides', () => {
     const pairs = table(4, 4).filter((_, index) => [0, 1, 4, 5, 10, 11, 14, 15].includes(index));
     const rectangles = cover(pairs, { ...roomy, maxRows: 8 }, oneRow);
     expect(rectangles).toEqual([
@@ -204,25 +204,28 @@ describe('for any demands, limits and rows', () => {
   test.each([
     { size: 'few', any: small },
     { size: 'many', any: large },
-  ])('each of $size pairs is covered, and each call is within the limits', ({ any }) => {
-    fc.assert(
-      fc.property(any, (problem) => {
-        const rectangles = cover(problem.pairs, problem.limits, problem.rowsOf);
-        const covered = new Set(
-          rectangles.flatMap(({ countryCodes, metricKeys }) =>
-            countryCodes.flatMap((countryCode) =>
-              metricKeys.map((metricKey) => nameOf({ countryCode, metricKey })),
+  ])(
+    'for any demands, limits and rows, each of $size pairs is covered, and each call is within the limits',
+    ({ any }) => {
+      fc.assert(
+        fc.property(any, (problem) => {
+          const rectangles = cover(problem.pairs, problem.limits, problem.rowsOf);
+          const covered = new Set(
+            rectangles.flatMap(({ countryCodes, metricKeys }) =>
+              countryCodes.flatMap((countryCode) =>
+                metricKeys.map((metricKey) => nameOf({ countryCode, metricKey })),
+              ),
             ),
-          ),
-        );
-        expect(problem.pairs.filter((pair) => !covered.has(nameOf(pair)))).toEqual([]);
-        expect(rectangles.filter((rectangle) => !fits(rectangle, problem))).toEqual([]);
-      }),
-      { numRuns: 500 },
-    );
-  });
+          );
+          expect(problem.pairs.filter((pair) => !covered.has(nameOf(pair)))).toEqual([]);
+          expect(rectangles.filter((rectangle) => !fits(rectangle, problem))).toEqual([]);
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 
-  test('within a number of calls they are the same, or none', () => {
+  test('for any demands, limits and rows, within a number of calls they are the same, or none', () => {
     fc.assert(
       fc.property(small, fc.nat({ max: 4 }), ({ pairs, limits, rowsOf }, mostCalls) => {
         const all = cover(pairs, limits, rowsOf);
@@ -232,7 +235,7 @@ describe('for any demands, limits and rows', () => {
     );
   });
 
-  test('figures without rows are no reason for another call, however many they are', () => {
+  test('for any demands, limits and rows, figures without rows are no reason for another call, however many they are', () => {
     const pairs = ['m.0', 'm.1', 'm.2'].map((metricKey) => ({ countryCode: 'C0', metricKey }));
     const limits = { maxRows: 2, maxCodes: 5, maxAddress: 10_000 };
     expect(coverWithin(1, pairs, limits, () => 0)).toEqual([
@@ -240,7 +243,7 @@ describe('for any demands, limits and rows', () => {
     ]);
   });
 
-  test('few pairs take the fewest calls there can be', () => {
+  test('for any demands, limits and rows, few pairs take the fewest calls there can be', () => {
     fc.assert(
       fc.property(small, (problem) => {
         expect(cover(problem.pairs, problem.limits, problem.rowsOf)).toHaveLength(fewest(problem));
@@ -249,7 +252,7 @@ describe('for any demands, limits and rows', () => {
     );
   });
 
-  test('many pairs take no more calls than the straightforward split', () => {
+  test('for any demands, limits and rows, many pairs take no more calls than the straightforward split', () => {
     fc.assert(
       fc.property(large, (problem) => {
         const rectangles = cover(problem.pairs, problem.limits, problem.rowsOf);
@@ -259,7 +262,7 @@ describe('for any demands, limits and rows', () => {
     );
   });
 
-  test('the order of the demands makes no difference', () => {
+  test('for any demands, limits and rows, the order of the demands makes no difference', () => {
     const shuffled = large.chain((problem) =>
       fc.record({
         problem: fc.constant(problem),

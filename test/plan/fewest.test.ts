@@ -22,11 +22,11 @@ it.each<[string, number, Parameters<typeof table>]>([
   ['latest figures by their number', 2, ['latest', 10, 11]],
   ['series by their rows', 5, ['series', 5, 5]],
   ['names that are more than a call takes', 3, ['latest', 1, 21]],
-])('bounds %s', (_, calls, of) => {
+])('the fewest calls bound %s', (_, calls, of) => {
   expect(fewestCalls(table(...of), () => 20)).toBe(calls);
 });
 
-it('counts a figure once, and latest figures not beside series, which may hold them', () => {
+it('the fewest calls count a figure once, and latest figures not beside series, which may hold them', () => {
   const fewest = createFewestCalls(LIMITS, () => 60);
   for (let time = 0; time < 3; time += 1) fewest.add(demandFor('series', 'KE', 'a'));
   expect([fewest.figures, fewest.calls]).toEqual([1, 1]);
@@ -34,11 +34,11 @@ it('counts a figure once, and latest figures not beside series, which may hold t
   expect([fewest.figures, fewest.calls]).toEqual([82, 1]);
 });
 
-it('takes a series beyond the rows of a call for a call of its own', () => {
+it('the fewest calls count a series beyond the rows of a call as a call of its own', () => {
   expect(fewestCalls(table('series', 2, 1), () => 5_000)).toBe(2);
 });
 
-it('is never more than what a cover takes', () => {
+it('the fewest calls are never more than what a cover takes', () => {
   const dice = new Dice(20_270_101);
   for (let round = 0; round < 60; round += 1) {
     const [countries, metrics] = [1 + dice.below(15), 1 + dice.below(15)];

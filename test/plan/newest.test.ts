@@ -58,7 +58,7 @@ const rows = fc.array(
 );
 
 describe('the newest figure', () => {
-  it('is the same in whatever order the rows come', () => {
+  it('the newest figure is the same in whatever order the rows come', () => {
     fc.assert(
       fc.property(
         rows.chain((some) =>
@@ -72,7 +72,7 @@ describe('the newest figure', () => {
     );
   });
 
-  it('is told by an order of all rows, in which none are alike that differ', () => {
+  it('the newest figure is told by an order of all rows, in which none are alike that differ', () => {
     fc.assert(
       fc.property(rows, rows, rows, ([a], [b], [c]) => {
         if (a === undefined || b === undefined || c === undefined) return;
@@ -126,7 +126,7 @@ describe('the newest figure', () => {
     ],
     ['the release', [{}, { datasetVersion: '2024-10' }, { datasetVersion: '2025-01' }]],
     ['the source', [{ source: 'b' }, { source: 'a' }]],
-  ] as const)('goes by %s', ([, oldestFirst]) => {
+  ] as const)('the newest figure goes by %s', ([, oldestFirst]) => {
     const given = (oldestFirst as readonly Partial<Dated>[]).map((one) => row(one));
     expect(given.toReversed().toSorted(compareAge)).toEqual(given);
   });

@@ -64,7 +64,7 @@ it.for<[string, number]>([
   ['{ observations(latest: true) { value } }', 39],
   ['{ countries { observations(latest: true) { value } } }', 39],
   ['{ countries { profile { country { code } } } }', Number.POSITIVE_INFINITY],
-])('%s takes %i at the most', ([text, calls]) => {
+])('the operation %s takes %i calls at the most', ([text, calls]) => {
   expect(boundOfText(text)).toBe(calls);
 });
 
@@ -77,12 +77,12 @@ function fragmentBomb(levels: number, last: string): string {
   return `{ country(code: "KE") { ...f0 } } ${fragments.join(' ')} fragment f${levels} on Country { ${last} }`;
 }
 
-it('is found without walking every path through fragments that spread each other', () => {
+it('the bound of calls is found without walking every path through fragments that spread each other', () => {
   const text = fragmentBomb(40, 'observation(metricKey: "a") { value }');
   expect(boundOfText(text)).toBeGreaterThan(2 ** 39);
 });
 
-it('looks for figures without walking every such path', () => {
+it('the bound of calls looks for figures without walking every such path', () => {
   const document = parse(fragmentBomb(40, 'code'));
   const [operation] = document.definitions;
   const root = schema.getQueryType();
@@ -91,7 +91,7 @@ it('looks for figures without walking every such path', () => {
   expect(leadsToFigures(root, operation.selectionSet, scope)).toBe(false);
 });
 
-it('holds for figures however they are scattered over countries and indicators', async () => {
+it('the bound of calls holds for figures however they are scattered over countries and indicators', async () => {
   const codes = [
     'KE',
     'NG',
@@ -121,7 +121,7 @@ it('holds for figures however they are scattered over countries and indicators',
   expect(calls).toBeLessThanOrEqual(boundOfText(text));
 });
 
-it('remembers no more lists than there is room for, however long they are', async () => {
+it('the bound of calls remembers no more lists than there is room for, however long they are', async () => {
   const { remembering } = openGivenLists([]);
   const rows = () => Array.from({ length: 2_000 }, (_, i) => ({ key: `key ${i}`, name: `A name ${i}` }));
   const call = { route: '/v1/indicators', target: '/v1/indicators', isPublic: false };

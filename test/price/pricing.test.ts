@@ -24,7 +24,7 @@ describe('the plan of an operation', () => {
     globSync('bench/operations/*.graphql')
       .sort()
       .filter((file) => !UNFORESEEN.test(file) && (draws(1, 0) > 0 || !LARGE.test(file))),
-  )('of %s is what it then costs, and sends nothing', async (file) => {
+  )('the plan of an operation of %s is what it then costs, and sends nothing', async (file) => {
     const query = readFileSync(file, 'utf8');
     await using program = await openProgram();
     // Asks once for the lists, which a cold plan can only assume.
@@ -54,14 +54,14 @@ describe('the plan of an operation', () => {
   it.each([
     ['{ health { record } }', '/health'],
     ['{ platformVersion { version record } }', '/v1/platform/version'],
-  ])('of %s tells of no answer that has not come', async (query, route) => {
+  ])('the plan of an operation of %s tells of no answer that has not come', async (query, route) => {
     await using program = await openProgram();
     const plan = await program.ask(query, EXPLAIN);
     expect([plan.errors, program.requests()]).toEqual([[], []]);
     expect(plan.extensions.explain).toMatchObject({ least: 1, calls: 1, most: 1, byRoute: { [route]: 1 } });
   });
 
-  it('tells nothing of records that are only assumed', async () => {
+  it('the plan of an operation tells nothing of records that are only assumed', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     await program.ask('{ sources { key } }');
     program.requests();
@@ -71,7 +71,7 @@ describe('the plan of an operation', () => {
     expect((await program.ask(query)).errors).toEqual([]);
   });
 
-  it('takes little memory to make', async () => {
+  it('the plan of an operation takes little memory to make', async () => {
     await using program = await openProgram();
     const bytesOf = async (headers: Record<string, string>) => {
       const samples: number[] = [];
@@ -86,7 +86,7 @@ describe('the plan of an operation', () => {
     expect(explained - plain).toBeLessThan(300_000);
   });
 
-  it('counts what stands below figures', async () => {
+  it('the plan of an operation counts what stands below figures', async () => {
     await using program = await openProgram();
     await program.ask('{ countries { code } }');
     program.requests();
@@ -98,7 +98,7 @@ describe('the plan of an operation', () => {
     expect(run.upstream.calls).toBe(57);
   });
 
-  it('says between which numbers the truth lies', async () => {
+  it('the plan of an operation says between which numbers the truth lies', async () => {
     await using program = await openProgram();
     const rangeOf = async (query: string) => {
       const { least, calls, most } = (await program.ask(query, EXPLAIN)).extensions.explain as Record<
@@ -123,7 +123,7 @@ describe('the plan of an operation', () => {
     'country(code: "KE") { signals { observations { change(since: 2019) } } }',
     'country(code: "KE") { profile { indicators { ...F } } } }\n fragment F on ProfileIndicator { indicator { observation(countryCode: "SN") { value } }',
   ])(
-    'bounds nothing by figures that are held of other indicators than a record has: %s',
+    'the plan of an operation bounds nothing by figures that are held of other indicators than a record has: %s',
     async (selection) => {
       await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
       await program.ask('{ observations(countryCodes: ["KE", "SN"]) { value } }');
@@ -138,7 +138,7 @@ describe('the plan of an operation', () => {
     },
   );
 
-  it('counts no look at a list for what may be there', async () => {
+  it('the plan of an operation counts no look at a list for what may be there', async () => {
     await using program = await openProgram();
     const query =
       '{ indicator(key: "rainfall_mm") { observation(countryCode: "GA") { id } observations { id } } }';
@@ -147,7 +147,7 @@ describe('the plan of an operation', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('spares no call for a name that was refused where nothing is held', async () => {
+  it('the plan of an operation spares no call for a name that was refused where nothing is held', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'none' }, sandbox: { unknown: 'refuse' } });
     const query =
       '{ tickers(exchangeCode: "NSE") { country { observation(metricKey: "no_such_metric") { value } } } }';
@@ -156,7 +156,7 @@ describe('the plan of an operation', () => {
     expect(extensions.explain).toMatchObject({ cached: 0, byRoute: { '/v1/data': 1 } });
   });
 
-  it('goes by the lists that the key was given', async () => {
+  it('the plan of an operation goes by the lists that the key was given', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({
       route: '/v1/countries',
@@ -171,7 +171,7 @@ describe('the plan of an operation', () => {
     expect(another.extensions.explain).toMatchObject({ calls: 55 });
   });
 
-  it('tells what the operation would be refused for', async () => {
+  it('the plan of an operation tells what the operation would be refused for', async () => {
     await using program = await openProgram();
     const plan = await program.ask(
       '{ observations(countryCodes: ["KE"], metricKeys: ["x"], fromYear: 2, toYear: 1) { value } }',
@@ -183,7 +183,7 @@ describe('the plan of an operation', () => {
 });
 
 describe('an operation over the limit', () => {
-  it('is refused with its price, and one at the limit is not', async () => {
+  it('an operation over the limit is refused with its price, and one at the limit is not', async () => {
     const query = '{ countries(codes: ["KE", "NG"]) { name profile { record } signals { record } } }';
     await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '5' } });
     expect((await program.ask(query)).upstream.calls).toBe(5);
@@ -201,11 +201,14 @@ describe('an operation over the limit', () => {
     'indicators(category: "X") { key }',
     'tradeFlows(reporterCode: "KE", productCode: "X") { year }',
     'policies(search: "X") { title }',
-  ])('is refused unsent where its lists are filtered in so many ways: %s', async (field) => {
-    await using program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '10' } });
-    const fields = Array.from({ length: 14 }, (_, at) => `a${at}: ${field.replace('X', `x${at}`)}`);
-    const { errors } = await program.ask(`{ ${fields.join(' ')} }`);
-    expect(errors.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_EXPENSIVE']);
-    expect(program.requests()).toEqual([]);
-  });
+  ])(
+    'an operation over the limit is refused unsent where its lists are filtered in so many ways: %s',
+    async (field) => {
+      await using program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '10' } });
+      const fields = Array.from({ length: 14 }, (_, at) => `a${at}: ${field.replace('X', `x${at}`)}`);
+      const { errors } = await program.ask(`{ ${fields.join(' ')} }`);
+      expect(errors.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_EXPENSIVE']);
+      expect(program.requests()).toEqual([]);
+    },
+  );
 });

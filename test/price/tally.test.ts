@@ -31,7 +31,7 @@ function wantAll(tally: ReturnType<typeof tallyOf>, mode: Mode, figures: number)
 }
 
 describe('figures that are wanted', () => {
-  it('end the pricing as soon as their rows are more than the calls that may be sent can bring', () => {
+  it('figures that are wanted end the pricing as soon as their rows are more than the calls that may be sent can bring', () => {
     const { count, refusal } = wantAll(tallyOf(), 'series', 54 * 207);
     expect(count).toBe(Math.floor((60 * 1_000) / 77));
     expect(refusal?.fields).toEqual({
@@ -43,13 +43,13 @@ describe('figures that are wanted', () => {
     expect(refusal?.message).toMatch(/plans at least 61 upstream calls, most of them to \/v1\/data/);
   });
 
-  it('are counted further where a known key asks for the plan, but not without end', () => {
+  it('figures that are wanted are counted further where a known key asks for the plan, but not without end', () => {
     const { count, refusal } = wantAll(tallyOf({ isExplained: true }), 'series', 54 * 207);
     expect(count).toBe(Math.floor((600 * 1_000) / 77));
     expect(refusal?.fields.planned).toBe(601);
   });
 
-  it('are not, under a key that anybody may have made up', () => {
+  it('figures that are wanted are not counted further under a key that anybody may have made up', () => {
     const unproven = { isExplained: true, isProven: false };
     expect(wantAll(tallyOf(unproven), 'series', 54 * 207).refusal?.fields.planned).toBe(61);
     const { count, refusal } = wantAll(tallyOf(unproven), 'latest', 54 * 207);
@@ -57,7 +57,7 @@ describe('figures that are wanted', () => {
     expect(refusal?.message).toMatch(/Ask for something small first/);
   });
 
-  it('are all counted where they are within what may be sent', () => {
+  it('figures that are wanted are all counted where they are within what may be sent', () => {
     expect(wantAll(tallyOf(), 'latest', 54 * 207)).toEqual({ count: 54 * 207, refusal: null });
   });
 });
@@ -67,7 +67,7 @@ describe('calls', () => {
     for (let i = 0; i < count; i += 1) tally.payer.reserve('/v1/things/{id}').charge();
   };
 
-  it('are told exactly some way beyond the limit, and then at least', () => {
+  it('planned calls are told exactly some way beyond the limit, and then at least', () => {
     const tally = tallyOf();
     send(tally, 600);
     expect(() => send(tally, 1)).toThrow(/at least 601 .*\/v1\/things\/{id}/);
@@ -78,7 +78,7 @@ describe('calls', () => {
     expect(lower.refusal?.message).toMatch(/^The operation plans 164 upstream calls/);
   });
 
-  it('are not asked for any more once the operation is refused', () => {
+  it('planned calls are not asked for any more once the operation is refused', () => {
     const tally = tallyOf();
     wantAll(tally, 'series', 1_000);
     expect(() => send(tally, 1)).toThrow(tally.refusal?.message);

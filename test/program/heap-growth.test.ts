@@ -45,7 +45,7 @@ function open() {
   };
 }
 
-it('bounds the garbage of a flood under made-up keys, and leaves it to the engine again after it', () => {
+it('the watch over the heap bounds the garbage of a flood under made-up keys, and leaves it to the engine again after it', () => {
   const { second, stop } = open();
   expect(second(2_000, 10)).toEqual([]);
   expect(second(2_000, 500)).toEqual([]);
@@ -57,7 +57,7 @@ it('bounds the garbage of a flood under made-up keys, and leaves it to the engin
   expect(second(50, 500)).toEqual([]);
 });
 
-it('has the heap grow beyond what is in use as far as the budget has room', () => {
+it('the watch over the heap has it grow beyond what is in use as far as the budget has room', () => {
   const { second, collect } = open();
   collect(100);
   collect(100);
@@ -70,7 +70,7 @@ it('has the heap grow beyond what is in use as far as the budget has room', () =
   expect(second()).toEqual(['--heap-growing-percent=230']);
 });
 
-it('begins a full collection early where garbage has taken what there is, and once', () => {
+it('the watch over the heap begins a full collection early where garbage has taken what there is, and once', () => {
   const { second, collect, use } = open();
   collect(100);
   collect(100);
@@ -82,7 +82,7 @@ it('begins a full collection early where garbage has taken what there is, and on
   expect(second()).toEqual(['--incremental-marking-hard-trigger=0']);
 });
 
-it('gives back what is held where that leaves no room, until there is some, and then lets it grow again', () => {
+it('the watch over the heap gives back what is held where that leaves no room, until there is some, and then lets it grow again', () => {
   const { second, collect, shares } = open();
   collect(330);
   collect(330);
@@ -102,7 +102,7 @@ it('gives back what is held where that leaves no room, until there is some, and 
   expect(shares.at(-1)).toBeGreaterThan(0.99);
 });
 
-it('gives back at each look while the budget is nearly taken', () => {
+it('the watch over the heap gives back at each look while the budget is nearly taken', () => {
   const { second, use, shares } = open();
   use(395);
   for (let i = 0; i < 3; i += 1) second();

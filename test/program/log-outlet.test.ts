@@ -20,7 +20,7 @@ function open(maxWaiting = 1_000) {
 }
 
 describe('where the log goes', () => {
-  it('gets lines together, in their order', () => {
+  it('the outlet of the log gets lines together, in their order', () => {
     const { reader, outlet } = open();
     outlet.write('one\n');
     outlet.write('two\n');
@@ -30,7 +30,7 @@ describe('where the log goes', () => {
     expect(outlet.droppedLines()).toBe(0);
   });
 
-  it('gets them before long though nobody flushes', () => {
+  it('the outlet of the log gets them before long though nobody flushes', () => {
     vi.useFakeTimers();
     try {
       const { reader, outlet } = open();
@@ -42,7 +42,7 @@ describe('where the log goes', () => {
     }
   });
 
-  it('loses nothing to a reader that takes them by halves', () => {
+  it('the outlet of the log loses nothing to a reader that takes them by halves', () => {
     const { reader, outlet } = open();
     reader.takes = 5;
     outlet.write('one\n');
@@ -55,7 +55,7 @@ describe('where the log goes', () => {
     expect(reader.text).toBe('one\ntwo\nthree\n');
   });
 
-  it('drops what is beyond the bound while nobody reads, and says how much once somebody does', () => {
+  it('the outlet of the log drops what is beyond the bound while nobody reads, and says how much once somebody does', () => {
     const { reader, outlet, told } = open(10_000);
     reader.takes = 0;
     const line = `${'x'.repeat(99)}\n`;
@@ -71,7 +71,7 @@ describe('where the log goes', () => {
     expect(told()).toHaveLength(1);
   });
 
-  it('counts what can not be written, and goes on with what can', () => {
+  it('the outlet of the log counts what can not be written, and goes on with what can', () => {
     const { reader, outlet, told } = open();
     reader.takes = fault('EPIPE');
     for (const line of ['one\n', 'two\n']) {

@@ -21,7 +21,7 @@ const operation = {
 } as const;
 
 describe('the log', () => {
-  it('has one line per operation', () => {
+  it('the log has one line per operation', () => {
     const { log, lines } = open();
     log.operation(operation);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
@@ -29,7 +29,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('stays short however long the name and however many the errors', () => {
+  it('the log stays short however long the name and however many the errors', () => {
     const { log, lines } = open();
     const errorCodes = Array.from({ length: 25_000 }, () => 'UPSTREAM_TIMEOUT');
     log.operation({ ...operation, name: 'N'.repeat(1_000_000), errorCodes });
@@ -37,7 +37,7 @@ describe('the log', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ errorCodes: { UPSTREAM_TIMEOUT: 25_000 } });
   });
 
-  it('has a problem whole: stack, cause and fields', () => {
+  it('the log has a problem whole: stack, cause and fields', () => {
     const { log, lines } = open();
     const cause = new Error('the socket broke');
     log.problem(Object.assign(new Error('no answer', { cause }), { route: '/v1/data' }), 'upstream');
@@ -47,7 +47,7 @@ describe('the log', () => {
     expect(line.err.stack).toContain('the socket broke');
   });
 
-  it('has a line for the begin of an outage of the store, and one for its end, which are no problems', () => {
+  it('the log has a line for the begin of an outage of the store, and one for its end, which are no problems', () => {
     const { log, lines } = open();
     log.outage?.(new StoreOutage('The store (CACHE_URL) fails.', false, { cause: new Error('offline') }));
     log.outage?.(new StoreOutage('The store (CACHE_URL) is there again.', true));
@@ -57,7 +57,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('has the beginning of a fault that is too long to be whole, and says what it leaves out', () => {
+  it('the log has the beginning of a fault that is too long to be whole, and says what it leaves out', () => {
     const { log, lines } = open();
     const many = Array.from({ length: 25_000 }, (_, i) => new Error(`fault ${i}`));
     const odd = Object.assign(new AggregateError(many, 'x'.repeat(5_000_000)), {
@@ -76,7 +76,7 @@ describe('the log', () => {
     expect(thrown.err.message).toMatch(/^z+… \(\d+ characters more\)$/);
   });
 
-  it('has attempts at debug alone', () => {
+  it('the log has attempts at debug alone', () => {
     const attempt = { route: '/v1/data', outcome: 'ok', durationMs: 5 };
     const quiet = open('info');
     quiet.log.attempt(attempt);
@@ -99,7 +99,7 @@ describe('the log', () => {
     ['a value with quotes', Object.assign(new Error('x'), { authorization: `"${KEY}" "${KEY}"` })],
     ['JSON in a text', new Error(JSON.stringify({ authorization: `Bearer ${KEY}` }))],
     ['no error at all', { authorization: KEY }],
-  ])('has no key: %s', ([, problem]) => {
+  ])('the log has no key: %s', ([, problem]) => {
     const { log, lines } = open('trace');
     log.problem(problem, 'test');
     expect(lines).toHaveLength(1);

@@ -46,7 +46,7 @@ const WATCHED = {
 const FIGURE = 'query Kenya { country(code: "KE") { observation(metricKey: "population_total") { value } } }';
 
 describe('operations', () => {
-  it('are told apart by name, with the calls that they were billed', async () => {
+  it('operations in metrics are told apart by name, with the calls that they were billed', async () => {
     await using program = await openProgram();
     const { upstream } = await program.ask(FIGURE);
     await program.ask('{ __typename }');
@@ -81,7 +81,7 @@ describe('operations', () => {
       (labels) => /operation="(.*?)"/.exec(labels)?.[1],
     );
 
-  it('have a bounded number of names, none of which a failure adds', async () => {
+  it('operations in metrics have a bounded number of names, none of which a failure adds', async () => {
     const metrics = createMetrics();
     metrics.operation(event('Refused', ['UNAUTHENTICATED']));
     metrics.operation(event('x'.repeat(101)));
@@ -96,7 +96,7 @@ describe('operations', () => {
     expect(counts['operation="other",outcome="ok"']).toBe(1_101);
   });
 
-  it('have the names of the trusted documents as they are now', async () => {
+  it('operations in metrics have the names of the trusted documents as they are now', async () => {
     const gateway = { ...WATCHED, trusted: [{ id: '1', text: 'query First { __typename }' }] };
     const metrics = createMetrics();
     metrics.watch(gateway);
@@ -108,7 +108,7 @@ describe('operations', () => {
     expect(await namesIn(metrics)).toEqual(['First', 'other', 'Second']);
   });
 
-  it('have the names of the trusted documents alone, where there are any', async () => {
+  it('operations in metrics have the names of the trusted documents alone, where there are any', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'country-graph-metrics-'));
     const file = join(folder, 'trusted.json');
     await writeFile(
@@ -128,7 +128,7 @@ describe('operations', () => {
 });
 
 describe('caches', () => {
-  it('count what was looked for by kind, and what was found', async () => {
+  it('metrics of caches count what was looked for by kind, and what was found', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const query =
       '{ countries { code } country(code: "KE") { observation(metricKey: "population_total") { value } } }';
@@ -150,7 +150,7 @@ describe('caches', () => {
 });
 
 describe('batches', () => {
-  it('tell how many operations and demands share one, and rows that nobody asked for', async () => {
+  it('metrics of batches tell how many operations and demands share one, and rows that nobody asked for', async () => {
     await using program = await openProgram({ env: { BATCH_WINDOW_MS: '100' } });
     const ask = (code: string, key: string) =>
       program.ask(`{ country(code: "${code}") { observation(metricKey: "${key}") { value } } }`);
@@ -174,7 +174,7 @@ describe('batches', () => {
 });
 
 describe('plans and circuits', () => {
-  it('tell what is left of a plan once the service has named it, and how long a minute was waited for', async () => {
+  it('metrics of plans and circuits tell what is left of a plan once the service has named it, and how long a minute was waited for', async () => {
     let nowMs = Date.UTC(2026, 0, 5, 12, 0, 50);
     const clock = {
       now: () => nowMs,
@@ -206,7 +206,7 @@ describe('plans and circuits', () => {
     expect(text).not.toContain(key);
   });
 
-  it('tell which routes are kept back', async () => {
+  it('metrics of plans and circuits tell which routes are kept back', async () => {
     await using program = await openProgram({ env: { UPSTREAM_RETRIES: '0' } });
     await program.ask('{ sources { key } }');
     program.sandbox.faults.set({ kind: 'status', status: 503 });
@@ -220,7 +220,7 @@ describe('plans and circuits', () => {
 });
 
 describe('the sum over workers', () => {
-  it('counts gauges once where they tell of the same thing', async () => {
+  it('the sum of metrics over workers counts gauges once where they tell of the same thing', async () => {
     const workers = [40, 30].map((left) => {
       const metrics = createMetrics({ version: '1.2.3', commit: '1a2b3c4' });
       const limits = [{ name: 'minute', most: 60, left, windowSeconds: 60, resetSeconds: 5 }] as const;
@@ -247,13 +247,16 @@ describe('the sum over workers', () => {
 });
 
 describe('the format', () => {
-  it.skipIf(!hasProgram('promtool'))('is what promtool takes without a remark', async () => {
-    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
-    await program.ask(FIGURE);
-    expect(program.requests().length).toBeGreaterThan(0);
-    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
-      input: await scrape(program),
-    });
-    expect([String(stdout), String(stderr), status]).toEqual(['', '', 0]);
-  });
+  it.skipIf(!hasProgram('promtool'))(
+    'the format of metrics is what promtool takes without a remark',
+    async () => {
+      await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+      await program.ask(FIGURE);
+      expect(program.requests().length).toBeGreaterThan(0);
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+        input: await scrape(program),
+      });
+      expect([String(stdout), String(stderr), status]).toEqual(['', '', 0]);
+    },
+  );
 });

@@ -26,7 +26,7 @@ const FIGURE =
   '{ country(code: "KE") { observation(metricKey: "population_total") { source { key } text: citation bib: citation(style: BIBTEX) } } }';
 
 describe('a citation in the graph', () => {
-  it('names the source by its key, and takes no call beyond that of the figure', async () => {
+  it('a citation in the graph names the source by its key, and takes no call beyond that of the figure', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const { data, errors } = await program.ask(FIGURE);
     expect(errors).toEqual([]);
@@ -41,14 +41,14 @@ describe('a citation in the graph', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('costs nothing beforehand either', async () => {
+  it('a citation in the graph costs nothing beforehand either', async () => {
     await using program = await openProgram();
     const priceOf = async (query: string) =>
       (await program.ask(query, { headers: { 'x-explain': '1' } })).extensions.explain;
     expect(await priceOf(FIGURE)).toEqual(await priceOf(FIGURE.replace(/text.*BIBTEX\)/, '')));
   });
 
-  it('names it as the operator does', async () => {
+  it('a citation in the graph names it as the operator does', async () => {
     await using plain = await openProgram();
     const { key } = (await plain.ask(FIGURE)).data.country.observation.source;
     const file = fileOf(JSON.stringify({ [key]: { name: 'The Office', url: 'https://office.example/' } }));
@@ -60,7 +60,7 @@ describe('a citation in the graph', () => {
 });
 
 describe('names of sources', () => {
-  it('are those of the service before those of the operator, from one call', async () => {
+  it('names of sources are those of the service before those of the operator, from one call', async () => {
     await using plain = await openProgram();
     const [first] = (await plain.ask('{ sources { key name url } }')).data.sources;
     expect(first.name).not.toBeNull();
@@ -89,20 +89,20 @@ describe('names of sources', () => {
       'a: url: must be an http:// or https:// address',
     ],
     ['a word that says nothing', '{"a": {"name": "A", "link": "x"}}', 'is no file of names: a: '],
-  ])('are refused at start: %s', ([, text, fault]) => {
+  ])('names of sources are refused at start: %s', ([, text, fault]) => {
     const file = fileOf(text);
     expect(() => readConfig({ SOURCE_NAMES: file })).toThrow(ConfigError);
     expect(() => readConfig({ SOURCE_NAMES: file })).toThrow(fault);
     expect(() => readConfig({ SOURCE_NAMES: file })).toThrow('SOURCE_NAMES: ');
   });
 
-  it('are refused at start where there is no such file', () => {
+  it('names of sources are refused at start where there is no such file', () => {
     expect(() => readConfig({ SOURCE_NAMES: join(folder, 'none') })).toThrow(
       /SOURCE_NAMES: .*none can't be read: ENOENT/,
     );
   });
 
-  it('may be those of sources that nobody has heard of', () => {
+  it('names of sources may be those of sources that nobody has heard of', () => {
     expect(readConfig({ SOURCE_NAMES: NAMES }).sourceNames?.get('nowhere')).toEqual({
       name: 'A source that the service does not list',
       url: null,

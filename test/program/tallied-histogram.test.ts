@@ -15,7 +15,7 @@ async function ofTwo(registry: Registry): Promise<string> {
 }
 
 describe('a tallied histogram', () => {
-  it('tells a registry what a histogram of prom-client tells', async () => {
+  it('a tallied histogram tells a registry what a histogram of prom-client tells', async () => {
     const [ours, theirs] = [new OwnMetrics(), new Registry()];
     const tallied = ours.histogram('seconds', 'Time.', buckets, ...labelNames);
     const plain = new Histogram({ ...parts, labelNames, registers: [theirs] });
@@ -34,7 +34,7 @@ describe('a tallied histogram', () => {
     expect(await ofTwo(ours)).toBe(await ofTwo(theirs));
   });
 
-  it('is all zeros without labels, and nothing yet with some', async () => {
+  it('a tallied histogram is all zeros without labels, and nothing yet with some', async () => {
     const [ours, theirs] = [new OwnMetrics(), new Registry()];
     const tallied = ours.histogram('seconds', 'Time.', buckets);
     const plain = new Histogram({ ...parts, registers: [theirs] });

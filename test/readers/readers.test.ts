@@ -100,18 +100,21 @@ describe('DuckDB reads', () => {
   it.for([
     ['CSV', 'text/csv', 'table.csv', "read_csv('FILE')"],
     ['NDJSON', 'application/x-ndjson', 'table.ndjson', "read_json('FILE')"],
-  ] as const)('%s, every cell of it, without being told of types', async ([, accept, file, reader]) => {
-    const { types, rows } = await readByDuckDb(file, await tableAs(accept), reader);
-    expect(Object.keys(types)).toEqual(COLUMNS);
-    expect(types).toMatchObject({
-      code: 'VARCHAR',
-      'figures.year': 'BIGINT',
-      'figures.value': 'DOUBLE',
-      'figures.isModelled': 'BOOLEAN',
-      'figures.retrievedAt': expect.stringContaining('TIMESTAMP'),
-    });
-    expect(rows.map(plain)).toEqual(expected.map(plain));
-  });
+  ] as const)(
+    'DuckDB reads %s, every cell of it, without being told of types',
+    async ([, accept, file, reader]) => {
+      const { types, rows } = await readByDuckDb(file, await tableAs(accept), reader);
+      expect(Object.keys(types)).toEqual(COLUMNS);
+      expect(types).toMatchObject({
+        code: 'VARCHAR',
+        'figures.year': 'BIGINT',
+        'figures.value': 'DOUBLE',
+        'figures.isModelled': 'BOOLEAN',
+        'figures.retrievedAt': expect.stringContaining('TIMESTAMP'),
+      });
+      expect(rows.map(plain)).toEqual(expected.map(plain));
+    },
+  );
 });
 
 it('DuckDB reads a table as the documents say', async () => {

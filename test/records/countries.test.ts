@@ -19,7 +19,7 @@ const kenya = {
 const only = (row: object) => decodeCountries([row], ROUTE)[0];
 
 describe('decodeCountries', () => {
-  it('says every field in our words and keeps the row', () => {
+  it('decodeCountries says every field in our words and keeps the row', () => {
     const [record] = decodeCountries({ data: [kenya], meta: { total: 1 } }, ROUTE);
     expect(record).toEqual({
       code: 'KE',
@@ -53,7 +53,7 @@ describe('decodeCountries', () => {
         official_name: [],
       },
     ],
-  ])('reads %j', (row) => {
+  ])('decodeCountries reads %j', (row) => {
     expect(only(row)).toEqual({
       code: 'KE',
       name: 'Kenya',
@@ -66,7 +66,7 @@ describe('decodeCountries', () => {
     });
   });
 
-  it('lets a code of another length through', () => {
+  it('decodeCountries lets a code of another length through', () => {
     expect(only({ id: 'afr', name: 'Africa' })?.code).toBe('AFR');
   });
 
@@ -77,13 +77,13 @@ describe('decodeCountries', () => {
     ['ke', 'data[1]: expected object, received string'],
     [null, 'data[1]: expected object, received null'],
   ];
-  it.each(wrong)('leaves %j out, and says so', (row, detail) => {
+  it.each(wrong)('decodeCountries leaves %j out, and says so', (row, detail) => {
     const list = decodeCountries({ data: [kenya, row, { id: 'ug', name: 'Uganda' }] }, ROUTE);
     expect(list.map(({ code }) => code)).toEqual(['KE', 'UG']);
     expect(lackOf(list)).toEqual({ count: 1, detail });
   });
 
-  it('refuses a list of which nothing can be read', () => {
+  it('decodeCountries refuses a list of which nothing can be read', () => {
     const failure = failureOf(() => decodeCountries({ data: [{ name: 'Kenya' }, 'ug'] }, ROUTE));
     expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
     expect(failure.fields).toEqual({
@@ -93,18 +93,21 @@ describe('decodeCountries', () => {
     expect(lackOf(decodeCountries({ data: [] }, ROUTE))).toBeNull();
   });
 
-  it.each([[{ id: 'ke' }], [{ id: 'ke', name: null, country_name: 7 }]])('keeps %j without a name', (row) => {
-    expect(only(row)).toMatchObject({ code: 'KE', name: null, record: row });
-  });
+  it.each([[{ id: 'ke' }], [{ id: 'ke', name: null, country_name: 7 }]])(
+    'decodeCountries keeps %j without a name',
+    (row) => {
+      expect(only(row)).toMatchObject({ code: 'KE', name: null, record: row });
+    },
+  );
 
   it.each([[{ id: 'KEN' }], [{ id: 404, iso3: 'KEN' }], [{ name: 'Kenya', alpha3: 'ken' }]])(
-    'knows the country of %j by its alpha-3 code',
+    'decodeCountries knows the country of %j by its alpha-3 code',
     (row) => {
       expect(only(row)?.code).toBe('KE');
     },
   );
 
-  it('refuses a list that is not whole', () => {
+  it('decodeCountries refuses a list that is not whole', () => {
     const body = { data: [kenya], meta: { total: 54, page: 1, per_page: 1, total_pages: 54 } };
     expect(failureOf(() => decodeCountries(body, ROUTE)).code).toBe('UPSTREAM_INCOMPLETE');
   });
@@ -129,7 +132,7 @@ describe('countryNamedIn', () => {
     ],
     [{ country: {} }, { code: 'KE', name: null }],
     [{}, { code: 'KE', name: null }],
-  ])('reads %j, having asked for whom it names, or for ke', (row, named) => {
+  ])('countryNamedIn reads %j, having asked for whom it names, or for ke', (row, named) => {
     const found = { value: row, place: { route: ROUTE, path: 'data' } };
     expect(countryNamedIn(found, named.code.toLowerCase())).toEqual(named);
     if (named.code === 'KE') return;

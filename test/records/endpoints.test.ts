@@ -97,7 +97,7 @@ describe('targets', () => {
     [makeCall(policy.policyOverview, KE), '/v1/policies/country/KE', false],
     [makeCall(policy.policyOverview, { ...KE, top: 3 }), '/v1/policies/country/KE?top_limit=3', false],
   ];
-  it.each(cases)('%j', (call, target, isPublic) => {
+  it.each(cases)('the target of a call names it in one way: %j', (call, target, isPublic) => {
     expect(call.target).toBe(target);
     expect(call).toMatchObject({ target, isPublic });
   });
@@ -120,15 +120,23 @@ describe('the country of an answer', () => {
     ],
   ] as const;
 
-  it.each(OF_COUNTRY)('%s is the one that was asked for, and no other', (_, decode) => {
-    for (const said of [{}, { country: { code: 'ke' } }, { country: { code: 'KEN' } }, { country: 'Kenya' }])
-      expect(decode(said)?.countryCode).toBe('KE');
-    for (const other of [{ country: { code: 'ug' } }, { country_code: 'UGA' }])
-      expect(failureOf(() => decode(other))).toMatchObject({
-        code: 'UPSTREAM_INVALID_RESPONSE',
-        fields: { detail: 'data.country: expected KE, received UG' },
-      });
-  });
+  it.each(OF_COUNTRY)(
+    'the country of an answer of %s is the one that was asked for, and no other',
+    (_, decode) => {
+      for (const said of [
+        {},
+        { country: { code: 'ke' } },
+        { country: { code: 'KEN' } },
+        { country: 'Kenya' },
+      ])
+        expect(decode(said)?.countryCode).toBe('KE');
+      for (const other of [{ country: { code: 'ug' } }, { country_code: 'UGA' }])
+        expect(failureOf(() => decode(other))).toMatchObject({
+          code: 'UPSTREAM_INVALID_RESPONSE',
+          fields: { detail: 'data.country: expected KE, received UG' },
+        });
+    },
+  );
 
   it.each([
     [
@@ -185,7 +193,7 @@ describe('what pricing takes an answer to be', () => {
     assumed === undefined ? [] : [{ route, body: assumed(route, 'indicator_1', () => null), decode }],
   );
 
-  it.for(assuming)('is an answer of $route', ({ body, decode }) => {
+  it.for(assuming)('what pricing takes an answer to be is an answer of $route', ({ body, decode }) => {
     expect(leftOutOf(Object(decode(body, KE as never, RECEIVED_AT)))).toBe(null);
   });
 });

@@ -62,7 +62,7 @@ describe('every list endpoint', () => {
     wrappers.map(([shape, wrap]) => ({ name, shape, row, decode, wrap })),
   );
 
-  it.each(cases)('$name reads $shape', ({ row, decode, wrap }) => {
+  it.each(cases)('the list endpoint $name reads $shape', ({ row, decode, wrap }) => {
     const rows = [{ ...row }, { ...row }];
     const records = decode(wrap(rows)) as { record: unknown }[];
     expect(records).toHaveLength(2);
@@ -71,7 +71,7 @@ describe('every list endpoint', () => {
     expect(decode(wrap([]))).toEqual([]);
   });
 
-  it.each(lists)('%s refuses a body without a list', (_, __, decode) => {
+  it.each(lists)('the list endpoint %s refuses a body without a list', (_, __, decode) => {
     expect(failureOf(() => decode('Bad gateway')).code).toBe('UPSTREAM_INVALID_RESPONSE');
     expect(failureOf(() => decode({ data: 'none' })).code).toBe('UPSTREAM_INVALID_RESPONSE');
   });
@@ -110,7 +110,7 @@ describe('every object endpoint', () => {
     wrappers.map(([shape, wrap]) => ({ name, shape, object, decode, wrap })),
   );
 
-  it.each(cases)('$name reads $shape', ({ object, decode, wrap }) => {
+  it.each(cases)('the object endpoint $name reads $shape', ({ object, decode, wrap }) => {
     expect(decode(wrap(object)).record).toBe(object);
   });
 });
@@ -128,7 +128,7 @@ describe('listIn', () => {
     [{ data: {} }, 'data: expected array, received object with 0 arrays'],
     [{ data: { rows: {} } }, 'data: expected array, received object with 0 arrays'],
   ];
-  it.each(wrong)('refuses %j', (body, detail) => {
+  it.each(wrong)('listIn refuses %j', (body, detail) => {
     const failure = failureOf(() => listIn(body, ROUTE));
     expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
     expect(failure.fields).toEqual({ route: ROUTE, detail });
@@ -140,11 +140,11 @@ describe('listIn', () => {
     [{ rows: [1] }, 'rows'],
     [{ data: { rows: [1] } }, 'data.rows'],
   ];
-  it.each(places)('knows where the list of %j stood', (body, path) => {
+  it.each(places)('listIn knows where the list of %j stood', (body, path) => {
     expect(listIn(body, ROUTE)).toEqual({ value: [1], place: { route: ROUTE, path } });
   });
 
-  it('finds any rows, the same array, whatever the wrapper is called', () => {
+  it('listIn finds any rows, the same array, whatever the wrapper is called', () => {
     const name = fc.string({ minLength: 1 }).filter((text) => text !== 'meta' && text !== '__proto__');
     const scalars = fc.dictionary(
       fc.string().filter((text) => text !== 'data'),
@@ -159,7 +159,7 @@ describe('listIn', () => {
     );
   });
 
-  it('answers any JSON with a list that stands in it, or with a failure that names the place', () => {
+  it('listIn answers any JSON with a list that stands in it, or with a failure that names the place', () => {
     const members = (value: unknown) =>
       typeof value === 'object' && value !== null ? Object.values(value) : [];
     const rows = fc.array(fc.jsonValue(), { maxLength: 2 });
@@ -205,7 +205,7 @@ describe('objectIn', () => {
     [{ meta: {} }, ''],
     [{}, ''],
   ];
-  it.each(places)('knows where the object of %j stood', (body, path) => {
+  it.each(places)('objectIn knows where the object of %j stood', (body, path) => {
     const found = objectIn(body, ROUTE, KNOWN);
     expect(found.place).toEqual({ route: ROUTE, path });
     expect(found.value).toBe(path === '' ? body : (body as Record<string, unknown>)[path]);
@@ -218,7 +218,7 @@ describe('objectIn', () => {
     [{ data: [] }, 'data: expected object, received array'],
     [{ data: null, name: 'Kenya' }, 'data: expected object, received null'],
   ];
-  it.each(wrong)('refuses %j', (body, detail) => {
+  it.each(wrong)('objectIn refuses %j', (body, detail) => {
     const failure = failureOf(() => objectIn(body, ROUTE, KNOWN));
     expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
     expect(failure.fields).toEqual({ route: ROUTE, detail });
@@ -240,7 +240,7 @@ describe('metaIn', () => {
     [{ data: [], meta: { total: -1, limit: -1 } }, null, null],
     [{ data: [], meta: { total: 2.5, limit: 1e300 } }, null, null],
   ];
-  it.each(cases)('reads %j', (body, total, limit) => {
+  it.each(cases)('metaIn reads %j', (body, total, limit) => {
     expect(metaIn(body)).toEqual({ total, limit });
   });
 });
@@ -251,7 +251,7 @@ describe('wholeListIn', () => {
     [{ data: [1, 2] }],
     [{ data: [1, 2], meta: { total: 2, limit: 2 } }],
   ];
-  it.each(whole)('passes %j on', (body) => {
+  it.each(whole)('wholeListIn passes %j on', (body) => {
     expect(wholeListIn(body, ROUTE).value).toEqual([1, 2]);
   });
 
@@ -260,7 +260,7 @@ describe('wholeListIn', () => {
     [{ data: [1, 2], meta: { total: 54, per_page: 2 } }, 54],
     [{ data: [1, 2], meta: { total: 207, limit: 100 } }, 207],
   ];
-  it.each(cut)('refuses %j, whose rest cannot be had', (body, total) => {
+  it.each(cut)('wholeListIn refuses %j, whose rest cannot be had', (body, total) => {
     const failure = failureOf(() => wholeListIn(body, ROUTE));
     expect(failure.code).toBe('UPSTREAM_INCOMPLETE');
     expect(failure.fields).toEqual({ route: ROUTE, received: 2, total });

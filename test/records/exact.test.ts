@@ -14,7 +14,7 @@ describe('a text that is read exactly', () => {
     '[1,2.5,{"a":9007199254740993}]',
     '"2026-07-24T03:12:45.123456789012345Z"',
     '{"id":"1234567890123456","n":null}',
-  ])('%s is written as it was', (text) => {
+  ])('a text that is read exactly is written as it was: %s', (text) => {
     expect(JSON.stringify(parseExactly(text))).toBe(text);
   });
 
@@ -27,11 +27,11 @@ describe('a text that is read exactly', () => {
       '{"a": 123456789012345, "b": "123456789012345678"}',
       { a: 123_456_789_012_345, b: '123456789012345678' },
     ],
-  ])('%s has numbers where they hold it', (text, value) => {
+  ])('a text that is read exactly has numbers where they hold it: %s', (text, value) => {
     expect(parseExactly(text)).toEqual(value);
   });
 
-  it('is refused where it is not JSON', () => {
+  it('a text that is read exactly is refused where it is not JSON', () => {
     expect(() => parseExactly('{"a": 12345678901234567')).toThrow(SyntaxError);
   });
 });

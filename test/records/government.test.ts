@@ -52,7 +52,7 @@ describe('offices with nested terms', () => {
   ];
   const cases = offices.flatMap(([office]) => bodies.map(([shape, wrap]) => ({ office, shape, wrap })));
 
-  it.each(cases)('$office in $shape', ({ office, wrap }) => {
+  it.each(cases)('offices with nested terms are read: $office in $shape', ({ office, wrap }) => {
     const decoded = decode(wrap(office));
     expect(decoded).toEqual([
       {
@@ -68,7 +68,7 @@ describe('offices with nested terms', () => {
     expect(decoded[0]?.terms[0]?.record).toBe(ruto);
   });
 
-  it('keeps offices of the same name apart', () => {
+  it('offices of the same name with nested terms are kept apart', () => {
     const office = { office_name: 'Deputy', terms: [ruto] };
     expect(decode([office, { ...office }]).map(({ ordinal }) => ordinal)).toEqual([0, 1]);
   });
@@ -86,7 +86,7 @@ describe('a flat list of terms', () => {
     [{ terms: [first, minister, second] }],
     [[first, minister, second]],
   ];
-  it.each(bodies)('is grouped by office and role: %j', (body) => {
+  it.each(bodies)('a flat list of terms is grouped by office and role: %j', (body) => {
     expect(decode(body)).toEqual([
       {
         countryCode: 'KE',
@@ -110,7 +110,7 @@ describe('a flat list of terms', () => {
     ]);
   });
 
-  it('joins terms that name no role to the office of their name', () => {
+  it('a flat list of terms joins terms that name no role to the office of their name', () => {
     const { role_type: _, ...bare } = first;
     for (const rows of [
       [bare, second],
@@ -124,7 +124,7 @@ describe('a flat list of terms', () => {
     }
   });
 
-  it('leaves out a term that names no office, among others that do', () => {
+  it('a flat list of terms leaves out a term that names no office, among others that do', () => {
     const { office_name: _, ...nameless } = first;
     const offices = decode([nameless, second]);
     expect(offices.map(({ terms }) => terms.length)).toEqual([1]);
@@ -135,14 +135,14 @@ describe('a flat list of terms', () => {
     expect(decode([nameless]).map(({ name }) => name)).toEqual(['head_of_state']);
   });
 
-  it('takes no longer for each of many offices', () => {
+  it('a flat list of terms takes no longer for each of many offices', () => {
     const terms = Array.from({ length: 30_000 }, (_, i) => ({ office_name: `o${i}`, leader_name: 'x' }));
     const before = process.threadCpuUsage();
     expect(decodeOffices({ data: terms }, ROUTE, 'KE')).toHaveLength(30_000);
     expect(threadMs(before)).toBeLessThan(4_000);
   });
 
-  it('joins offices that are listed beside it', () => {
+  it('a flat list of terms joins offices that are listed beside it', () => {
     const [office, ...others] = decode({ data: { offices: [president], terms: [first, second] } });
     expect(others).toEqual([]);
     expect(office?.terms.map((term) => term.holder)).toEqual(['William Ruto', 'Uhuru Kenyatta']);
@@ -164,7 +164,7 @@ describe('the fields of a term', () => {
     ],
     [{ term_status: 'acting' }, { holder: null, status: 'acting' }],
     [{ record_status: 'acting' }, { status: 'acting' }],
-  ])('%j', (term, expected) => {
+  ])('the fields of a term are read: %j', (term, expected) => {
     expect(decode([{ ...president, terms: [term] }])[0]?.terms).toEqual([expect.objectContaining(expected)]);
   });
 
@@ -173,7 +173,7 @@ describe('the fields of a term', () => {
     [{ name: 'President', holder: 'A' }, 'President', 'A'],
     [{ name: 'President', status: 'vacant' }, 'President', null],
     [{ role_type: 'head_of_state', office_name: null, holder: 'A' }, 'head_of_state', 'A'],
-  ])('tells office from holder in %j', (row, name, holder) => {
+  ])('the fields of a term tell office from holder in %j', (row, name, holder) => {
     expect(decode([row])).toEqual([
       expect.objectContaining({ name, terms: [expect.objectContaining({ holder })] }),
     ]);
@@ -185,22 +185,25 @@ describe('what is not there', () => {
     [{ data: { country: { code: 'ke' }, offices: [] } }],
     [{ data: { country: { code: 'ke' }, offices: null } }],
     [{ data: [] }],
-  ])('no offices: %j', (body) => {
+  ])('an answer without offices is read as such: %j', (body) => {
     expect(decode(body)).toEqual([]);
   });
 
-  it.each([[president], [{ ...president, terms: [] }]])('an office without terms: %j', (office) => {
-    expect(decode([office])).toEqual([
-      {
-        countryCode: 'KE',
-        name: 'President',
-        ordinal: 0,
-        roleType: 'head_of_state',
-        terms: [],
-        record: office,
-      },
-    ]);
-  });
+  it.each([[president], [{ ...president, terms: [] }]])(
+    'an office without terms is read as such: %j',
+    (office) => {
+      expect(decode([office])).toEqual([
+        {
+          countryCode: 'KE',
+          name: 'President',
+          ordinal: 0,
+          roleType: 'head_of_state',
+          terms: [],
+          record: office,
+        },
+      ]);
+    },
+  );
 });
 
 describe('refusals', () => {
@@ -212,7 +215,7 @@ describe('refusals', () => {
     [{ data: { terms: ['A'] } }, 'data.terms[0]: expected object, received string'],
     ['none', 'body: expected array, received string'],
   ];
-  it.each(wrong)('%j', (body, detail) => {
+  it.each(wrong)("an answer that can't hold offices is refused: %j", (body, detail) => {
     const failure = failureOf(() => decode(body));
     expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
     expect(failure.fields).toEqual({ route: ROUTE, detail });
@@ -220,7 +223,7 @@ describe('refusals', () => {
 });
 
 describe('what is left out', () => {
-  it('is a row that names no office; the others stand', () => {
+  it('what is left out is a row that names no office; the others stand', () => {
     const offices = decode({ data: { offices: [{ ...president, terms: [ruto] }, {}, 7] } });
     expect(offices.map(({ name }) => name)).toEqual(['President']);
     expect(lackOf(offices)).toEqual({
@@ -229,13 +232,13 @@ describe('what is left out', () => {
     });
   });
 
-  it('is one of two lists, where it is none', () => {
+  it('what is left out is one of two lists, where it is none', () => {
     const offices = decode({ data: { offices: 'none', terms: [{ ...president, ...ruto }] } });
     expect(offices).toHaveLength(1);
     expect(lackOf(offices)).toEqual({ count: 1, detail: 'data.offices: expected array, received string' });
   });
 
-  it('is a list that is null, though nothing else was sent', () => {
+  it('what is left out is a list that is null, though nothing else was sent', () => {
     const offices = decode({ data: { offices: null } });
     expect(offices).toEqual([]);
     expect(lackOf(offices)).toEqual({ count: 1, detail: 'data.offices: expected array, received null' });
@@ -246,13 +249,13 @@ describe('what is left out', () => {
     [['A', ruto], 1, 1, '[0].terms[0]: expected object, received string'],
     [undefined, 0, 1, '[0].terms: expected array, received undefined'],
     [{}, 0, 1, '[0].terms: expected array, received object'],
-  ])('are terms in %j, and the office stands', (terms, kept, count, detail) => {
+  ])('what is left out are terms in %j, and the office stands', (terms, kept, count, detail) => {
     const [office] = decode([{ ...president, terms }]);
     expect(office?.terms).toHaveLength(kept);
     expect(lackOf(office?.terms ?? [])).toEqual({ count, detail });
   });
 
-  it('is nothing of an office that says it has no terms', () => {
+  it('what is left out is nothing of an office that says it has no terms', () => {
     const [office] = decode([{ ...president, terms: [] }]);
     expect(lackOf(office?.terms ?? [])).toBeNull();
   });

@@ -16,7 +16,7 @@ const population = {
 const only = (row: object) => decodeIndicators([row], ROUTE)[0];
 
 describe('decodeIndicators', () => {
-  it('says every field in our words and keeps the row', () => {
+  it('decodeIndicators says every field in our words and keeps the row', () => {
     const [record] = decodeIndicators({ data: [population] }, ROUTE);
     expect(record).toEqual({
       key: 'population_total',
@@ -37,7 +37,7 @@ describe('decodeIndicators', () => {
     [{ id: 'a', name: 'A' }, 'A'],
     [{ id: 12, key: 'a', metric_name: 7, name: 'A' }, 'A'],
     [{ key: 'a' }, null],
-  ])('reads key and name of %j', (row, name) => {
+  ])('decodeIndicators reads key and name of %j', (row, name) => {
     expect(only(row)).toMatchObject({
       key: 'a',
       name,
@@ -55,7 +55,7 @@ describe('decodeIndicators', () => {
     [{ sources: null, source: 'x' }, ['x']],
     [{ sources: ['x', 7, null, {}, ''] }, ['x']],
     [{ sources: 7 }, []],
-  ])('reads sources of %j', (fields, sources) => {
+  ])('decodeIndicators reads sources of %j', (fields, sources) => {
     expect(only({ key: 'a', ...fields })?.sources).toEqual(sources);
   });
 
@@ -65,7 +65,7 @@ describe('decodeIndicators', () => {
       { unit: null, category: null, hasData: null },
     ],
     [{ has_data: false }, { hasData: false }],
-  ])('reads optional fields of %j', (fields, expected) => {
+  ])('decodeIndicators reads optional fields of %j', (fields, expected) => {
     expect(only({ key: 'a', ...fields })).toMatchObject(expected);
   });
 
@@ -74,7 +74,7 @@ describe('decodeIndicators', () => {
     [{ key: 7 }, 'data[0].key: expected string, received number'],
     ['population_total', 'data[0]: expected object, received string'],
   ];
-  it.each(wrong)('leaves %j out, and says so', (row, detail) => {
+  it.each(wrong)('decodeIndicators leaves %j out, and says so', (row, detail) => {
     const list = decodeIndicators({ data: [row, population] }, ROUTE);
     expect(list.map(({ key }) => key)).toEqual(['population_total']);
     expect(lackOf(list)).toEqual({ count: 1, detail });
@@ -90,7 +90,7 @@ describe('decodeIndicators', () => {
     [{ sources: 7 }, 1, '[0].sources[0]: expected string, received number'],
     [{ sources: ['x', {}, 7] }, 2, '[0].sources[1]: expected string, received object'],
   ];
-  it.each(sourcesLacking)('says what the sources of %j lack', (fields, count, detail) => {
+  it.each(sourcesLacking)('decodeIndicators says what the sources of %j lack', (fields, count, detail) => {
     expect(lackOf(only({ key: 'a', ...fields })?.sources ?? [])).toEqual({ count, detail });
     expect(lackOf(only({ key: 'a', sources: [] })?.sources ?? [])).toBeNull();
   });

@@ -20,7 +20,7 @@ const dangote = {
 const only = (row: object) => decodeTickers([{ exchange_code: 'NGX', symbol: 'X', ...row }], ROUTE).rows[0];
 
 describe('decodeTickers', () => {
-  it('says every field in our words and keeps the row', () => {
+  it('decodeTickers says every field in our words and keeps the row', () => {
     const { rows, received } = decodeTickers({ data: [dangote] }, ROUTE);
     expect(rows).toEqual([
       {
@@ -66,7 +66,7 @@ describe('decodeTickers', () => {
       { sector: 7, industry: [] },
       { sector: null, industry: null },
     ],
-  ])('reads %j', (row, expected) => {
+  ])('decodeTickers reads %j', (row, expected) => {
     expect(only(row)).toMatchObject(expected);
   });
 
@@ -76,7 +76,7 @@ describe('decodeTickers', () => {
     [{ exchange_code: 'NGX', symbol: 7 }, 'data[0].symbol: expected string, received number'],
     [7, 'data[0]: expected object, received number'],
   ];
-  it.each(wrong)('leaves %j out, and says so', (row, detail) => {
+  it.each(wrong)('decodeTickers leaves %j out, and says so', (row, detail) => {
     const { rows, received } = decodeTickers({ data: [row, dangote] }, ROUTE);
     expect(rows.map(({ symbol }) => symbol)).toEqual(['DANGCEM']);
     expect(received).toBe(2);

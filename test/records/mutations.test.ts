@@ -322,7 +322,7 @@ describe('a field that is not as usual', async () => {
   // Runs one after the other: of too many at once, gateways refuse some that wait too long for their turn.
   for (const one of CASES) tables.push({ name: one.name ?? one.route, outcomes: await tableOf(one) });
 
-  it('costs what the table says', () => {
+  it('a field that is not as usual costs what the table says', () => {
     const lines = tables.flatMap(({ name, outcomes }) => {
       const fields = Map.groupBy(outcomes, ({ record, field }) => `${record}.${field}`);
       return [
@@ -342,29 +342,35 @@ describe('a field that is not as usual', async () => {
     expect(text).toBe(readFileSync(file, 'utf8'));
   });
 
-  it.each(tables)('is no fault of the gateway: $name', ({ outcomes }) => {
+  it.each(tables)('a field that is not as usual is no fault of the gateway: $name', ({ outcomes }) => {
     const faults = outcomes.filter(({ outcome: { errors } }) =>
       errors.some((error) => error.startsWith('INTERNAL_SERVER_ERROR')),
     );
     expect(faults).toEqual([]);
   });
 
-  it.each(tables)('takes no row and no block without a word: $name', ({ name, outcomes }) => {
-    const silent = outcomes.filter(
-      ({ record, field, mutation, outcome: { costs, errors, warnings } }) =>
-        !(mutation === 'null' && SAYS_NOTHING.has(`${name} ${record}.${field}`)) &&
-        !(mutation !== 'retyped' && MAY_BE_MISSING.has(`${name} ${record}.${field}`)) &&
-        costs.some(({ what }) => what !== 'null' && what !== 'changed') &&
-        errors.length + warnings.length === 0,
-    );
-    expect(silent).toEqual([]);
-  });
+  it.each(tables)(
+    'a field that is not as usual takes no row and no block without a word: $name',
+    ({ name, outcomes }) => {
+      const silent = outcomes.filter(
+        ({ record, field, mutation, outcome: { costs, errors, warnings } }) =>
+          !(mutation === 'null' && SAYS_NOTHING.has(`${name} ${record}.${field}`)) &&
+          !(mutation !== 'retyped' && MAY_BE_MISSING.has(`${name} ${record}.${field}`)) &&
+          costs.some(({ what }) => what !== 'null' && what !== 'changed') &&
+          errors.length + warnings.length === 0,
+      );
+      expect(silent).toEqual([]);
+    },
+  );
 
-  it.each(tables)('takes no more than its row, its block or its pair: $name', ({ name, outcomes }) => {
-    const dear = outcomes.filter(
-      ({ record, field, outcome: { costs } }) =>
-        !OF_ANYBODY.has(`${name} ${record}.${field}`) && costs.some(({ what }) => what === 'other rows'),
-    );
-    expect(dear).toEqual([]);
-  });
+  it.each(tables)(
+    'a field that is not as usual takes no more than its row, its block or its pair: $name',
+    ({ name, outcomes }) => {
+      const dear = outcomes.filter(
+        ({ record, field, outcome: { costs } }) =>
+          !OF_ANYBODY.has(`${name} ${record}.${field}`) && costs.some(({ what }) => what === 'other rows'),
+      );
+      expect(dear).toEqual([]);
+    },
+  );
 });

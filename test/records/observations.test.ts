@@ -19,7 +19,7 @@ function only(row: object) {
 }
 
 describe('decodeObservations', () => {
-  it('says every field in our words and keeps the row', () => {
+  it('decodeObservations says every field in our words and keeps the row', () => {
     const record = only(sent);
     expect(record).toEqual({
       countryCode: 'KE',
@@ -60,22 +60,22 @@ describe('decodeObservations', () => {
     datasetVersion: null,
   };
 
-  it('reads nullable fields that are absent as null', () => {
+  it('decodeObservations reads nullable fields that are absent as null', () => {
     expect(only(without(...NULLABLE))).toMatchObject(nulls);
   });
 
-  it('reads nullable fields that are null as null', () => {
+  it('decodeObservations reads nullable fields that are null as null', () => {
     expect(only({ ...sent, ...Object.fromEntries(NULLABLE.map((name) => [name, null])) })).toMatchObject(
       nulls,
     );
   });
 
-  it('keeps a zero as a zero', () => {
+  it('decodeObservations keeps a zero as a zero', () => {
     expect(only({ ...sent, value: 0, estimate_low: 0 })).toMatchObject({ value: 0, estimateLow: 0 });
   });
 
   it.each(['2026-01-02T03:04:05.678901Z', '2026-01-02T03:04:05Z'])(
-    'keeps the timestamp %s as it came',
+    'decodeObservations keeps the timestamp %s as it came',
     (text) => {
       expect(only({ ...sent, retrieved_at: text }).retrievedAt).toBe(text);
     },
@@ -87,7 +87,7 @@ describe('decodeObservations', () => {
     ['2026/01/02 03:04', '2026-01-02T03:04:00Z'],
     ['2026-01-02t03:04:05.123456789+0300', '2026-01-02T00:04:05.123456789Z'],
     ['2026-01-02', '2026-01-02T00:00:00Z'],
-  ])('tells the timestamp %s in UTC', (text, utc) => {
+  ])('decodeObservations tells the timestamp %s in UTC', (text, utc) => {
     expect(only({ ...sent, retrieved_at: text }).retrievedAt).toBe(utc);
   });
 
@@ -98,56 +98,59 @@ describe('decodeObservations', () => {
     ['estimate', true],
     ['projection', true],
     ['', true],
-  ])('takes the status %j for modelled: %j', (status, isModelled) => {
+  ])('decodeObservations takes the status %j for modelled: %j', (status, isModelled) => {
     expect(only({ ...sent, value_status: status })).toMatchObject({ valueStatus: status, isModelled });
   });
 
-  it('accepts an empty unit, and fields it does not know', () => {
+  it('decodeObservations accepts an empty unit, and fields it does not know', () => {
     const row = { ...sent, unit: '', freshness: 'current' };
     expect(only(row)).toMatchObject({ unit: '', record: row });
   });
 
-  it('leaves out rows whose value is null, and counts them', () => {
+  it('decodeObservations leaves out rows whose value is null, and counts them', () => {
     const list = decodeObservations({ data: [{ ...sent, value: null }, sent] }, ROUTE, RECEIVED_AT);
     expect(list.rows.map((row) => row.record)).toEqual([sent]);
     expect(list.faults).toEqual([]);
     expect(list.received).toBe(2);
   });
 
-  it('finds fault with rows that lack a value', () => {
+  it('decodeObservations finds fault with rows that lack a value', () => {
     const list = decodeObservations({ data: [without('value'), sent] }, ROUTE, RECEIVED_AT);
     expect(list.rows).toHaveLength(1);
     expect(list.faults[0]?.failure.fields.detail).toContain('value');
   });
 
-  it.each(['KEN', 'ken', ' KEN '])('knows the country of the alpha-3 code %j', (code) => {
+  it.each(['KEN', 'ken', ' KEN '])('decodeObservations knows the country of the alpha-3 code %j', (code) => {
     const row = { ...sent, country_code: code };
     expect(only(row)).toMatchObject({ countryCode: 'KE', record: row });
     const { faults } = decodeObservations([{ ...row, year: null }], ROUTE, RECEIVED_AT);
     expect(faults).toEqual([expect.objectContaining({ countryCode: 'KE' })]);
   });
 
-  it.each(['Kenya', 'XYZ', 'K', '404'])('tells of a row whose country is named by %j', (code) => {
-    const { rows, faults, unknown, received } = decodeObservations(
-      { data: [sent, { ...sent, country_code: code }] },
-      ROUTE,
-      RECEIVED_AT,
-    );
-    expect({ rows: rows.length, faults, received }).toEqual({ rows: 1, faults: [], received: 2 });
-    expect(unknown).toEqual([
-      {
-        countryCode: code,
-        metricKey: 'population_total',
-        detail: 'data[1].country_code: expected ISO 3166-1 alpha-2 code',
-      },
-    ]);
-  });
+  it.each(['Kenya', 'XYZ', 'K', '404'])(
+    'decodeObservations tells of a row whose country is named by %j',
+    (code) => {
+      const { rows, faults, unknown, received } = decodeObservations(
+        { data: [sent, { ...sent, country_code: code }] },
+        ROUTE,
+        RECEIVED_AT,
+      );
+      expect({ rows: rows.length, faults, received }).toEqual({ rows: 1, faults: [], received: 2 });
+      expect(unknown).toEqual([
+        {
+          countryCode: code,
+          metricKey: 'population_total',
+          detail: 'data[1].country_code: expected ISO 3166-1 alpha-2 code',
+        },
+      ]);
+    },
+  );
 
-  it.each(['', '  ', null])('takes %j for no place within the country', (place) => {
+  it.each(['', '  ', null])('decodeObservations takes %j for no place within the country', (place) => {
     expect(only({ ...sent, location_name: place }).locationName).toBeNull();
   });
 
-  it('passes the counts of the answer on', () => {
+  it('decodeObservations passes the counts of the answer on', () => {
     const list = decodeObservations({ data: [sent], meta: { total: 216, limit: 100 } }, ROUTE, RECEIVED_AT);
     expect(list).toMatchObject({ meta: { total: 216, limit: 100 }, received: 1 });
   });
@@ -185,22 +188,25 @@ describe('decodeObservations', () => {
     ['retrieved_at', '2026-01', 'expected ISO 8601 timestamp'],
     ['retrieved_at', '2026-13-02T03:04:05Z', 'expected ISO 8601 timestamp'],
   ];
-  it.each(wrong)('faults a row whose %s is %j, and keeps the others', (field, value, problem) => {
-    const row = value === undefined ? without(field) : { ...sent, [field]: value };
-    const { rows, faults, received } = decodeObservations(
-      { observations: [sent, row, sent] },
-      ROUTE,
-      RECEIVED_AT,
-    );
-    expect(rows).toHaveLength(2);
-    expect(received).toBe(3);
-    expect(faults).toHaveLength(1);
-    expect(faults[0]?.failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
-    expect(faults[0]?.failure.fields).toEqual({
-      route: ROUTE,
-      detail: `observations[1].${field}: ${problem}`,
-    });
-  });
+  it.each(wrong)(
+    'decodeObservations faults a row whose %s is %j, and keeps the others',
+    (field, value, problem) => {
+      const row = value === undefined ? without(field) : { ...sent, [field]: value };
+      const { rows, faults, received } = decodeObservations(
+        { observations: [sent, row, sent] },
+        ROUTE,
+        RECEIVED_AT,
+      );
+      expect(rows).toHaveLength(2);
+      expect(received).toBe(3);
+      expect(faults).toHaveLength(1);
+      expect(faults[0]?.failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
+      expect(faults[0]?.failure.fields).toEqual({
+        route: ROUTE,
+        detail: `observations[1].${field}: ${problem}`,
+      });
+    },
+  );
 
   const whose: [row: unknown, countryCode: string | null, metricKey: string | null, detail: RegExp][] = [
     [{ ...sent, year: null }, 'KE', 'population_total', /^\[0\]\.year: /],
@@ -211,12 +217,15 @@ describe('decodeObservations', () => {
     [null, null, null, /^\[0\]: expected object, received null$/],
     [[sent], null, null, /^\[0\]: expected object, received array$/],
   ];
-  it.each(whose)('says whose the fault in %j is', (row, countryCode, metricKey, detail) => {
-    const { rows, faults } = decodeObservations([row], ROUTE, RECEIVED_AT);
-    expect(rows).toEqual([]);
-    expect(faults).toEqual([expect.objectContaining({ countryCode, metricKey })]);
-    expect(faults[0]?.failure.fields.detail).toMatch(detail);
-  });
+  it.each(whose)(
+    'decodeObservations says whose the fault in %j is',
+    (row, countryCode, metricKey, detail) => {
+      const { rows, faults } = decodeObservations([row], ROUTE, RECEIVED_AT);
+      expect(rows).toEqual([]);
+      expect(faults).toEqual([expect.objectContaining({ countryCode, metricKey })]);
+      expect(faults[0]?.failure.fields.detail).toMatch(detail);
+    },
+  );
 });
 
 describe('an observation among signals', () => {
@@ -224,7 +233,7 @@ describe('an observation among signals', () => {
   const among = (one: unknown, country: unknown = { code: 'ke', name: 'Kenya' }) =>
     decodeSignals({ data: { country, observations: [one] } }, '/signals', 'ke', RECEIVED_AT).observations;
 
-  it('takes the country from outside', () => {
+  it('an observation among signals takes the country from outside', () => {
     expect(among(row)).toMatchObject([
       {
         countryCode: 'KE',
@@ -239,15 +248,18 @@ describe('an observation among signals', () => {
   it.each([
     ['its older field', { ...row, metric_name: undefined, name: 'Population' }, 'Population'],
     ['nowhere', { ...row, metric_name: undefined }, null],
-  ])('takes the name of the measure from %s where there is no other', (_, older, metricName) => {
-    expect(among(older)).toMatchObject([{ metricName }]);
-  });
+  ])(
+    'an observation among signals takes the name of the measure from %s where there is no other',
+    (_, older, metricName) => {
+      expect(among(older)).toMatchObject([{ metricName }]);
+    },
+  );
 
-  it('leaves a country without a name unnamed', () => {
+  it('an observation among signals leaves a country without a name unnamed', () => {
     expect(among(row, { code: 'ke' })).toMatchObject([{ countryName: null }]);
   });
 
-  it('is left out where the row holds no value', () => {
+  it('an observation among signals is left out where the row holds no value', () => {
     expect(among({ ...row, value: null })).toEqual([]);
   });
 });

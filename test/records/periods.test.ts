@@ -148,7 +148,7 @@ const written = spelled.chain((of) =>
 );
 
 describe('periods', () => {
-  it('are read as what they are, however they are spelt', () => {
+  it('periods are read as what they are, however they are spelt', () => {
     fc.assert(
       fc.property(written, ({ of, text }) => {
         const { key, frequency } = periodIn(text) ?? {};
@@ -181,7 +181,7 @@ describe('periods', () => {
     ['2024-07-01/2025-06-30', 'span', '2024-07-01', '2025-06-30'],
     ['févr. 2024', 'month', '2024-02-01', '2024-02-29'],
     ['0001', 'year', '0001-01-01', '0001-12-31'],
-  ] as const)('%s is a %s from %s to %s', ([text, frequency, firstDay, lastDay]) => {
+  ] as const)('the period %s is a %s from %s to %s', ([text, frequency, firstDay, lastDay]) => {
     expect(periodIn(text)).toMatchObject({ frequency, firstDay, lastDay });
   });
 
@@ -212,14 +212,14 @@ describe('periods', () => {
     ],
     ...['05/06/2024', '13/13/2024', '2024-', '-2024', '2024.1', '20244', '2024Q3 x', '2024-06-30/2024-01-01'],
     ...['2024-12/2024-01', '2024/2024-06', '2024-01-01/P1MT1H', '2024-01-01/P0D', '12345678901', '9999/P9Y'],
-  ])('%s is none', (text) => expect(periodIn(text)).toBeNull());
+  ])('the text %s is no period', (text) => expect(periodIn(text)).toBeNull());
 
-  it('of a calendar and of a fiscal year are two', () => {
+  it('periods of a calendar and of a fiscal year are two', () => {
     expect(periodIn('2024')?.key).not.toBe(periodIn('FY2024')?.key);
     expect(periodIn('2024-Q1')?.key).not.toBe(periodIn('FY2024-Q1')?.key);
   });
 
-  it('take the year of their row where they name none', () => {
+  it('periods take the year of their row where they name none', () => {
     const keyOf = (period: string | null, ofYear: number | null = 2024) =>
       periodOf({ year: ofYear, period })?.key;
     expect(['annual', 'Yearly', ' year ', null].map((text) => keyOf(text))).toEqual(Array(4).fill('2024'));
@@ -234,7 +234,7 @@ describe('periods', () => {
     expect(keyOf('annual', null)).toBeUndefined();
   });
 
-  it('are found again by their name', () => {
+  it('periods are found again by their name', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -249,7 +249,7 @@ describe('periods', () => {
     );
   });
 
-  it('lie as far apart as their years do', () => {
+  it('periods lie as far apart as their years do', () => {
     fc.assert(
       fc.property(written, fc.integer({ min: -40, max: 40 }), ({ text }, later) => {
         const read = periodIn(text) as Period;
@@ -276,7 +276,7 @@ describe('periods', () => {
     expect(shifted('2024', 9_000)).toBeNull();
   });
 
-  it('are told from any text, soon', () => {
+  it('periods are told from any text, soon', () => {
     const pieces = fc.array(
       fc.constantFrom(
         '2024',

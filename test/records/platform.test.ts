@@ -15,7 +15,7 @@ describe('decodeSources', () => {
     [{ source: { key: 'who' }, last_successful_refresh: 7, next_run: {} }, '7', '{}'],
     [{ key: 7, source: 'who' }, null, null],
   ];
-  it.each(rows)('reads %j', (row, lastSuccessfulRefresh, nextRun) => {
+  it.each(rows)('decodeSources reads %j', (row, lastSuccessfulRefresh, nextRun) => {
     const [record] = decodeSources({ data: [row] }, ROUTE);
     expect(record).toMatchObject({ key: 'who', lastSuccessfulRefresh, nextRun, record: row });
     expect(record?.record).toBe(row);
@@ -27,7 +27,7 @@ describe('decodeSources', () => {
     [{ name: '', url: 'javascript:alert(1)' }, null, null],
     [{ name: 7, url: 'http://' }, null, null],
     [{}, null, null],
-  ])('takes a name and a page from %j', (row, name, url) => {
+  ])('decodeSources takes a name and a page from %j', (row, name, url) => {
     expect(decodeSources({ data: [{ key: 'who', ...row }] }, ROUTE)).toMatchObject([{ name, url }]);
   });
 
@@ -37,7 +37,7 @@ describe('decodeSources', () => {
     [{ source: {} }, 'sources[0].source: expected string, received object'],
     ['who', 'sources[0]: expected object, received string'],
   ];
-  it.each(wrong)('leaves %j out, and says so', (row, detail) => {
+  it.each(wrong)('decodeSources leaves %j out, and says so', (row, detail) => {
     const list = decodeSources({ sources: [row, { key: 'who' }] }, ROUTE);
     expect(list.map(({ key }) => key)).toEqual(['who']);
     expect(lackOf(list)).toEqual({ count: 1, detail });
@@ -71,11 +71,11 @@ describe('decodeHealth', () => {
     [{ status: 200 }, 'unknown', { status: 200 }],
     [{ a: {}, b: {} }, 'unknown', { a: {}, b: {} }],
   ];
-  it.each(cases)('reads %j', (body, status, record) => {
+  it.each(cases)('decodeHealth reads %j', (body, status, record) => {
     expect(decodeHealth(body, ROUTE)).toEqual({ status, record });
   });
 
-  it.each(NEITHER)('refuses %j', (body, detail) => {
+  it.each(NEITHER)('decodeHealth refuses %j', (body, detail) => {
     expect(failureOf(() => decodeHealth(body, ROUTE)).fields).toEqual({ route: ROUTE, detail });
   });
 });
@@ -94,11 +94,11 @@ describe('decodeVersion', () => {
     [{}, null, {}],
     [{ version: {} }, null, { version: {} }],
   ];
-  it.each(cases)('reads %j', (body, version, record) => {
+  it.each(cases)('decodeVersion reads %j', (body, version, record) => {
     expect(decodeVersion(body, ROUTE)).toEqual({ version, record });
   });
 
-  it.each(NEITHER)('refuses %j', (body, detail) => {
+  it.each(NEITHER)('decodeVersion refuses %j', (body, detail) => {
     expect(failureOf(() => decodeVersion(body, ROUTE)).fields).toEqual({ route: ROUTE, detail });
   });
 });

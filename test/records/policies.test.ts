@@ -39,7 +39,7 @@ describe('policies', () => {
   const decode = (body: unknown, countryCode?: string) => policies.decode(body, { countryCode }, NOW);
 
   it.for([[[law]], [{ data: [law] }], [{ policies: [law] }]])(
-    'says every field in our words and keeps what was sent: %j',
+    'policies says every field in our words and keeps what was sent: %j',
     ([body]) => {
       const { rows } = decode(body);
       expect(rows).toEqual([record]);
@@ -59,24 +59,24 @@ describe('policies', () => {
     ['both names of its status', { status: 'draft', policy_status: 'active' }, { status: 'active' }],
     ['a source that is an object', { source: { key: 'wikidata' } }, { source: 'wikidata' }],
     ['an empty text', { title: '', wikidata_id: '' }, {}],
-  ] as const)('reads a row of %s', ([, row, read]) => {
+  ] as const)('policies reads a row of %s', ([, row, read]) => {
     const { rows } = decode({ data: [row] });
     expect(rows).toEqual([{ ...nothing, ...read, record: row }]);
     expect(lackOf(rows)).toBeNull();
   });
 
-  it('has rows that name no country be of the one that was asked for', () => {
+  it('policies has rows that name no country be of the one that was asked for', () => {
     const { rows } = decode({ data: [{}] }, 'ke');
     expect(rows.map(({ countryCode }) => countryCode)).toEqual(['KE']);
   });
 
-  it('leaves out what is no row, and says so', () => {
+  it('policies leaves out what is no row, and says so', () => {
     const { rows } = decode({ data: [7, law, null, 'law'] });
     expect(rows).toEqual([record]);
     expect(lackOf(rows)).toEqual({ count: 3, detail: 'data[0]: expected object, received number' });
   });
 
-  it.for(NO_LISTS)('is no list: %j', ([body, detail]) => {
+  it.for(NO_LISTS)('policies is no list: %j', ([body, detail]) => {
     const { code, fields } = failureOf(() => decode(body));
     expect([code, fields.detail]).toEqual(['UPSTREAM_INVALID_RESPONSE', detail]);
   });
@@ -92,7 +92,7 @@ describe('policyOverview', () => {
     extra: true,
   };
 
-  it('says every field in our words and keeps what was sent', () => {
+  it('policyOverview says every field in our words and keeps what was sent', () => {
     const decoded = decode({ data: overview }, 'ug');
     expect(decoded).toEqual({
       countryCode: 'UG',
@@ -113,7 +113,7 @@ describe('policyOverview', () => {
     ['a count that is none', { data: { active_policy_count: 'many', recent_policies: [] } }],
     ['a count of no whole policies', { data: { active_policy_count: 1.5 } }],
     ['a count beyond any', { data: { active_policy_count: 2 ** 31 } }],
-  ] as const)('reads an object of %s', ([, body]) => {
+  ] as const)('policyOverview reads an object of %s', ([, body]) => {
     const decoded = decode(body);
     expect(decoded).toMatchObject({
       countryCode: 'KE',
@@ -127,7 +127,7 @@ describe('policyOverview', () => {
   it.for([
     ['Act', 'data.latest_policy: expected object, received string'],
     [[law], 'data.latest_policy: expected object, received array'],
-  ] as const)('says that the latest policy is none: %j', ([latest, detail]) => {
+  ] as const)('policyOverview says that the latest policy is none: %j', ([latest, detail]) => {
     const decoded = decode({ data: { ...overview, latest_policy: latest } }, 'ug');
     expect(decoded.latestPolicy).toBeNull();
     expect(lackOf(decoded)).toEqual({ count: 1, detail });
@@ -137,7 +137,7 @@ describe('policyOverview', () => {
   it.for([
     [{}, [], 'data.recent_policies: expected array, received object'],
     [[law, 7], [record], 'data.recent_policies[1]: expected object, received number'],
-  ] as const)('says what recent policies lack: %j', ([recent, read, detail]) => {
+  ] as const)('policyOverview says what recent policies lack: %j', ([recent, read, detail]) => {
     const { recentPolicies, latestPolicy } = decode({
       data: { latest_policy: law, recent_policies: recent },
     });
@@ -146,7 +146,7 @@ describe('policyOverview', () => {
     expect(latestPolicy).toEqual(record);
   });
 
-  it.for(NO_OBJECTS)('is no object: %j', ([body, detail]) => {
+  it.for(NO_OBJECTS)('policyOverview is no object: %j', ([body, detail]) => {
     const { code, fields } = failureOf(() => decode(body));
     expect([code, fields.detail]).toEqual(['UPSTREAM_INVALID_RESPONSE', detail]);
   });

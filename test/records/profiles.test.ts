@@ -18,7 +18,7 @@ const population = {
 };
 
 describe('decodeProfile', () => {
-  it('says every field in our words and keeps what was sent', () => {
+  it('decodeProfile says every field in our words and keeps what was sent', () => {
     const body = { data: { country: { code: 'ke' }, indicators: [population] } };
     const record = decode(body);
     expect(record).toEqual({
@@ -41,16 +41,19 @@ describe('decodeProfile', () => {
     expect(record.indicators[0]?.record).toBe(population);
   });
 
-  it.each(['indicators', 'selected_indicators', 'observations'])('finds them under %s', (name) => {
-    expect(decode({ data: { [name]: [population] } }).indicators).toHaveLength(1);
-  });
+  it.each(['indicators', 'selected_indicators', 'observations'])(
+    'decodeProfile finds indicators under %s',
+    (name) => {
+      expect(decode({ data: { [name]: [population] } }).indicators).toHaveLength(1);
+    },
+  );
 
   it.each([
     [{ data: {} }],
     [{ data: { indicators: null } }],
     [{ data: { indicators: [] } }],
     [{ name: 'Kenya' }],
-  ])('has none in %j', (body) => {
+  ])('decodeProfile finds no indicators in %j', (body) => {
     expect(decode(body)).toMatchObject({ countryCode: 'KE', indicators: [] });
   });
 
@@ -86,7 +89,7 @@ describe('decodeProfile', () => {
       ],
     ],
   ];
-  it.each(shapes)('reads %j', (indicators, expected) => {
+  it.each(shapes)('decodeProfile reads %j', (indicators, expected) => {
     expect(decode({ data: { indicators } }).indicators).toEqual(expected);
   });
 
@@ -102,27 +105,27 @@ describe('decodeProfile', () => {
     [{ data: { indicators: null } }, 'data.indicators: expected array or object, received null'],
     [{ a: {}, b: {} }, 'indicators: expected array or object, received undefined'],
   ];
-  it.each(wrong)('leaves out what is wrong in %j, and says so', (body, detail) => {
+  it.each(wrong)('decodeProfile leaves out what is wrong in %j, and says so', (body, detail) => {
     const { indicators, record } = decode(body);
     expect(lackOf(indicators)).toEqual({ count: 1, detail });
     expect([body, (body as { data?: unknown }).data]).toContain(record);
   });
 
-  it('keeps the other indicators', () => {
+  it('decodeProfile keeps the other indicators', () => {
     const { indicators } = decode({ data: { indicators: [{ name: 'A' }, population, 7] } });
     expect(indicators.map(({ key }) => key)).toEqual(['population_total']);
     expect(lackOf(indicators)).toMatchObject({ count: 2 });
     expect(lackOf(decode({ data: { indicators: [] } }).indicators)).toBeNull();
   });
 
-  it('is found in a wrapper that nobody knows, beside others', () => {
+  it('a profile is found in a wrapper that nobody knows, beside others', () => {
     const profile = { name: 'Kenya', indicators: [population] };
     const { indicators, record } = decode({ links: { self: '/' }, profile });
     expect(indicators).toHaveLength(1);
     expect(record).toBe(profile);
   });
 
-  it('refuses what is no object', () => {
+  it('decodeProfile refuses what is no object', () => {
     const failure = failureOf(() => decode({ data: [] }));
     expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
     expect(failure.fields).toEqual({ route: ROUTE, detail: 'data: expected object, received array' });

@@ -56,7 +56,7 @@ const kenya = {
 };
 
 describe('decodeSignals', () => {
-  it('says every field in our words and keeps what was sent', () => {
+  it('decodeSignals says every field in our words and keeps what was sent', () => {
     const record = decode({ data: kenya });
     expect(record).toEqual({
       countryCode: 'KE',
@@ -125,7 +125,7 @@ describe('decodeSignals', () => {
   });
 
   it.each([[{ data: {} }], [{ data: { observations: null, fx_rates: [] } }], [{ country_code: 'ke' }]])(
-    'has empty lists where nothing is covered: %j',
+    'decodeSignals has empty lists where nothing is covered: %j',
     (body) => {
       expect(decode(body)).toMatchObject({
         countryCode: 'KE',
@@ -137,7 +137,7 @@ describe('decodeSignals', () => {
     },
   );
 
-  it('reads optional fields of the wrong type as null', () => {
+  it('decodeSignals reads optional fields of the wrong type as null', () => {
     const body = {
       fx_rates: [{ rate: 'x', country_codes: 'ke', base_currency: 7 }],
       commodity_benchmarks: [{ commodity_key: 'tea', price_value: {} }],
@@ -169,7 +169,7 @@ describe('decodeSignals', () => {
       'data.disaster_alerts[0].event_key: expected string, received number',
     ],
   ];
-  it.each(wrong)('leaves out what is wrong in %j, and says so', (signals, detail) => {
+  it.each(wrong)('decodeSignals leaves out what is wrong in %j, and says so', (signals, detail) => {
     const decoded = decode({ data: { ...kenya, ...signals } });
     const lists = [
       decoded.observations,
@@ -181,7 +181,7 @@ describe('decodeSignals', () => {
     expect(decoded.record).toEqual({ ...kenya, ...signals });
   });
 
-  it('keeps the other rows of the block, and the other blocks', () => {
+  it('decodeSignals keeps the other rows of the block, and the other blocks', () => {
     const decoded = decode({ data: { ...kenya, observations: [{ ...rate, period: undefined }, rate, 7] } });
     expect(decoded.observations).toHaveLength(1);
     expect(lackOf(decoded.observations)).toEqual({
@@ -193,7 +193,7 @@ describe('decodeSignals', () => {
   });
 
   it.each([undefined, null])(
-    'tells of a block that is %j: only an empty list says that there is nothing',
+    'decodeSignals tells of a block that is %j: only an empty list says that there is nothing',
     (block) => {
       const { fxRates } = decode({ data: { ...kenya, fx_rates: block } });
       expect(fxRates).toEqual([]);
@@ -205,7 +205,7 @@ describe('decodeSignals', () => {
     },
   );
 
-  it('says what the countries of a rate lack', () => {
+  it('decodeSignals says what the countries of a rate lack', () => {
     const [known] = decode({ data: kenya }).fxRates;
     expect(lackOf(known?.countryCodes ?? [])).toEqual({
       count: 1,

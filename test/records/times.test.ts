@@ -57,7 +57,7 @@ const written = fc
   });
 
 describe('times', () => {
-  it('are read as all that they can mean, and told in UTC', () => {
+  it('times are read as all that they can mean, and told in UTC', () => {
     fc.assert(
       fc.property(written, ({ text, firstMs, lengthMs, fraction }) => {
         const utc = `${new Date(firstMs).toISOString().slice(0, 19)}${fraction === '' ? '' : `.${fraction}`}Z`;
@@ -85,7 +85,7 @@ describe('times', () => {
     ['1764028800', '2025-11-25T00:00:00Z'],
     ['1764028800123', '2025-11-25T00:00:00.123Z'],
     ['2026-11-25T06:00:00,5Z', '2026-11-25T06:00:00.5Z'],
-  ] as const)('%s is %s', ([text, utc]) => expect(timeIn(text)?.text).toBe(utc));
+  ] as const)('the time %s is %s', ([text, utc]) => expect(timeIn(text)?.text).toBe(utc));
 
   it.for([
     ...[
@@ -113,9 +113,9 @@ describe('times', () => {
       '7',
       '2026-11-25/2026-11-26',
     ],
-  ])('%s is none', (text) => expect(timeIn(text)).toBeNull());
+  ])('the text %s is no time', (text) => expect(timeIn(text)).toBeNull());
 
-  it('are read from any text', () => {
+  it('times are read from any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         const time = timeIn(text);
@@ -125,7 +125,7 @@ describe('times', () => {
     );
   });
 
-  it('are in the order of their instants, by all digits', () => {
+  it('times are in the order of their instants, by all digits', () => {
     const order = (a: string, b: string) => Math.sign(compareTimes(a, b));
     expect(order('2026-11-25T06:00:00.50Z', '2026-11-25T06:00:00.5Z')).toBe(0);
     expect(order('2026-11-25T06:00:00Z', '2026-11-25T06:00:00.0000001Z')).toBe(-1);
@@ -135,7 +135,7 @@ describe('times', () => {
     expect(order('never', '1970-01-01')).toBe(-1);
   });
 
-  it('of HTTP have three forms', () => {
+  it('times of HTTP have three forms', () => {
     const instant = Date.UTC(1994, 10, 6, 8, 49, 37);
     const forms = [
       'Sun, 06 Nov 1994 08:49:37 GMT',
@@ -151,7 +151,7 @@ describe('times', () => {
   });
 
   it.for(['Pacific/Auckland', 'America/Los_Angeles', 'Africa/Nairobi'])(
-    'know nothing of %s, where the machine is',
+    'times know nothing of %s, where the machine is',
     async (zone) => {
       const texts = [
         '2026-11-25',

@@ -21,7 +21,7 @@ describe('tradeFlows', () => {
   const nothing = { reporterCode: null, partnerCode: null, productCode: null, flowType: null, year: null };
 
   it.for([[[flow]], [{ data: [flow] }], [{ flows: [flow] }]])(
-    'says every field in our words and keeps what was sent: %j',
+    'tradeFlows says every field in our words and keeps what was sent: %j',
     ([body]) => {
       const { rows } = decode(body);
       expect(rows).toEqual([
@@ -50,7 +50,7 @@ describe('tradeFlows', () => {
     ['a year that is no whole one', { year: 2024.5 }, {}],
     ['a year beyond any', { year: 20_240 }, {}],
     ['a word of its own', { flow_type: 're-export' }, { flowType: 're-export' }],
-  ] as const)('reads a row of %s', ([, row, read]) => {
+  ] as const)('tradeFlows reads a row of %s', ([, row, read]) => {
     const { rows } = decode({ data: [row] });
     expect(rows).toEqual([{ ...nothing, ...read, record: row }]);
     expect(lackOf(rows)).toBeNull();
@@ -63,14 +63,14 @@ describe.for([
 ] as const)('%s', ([, endpoint, name, value, read, unread]) => {
   const decode = (body: unknown) => endpoint.decode(body, KE, NOW);
 
-  it('are named, and kept as they were sent', () => {
+  it('rows of trade are named, and kept as they were sent', () => {
     const row = { [name]: value, total_value: 1, extra: [] };
     const { rows } = decode({ data: [row] });
     expect(rows).toEqual([{ ...read, record: row }]);
     expect(rows[0]?.record).toBe(row);
   });
 
-  it.for([{}, { [name]: null }, { [name]: [] }, { [name]: '' }])('have no name: %j', (row) => {
+  it.for([{}, { [name]: null }, { [name]: [] }, { [name]: '' }])('rows of trade have no name: %j', (row) => {
     expect(decode({ data: [row] }).rows).toEqual([{ ...unread, record: row }]);
   });
 });
@@ -82,17 +82,17 @@ describe.for([
 ] as const)('a list of %s', ([, endpoint]) => {
   const decode = (body: unknown) => endpoint.decode(body, KE, NOW);
 
-  it('may be empty', () => {
+  it('a list of trade may be empty', () => {
     expect(decode({ data: [] }).rows).toEqual([]);
   });
 
-  it('lacks what is no row, and says so', () => {
+  it('a list of trade lacks what is no row, and says so', () => {
     const { rows } = decode({ data: [flow, 7, null] });
     expect(rows).toHaveLength(1);
     expect(lackOf(rows)).toEqual({ count: 2, detail: 'data[1]: expected object, received number' });
   });
 
-  it.for(NO_LISTS)('is none: %j', ([body, detail]) => {
+  it.for(NO_LISTS)('a list of trade is none: %j', ([body, detail]) => {
     const { code, fields } = failureOf(() => decode(body));
     expect([code, fields.detail]).toEqual(['UPSTREAM_INVALID_RESPONSE', detail]);
   });
@@ -108,13 +108,13 @@ describe('tradeOverview', () => {
     [{ country: 'ug' }, 'UG'],
     [{ country: null }, 'KE'],
     [{}, 'KE'],
-  ] as const)('is of a country, and kept as it was sent: %j', ([overview, countryCode]) => {
+  ] as const)('tradeOverview is of a country, and kept as it was sent: %j', ([overview, countryCode]) => {
     const decoded = decode({ data: overview }, countryCode.toLowerCase());
     expect(decoded).toEqual({ countryCode, record: overview });
     expect(decoded.record).toBe(overview);
   });
 
-  it.for(NO_OBJECTS)('is no object: %j', ([body, detail]) => {
+  it.for(NO_OBJECTS)('tradeOverview is no object: %j', ([body, detail]) => {
     const { code, fields } = failureOf(() => decode(body));
     expect([code, fields.detail]).toEqual(['UPSTREAM_INVALID_RESPONSE', detail]);
   });

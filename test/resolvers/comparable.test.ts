@@ -56,7 +56,7 @@ function counterpart(
 const told = (outcome: number | Misfit) => (outcome instanceof Misfit ? outcome.kind : outcome);
 
 describe('two figures', () => {
-  it('are compared by arithmetic, or not at all', () => {
+  it('two figures are compared by arithmetic, or not at all', () => {
     fc.assert(
       fc.property(figures, figures, (own, earlier) => {
         const sizeOr = (result: number) => (Math.abs(result) === Number.POSITIVE_INFINITY ? 'size' : result);
@@ -91,7 +91,7 @@ describe('the figure of another year', () => {
       }),
     );
 
-  it('is of the same place and the same part of the year, and never a guess', () => {
+  it('the figure of another year is of the same place and the same part of the year, and never a guess', () => {
     fc.assert(
       fc.property(row, fc.array(row, { maxLength: 6 }), (own, drawn) => {
         const rows = drawn.map((one, value) => ({ ...one, value }));
@@ -120,7 +120,7 @@ describe('the figure of another year', () => {
     );
   });
 
-  it('of several is the service’s own choice of their newest period, else that of the same source, in any order', () => {
+  it('the figure of another year of several is the service’s own choice of their newest period, else that of the same source, in any order', () => {
     const of = (year: number, source: string, further: Partial<ObservationRecord> = {}) =>
       figure({ year, period: `${year}`, source, value: year + source.length, metricKey: 'n', ...further });
     const own = figure({ year: 2021, period: '2021', source: 's' });
@@ -147,7 +147,7 @@ describe('the figure of another year', () => {
     expect(matching(before, own, 2020)).toMatchObject({ mayBeLatest: false });
   });
 
-  it('may be that of the only period of a fiscal year', () => {
+  it('the figure of another year may be that of the only period of a fiscal year', () => {
     const product = figure({ year: 2024, period: '2025-06-30' });
     const population = figure({ year: 2024, period: '2024' });
     expect(counterpart([population], product, 2024)).toBe(population);

@@ -49,7 +49,7 @@ function mayPrecede(a: Row, b: Row, by: 'SIZE' | 'CODE', way: 'ASC' | 'DESC'): '
 }
 
 describe('rows in order', () => {
-  it('stand by the fields in turn, those without a value last, those that are alike as they were', async () => {
+  it('rows in order stand by the fields in turn, those without a value last, those that are alike as they were', async () => {
     await fc.assert(
       fc.asyncProperty(
         rows(3_000),
@@ -72,13 +72,13 @@ describe('rows in order', () => {
     );
   });
 
-  it('are the list itself where no order is wanted', () => {
+  it('rows in order are the list itself where no order is wanted', () => {
     const list: Row[] = [{ id: 0, size: 1, name: null }];
     expect(ordered(list, null, context)).toBe(list);
     expect(ordered(list, [], context)).toBe(list);
   });
 
-  it('have accented names beside plain ones', async () => {
+  it('rows in order have accented names beside plain ones', async () => {
     const list = ['Zambia', "Côte d'Ivoire", 'Congo', null, 'Chad'].map(
       (name, id): Row => ({
         id,

@@ -4,7 +4,7 @@ import { NOW, start } from './start.ts';
 const HOUR = 3_600_000;
 
 describe('access', () => {
-  it('refuses a missing and an unknown key with 401, and counts neither', async () => {
+  it('the sandbox refuses a missing and an unknown key with 401, and counts neither', async () => {
     const { send, sandbox } = await start();
     for (const key of [null, 'nobody']) {
       const response = await send('/v1/countries', { key });
@@ -16,7 +16,7 @@ describe('access', () => {
     expect(sandbox.usage('team').month).toBe(0);
   });
 
-  it('refuses a key that is permitted nothing with 403, on protected routes only', async () => {
+  it('the sandbox refuses a key that is permitted nothing with 403, on protected routes only', async () => {
     const { send, sandbox } = await start();
     const key = sandbox.keys.forbidden;
     const response = await send('/v1/indicators', { key });
@@ -24,7 +24,7 @@ describe('access', () => {
     expect((await send('/health', { key })).status).toBe(200);
   });
 
-  it('lets five requests a minute through on the free plan, and says so to the sixth', async () => {
+  it('the sandbox lets five requests a minute through on the free plan, and says so to the sixth', async () => {
     let now = NOW;
     const { send, sandbox } = await start({ now: () => now });
     const status = async () => (await send('/v1/indicators', { key: sandbox.keys.free })).status;
@@ -46,7 +46,7 @@ describe('access', () => {
     expect(await status()).toBe(200);
   });
 
-  it('refuses the rest of a spent month, and only the month', async () => {
+  it('the sandbox refuses the rest of a spent month, and only the month', async () => {
     let now = NOW;
     const { send, sandbox } = await start({ now: () => now });
     const key = sandbox.keys.spent;
@@ -64,7 +64,7 @@ describe('access', () => {
     expect(sandbox.usage('spent')).toEqual({ minute: 1, month: 1 });
   });
 
-  it('shares the limits of an account between its keys', async () => {
+  it('the sandbox shares the limits of an account between its keys', async () => {
     const { send, sandbox } = await start({
       plans: { analyst: { requestsPerMinute: 2, monthlyRequests: 10 } },
     });
@@ -75,7 +75,7 @@ describe('access', () => {
     expect((await send('/v1/indicators', { key: sandbox.keys.analyst })).status).toBe(200);
   });
 
-  it('counts a month over its minutes, and bills calls that end in a 404 or 422', async () => {
+  it('the sandbox counts a month over its minutes, and bills calls that end in a 404 or 422', async () => {
     let now = NOW;
     const { send, sandbox } = await start({
       now: () => now,

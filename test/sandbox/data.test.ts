@@ -30,7 +30,7 @@ interface Row {
 }
 
 describe('/v1/data', () => {
-  it('sends the fields of the specification, and marks the figure as synthetic', async () => {
+  it('/v1/data sends the fields of the specification, and marks the figure as synthetic', async () => {
     const { json } = await start();
     const { data, meta } = await json('/v1/data?country_code=KE&metric_key=population_total&latest=true');
     expect(meta).toEqual({ total: 1, limit: 100 });
@@ -51,7 +51,7 @@ describe('/v1/data', () => {
     expect(data[0].retrieved_at).toMatch(/^2026-07-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  it('takes one code or many, in either case, each once', async () => {
+  it('/v1/data takes one code or many, in either case, each once', async () => {
     const { json } = await start();
     const { meta } = await json(
       '/v1/data?country_codes=KE,ng,,ke&country_code=Gh&metric_keys=population_total&metric_key=gdp_current_usd&latest=true',
@@ -59,7 +59,7 @@ describe('/v1/data', () => {
     expect(meta.total).toBe(6);
   });
 
-  it('orders rows by country, metric and time, whatever order was asked for', async () => {
+  it('/v1/data orders rows by country, metric and time, whatever order was asked for', async () => {
     const { json } = await start();
     const { data } = await json(
       '/v1/data?country_codes=ng,ke&metric_keys=population_total,idps_total&limit=1000',
@@ -74,7 +74,7 @@ describe('/v1/data', () => {
     }
   });
 
-  it('is cut at 100 rows without a word but meta, at more by limit, and never beyond 1000', async () => {
+  it('/v1/data is cut at 100 rows without a word but meta, at more by limit, and never beyond 1000', async () => {
     const { json, send } = await start();
     const query = '/v1/data?country_codes=ke,ng,gh&metric_keys=population_total';
     const short = await json(query);
@@ -98,7 +98,7 @@ describe('/v1/data', () => {
     ]);
   });
 
-  it('has a pair that exceeds the limit alone', async () => {
+  it('/v1/data has a pair that exceeds the limit alone', async () => {
     const { json } = await start();
     const { data, meta } = await json('/v1/data?country_code=ke&metric_key=rainfall_monthly_mm&limit=1000');
     expect(data).toHaveLength(1000);
@@ -109,7 +109,7 @@ describe('/v1/data', () => {
     expect(years.data).toHaveLength(years.meta.total);
   });
 
-  it('gives one latest row for a pair: greatest year, then period, then the whole country', async () => {
+  it('/v1/data gives one latest row for a pair: greatest year, then period, then the whole country', async () => {
     const { json } = await start();
     const { data, meta } = await json(
       '/v1/data?country_codes=so,ke&metric_keys=idps_total,rainfall_monthly_mm,population_total&latest=true',
@@ -128,7 +128,7 @@ describe('/v1/data', () => {
     expect(row('ke', 'idps_total')).toMatchObject({ value: 0, location_name: null });
   });
 
-  it('knows no rows for a pair without figures', async () => {
+  it('/v1/data knows no rows for a pair without figures', async () => {
     const { json } = await start();
     expect(await json('/v1/data?country_code=so&metric_key=inflation_cpi_latest_yoy_pct')).toEqual({
       data: [],
@@ -136,7 +136,7 @@ describe('/v1/data', () => {
     });
   });
 
-  it('passes over the unknown, or refuses the whole call', async () => {
+  it('/v1/data passes over the unknown, or refuses the whole call', async () => {
     const known = 'country_codes=ke,zz&metric_keys=population_total,median_income_usd&latest=true';
     const lenient = await (await start()).json(`/v1/data?${known}`);
     expect(lenient.data.map((row: Row) => row.country_code)).toEqual(['ke']);
@@ -156,7 +156,7 @@ describe('/v1/data', () => {
     ['limit=ten', 'limit', 'int_parsing'],
     ['limit=0', 'limit', 'greater_than_equal'],
     ['year=20245', 'year', 'less_than_equal'],
-  ])('refuses %s', async (query, name, type) => {
+  ])('/v1/data refuses %s', async (query, name, type) => {
     const { send } = await start();
     const response = await send(`/v1/data?${query}`);
     expect(response.status).toBe(422);
@@ -167,7 +167,7 @@ describe('/v1/data', () => {
 describe('parameters that the specification doesn’t name', () => {
   const pair = '/v1/data?country_code=ke&metric_key=population_total';
 
-  it('are honoured', async () => {
+  it('parameters that the specification doesn’t name are honoured', async () => {
     const { json, send } = await start();
     expect((await json(`${pair}&start_year=2001&end_year=2010`)).meta.total).toBe(10);
     expect((await json(`${pair}&year=2001`)).data[0].year).toBe(2001);
@@ -184,7 +184,7 @@ describe('parameters that the specification doesn’t name', () => {
     expect((await send('/v1/markets/tickers?limit=501')).status).toBe(422);
   });
 
-  it('are passed over', async () => {
+  it('parameters that the specification doesn’t name are passed over', async () => {
     const { json } = await start({ extras: 'ignore' });
     expect((await json(`${pair}&year=2001&start_year=2000&limit=5000`)).meta).toEqual({
       total: 76,
@@ -193,7 +193,7 @@ describe('parameters that the specification doesn’t name', () => {
     expect((await json('/v1/markets/tickers?limit=500')).data).toHaveLength(100);
   });
 
-  it('are refused', async () => {
+  it('parameters that the specification doesn’t name are refused', async () => {
     const { send } = await start({ extras: 'refuse' });
     const response = await send(`${pair}&limit=10`);
     expect(response.status).toBe(422);
@@ -203,7 +203,7 @@ describe('parameters that the specification doesn’t name', () => {
     expect((await send(pair)).status).toBe(200);
   });
 
-  it('are limited by other bounds when told', async () => {
+  it('parameters that the specification doesn’t name are limited by other bounds when told', async () => {
     const { json, send } = await start({ maxRows: 20, defaultRows: 5 });
     expect((await json(pair)).data).toHaveLength(5);
     expect((await json(`${pair}&limit=20`)).data).toHaveLength(20);

@@ -3,7 +3,7 @@ import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { start } from './start.ts';
 
 describe('faults', () => {
-  it('latency: the answer comes later', async () => {
+  it('the fault latency: the answer comes later', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'latency', ms: 40, times: 1 });
     const before = performance.now();
@@ -11,7 +11,7 @@ describe('faults', () => {
     expect(performance.now() - before).toBeGreaterThan(30);
   });
 
-  it('status: another status, on the one route, as often as told', async () => {
+  it('the fault status: another status, on the one route, as often as told', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'status', status: 503, route: '/v1/data', times: 2 });
     expect((await send('/v1/indicators')).status).toBe(200);
@@ -23,7 +23,7 @@ describe('faults', () => {
     expect(sandbox.usage('team').month).toBe(4);
   });
 
-  it('status: with a body of its own, JSON or not', async () => {
+  it('the fault status: with a body of its own, JSON or not', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'status', status: 500, body: 'Internal Server Error', times: 1 });
     sandbox.faults.set({ kind: 'status', status: 418, body: { teapot: true }, times: 1 });
@@ -35,7 +35,7 @@ describe('faults', () => {
     expect(await (await send('/v1/indicators')).json()).toEqual({ teapot: true });
   });
 
-  it('reset: the socket is destroyed before a reply', async () => {
+  it('the fault reset: the socket is destroyed before a reply', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'reset', times: 1 });
     await expect(send('/v1/indicators')).rejects.toThrow();
@@ -43,7 +43,7 @@ describe('faults', () => {
     expect((await send('/v1/indicators')).status).toBe(200);
   });
 
-  it('hang: no reply, until the client leaves', async () => {
+  it('the fault hang: no reply, until the client leaves', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'hang' });
     const leave = new AbortController();
@@ -55,7 +55,7 @@ describe('faults', () => {
     await expect.poll(() => sandbox.log[0]?.aborted, { timeout: 5_000 }).toBe(true);
   });
 
-  it('hang: closing the sandbox ends it at once', async () => {
+  it('the fault hang: closing the sandbox ends it at once', async () => {
     const sandbox = createSandbox();
     const { url } = await sandbox.listen();
     sandbox.faults.set({ kind: 'hang', route: '/health' });
@@ -66,7 +66,7 @@ describe('faults', () => {
     await sandbox.close();
   });
 
-  it('drip: headers at once, the body in chunks', async () => {
+  it('the fault drip: headers at once, the body in chunks', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'drip', ms: 15, bytes: 30 });
     const response = await send('/v1/platform/version');
@@ -81,7 +81,7 @@ describe('faults', () => {
     expect(JSON.parse(text)).toHaveProperty('data.version');
   });
 
-  it('garbage: 200, and no JSON', async () => {
+  it('the fault garbage: 200, and no JSON', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'garbage', times: 1 });
     const response = await send('/v1/indicators');
@@ -89,7 +89,7 @@ describe('faults', () => {
     await expect(response.json()).rejects.toThrow(SyntaxError);
   });
 
-  it('shape: the body rewritten, and never the catalogue behind it', async () => {
+  it('the fault shape: the body rewritten, and never the catalogue behind it', async () => {
     const { json, send, sandbox } = await start();
     const whole = await json('/v1/countries');
     const etag = (await send('/v1/countries')).headers.get('etag') ?? '';
@@ -106,20 +106,20 @@ describe('faults', () => {
     expect(await json('/v1/countries')).toEqual(whole);
   });
 
-  it('cut: less than promised', async () => {
+  it('the fault cut: less than promised', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'cut', times: 1 });
     await expect(send('/v1/indicators').then((response) => response.text())).rejects.toThrow();
   });
 
-  it('meets only the requests it is meant for', async () => {
+  it('a fault meets only the requests it is meant for', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'status', status: 500, when: (query) => query.country_code === 'ke' });
     expect((await send('/v1/data?country_code=ke')).status).toBe(500);
     expect((await send('/v1/data?country_code=ng')).status).toBe(200);
   });
 
-  it('follows one another in the order set, and goes when told', async () => {
+  it('faults follow one another in the order set, and go when told', async () => {
     const { send, sandbox } = await start();
     const status = async () => (await send('/v1/indicators')).status;
     sandbox.faults.set({ kind: 'latency', ms: 1 });

@@ -18,7 +18,7 @@ function series(country: string, metric: string): readonly Observation[] {
 }
 
 describe('the catalogues', () => {
-  it('name each thing once, and only sources that exist', () => {
+  it('the catalogues of the sandbox name each thing once, and only sources that exist', () => {
     expect(indicatorByKey.size).toBe(indicators.length);
     expect(countryByCode.size).toBe(countries.length);
     expect(new Set(tickers.map((t) => `${t.exchange_code}:${t.symbol}`)).size).toBe(tickers.length);
@@ -28,7 +28,7 @@ describe('the catalogues', () => {
 });
 
 describe('figures', () => {
-  it('are plausible, ordered, and one for each period and place', () => {
+  it('figures of the sandbox are plausible, ordered, and one for each period and place', () => {
     fc.assert(
       fc.property(anyCountry, anyIndicator, (country, indicator) => {
         const rows = seriesOf(country, indicator);
@@ -56,7 +56,7 @@ describe('figures', () => {
     );
   });
 
-  it('grow smoothly where people are counted', () => {
+  it('figures of the sandbox grow smoothly where people are counted', () => {
     for (const { code } of countries) {
       const people = series(code, 'population_total').map((row) => row.value);
       for (let i = 1; i < people.length; i++) {
@@ -66,7 +66,7 @@ describe('figures', () => {
     }
   });
 
-  it('are the same for ever', () => {
+  it('figures of the sandbox are the same for ever', () => {
     const row = newestOf(series('ng', 'gdp_current_usd'));
     expect(row).toMatchObject({
       year: 2024,
@@ -85,12 +85,12 @@ describe('figures', () => {
 });
 
 describe('awkward members', () => {
-  it('zeros that are figures', () => {
+  it('the sandbox has awkward members: zeros that are figures', () => {
     expect(newestOf(series('ke', 'idps_total'))).toMatchObject({ value: 0, value_status: 'reported' });
     expect(series('ml', 'fish_catch_marine_t').every((row) => row.value === 0)).toBe(true);
   });
 
-  it('gaps, series that begin late or end early, and pairs without rows', () => {
+  it('the sandbox has awkward members: gaps, series that begin late or end early, and pairs without rows', () => {
     const years = series('ke', 'literacy_adult_pct').map((row) => row.year);
     expect(years.length).toBeLessThan((years.at(-1) ?? 0) - (years[0] ?? 0));
     expect(series('ss', 'population_total')[0]?.year).toBe(2011);
@@ -99,13 +99,13 @@ describe('awkward members', () => {
     expect(series('ke', 'median_wealth_usd')).toEqual([]);
   });
 
-  it('a newest row that is for a place', () => {
+  it('the sandbox has awkward members: a newest row that is for a place', () => {
     const rows = series('so', 'idps_total');
     expect(newestOf(rows)?.location_name).toBeTypeOf('string');
     expect(rows.filter((row) => !row.location_name).at(-1)?.year).toBe(2024);
   });
 
-  it('periods of every kind, and series of more than 900 and 2,000 rows', () => {
+  it('the sandbox has awkward members: periods of every kind, and series of more than 900 and 2,000 rows', () => {
     expect(series('ke', 'unemployment_rate_quarterly_pct')).toEqual([]);
     expect(series('za', 'unemployment_rate_quarterly_pct')[0]?.period).toBe('2008-Q1');
     expect(series('ke', 'inflation_cpi_latest_yoy_pct')[0]?.period).toBe('1981-01');
@@ -114,7 +114,7 @@ describe('awkward members', () => {
     expect(series('ke', 'rainfall_monthly_mm').length).toBeGreaterThan(2_000);
   });
 
-  it('years that the period doesn’t begin with, and stocks taken after the year', () => {
+  it('the sandbox has awkward members: years that the period doesn’t begin with, and stocks taken after the year', () => {
     expect(newestOf(series('ke', 'gdp_current_usd'))).toMatchObject({ year: 2024, period: '2025-06-30' });
     const stock = countries
       .map(({ code }) => newestOf(series(code, 'refugees_hosted_total')))
@@ -122,7 +122,7 @@ describe('awkward members', () => {
     expect(stock).toMatchObject({ period: '2024', as_of_period: '2025-06-30' });
   });
 
-  it('every status, bounds on some, and members absent as well as null', () => {
+  it('the sandbox has awkward members: every status, bounds on some, and members absent as well as null', () => {
     const statuses = new Set(
       ['population_total', 'life_expectancy', 'literacy_adult_pct'].flatMap((metric) =>
         series('ke', metric).map((row) => row.value_status),

@@ -13,14 +13,14 @@ const PROTECTED = [
 ];
 
 describe('the ten routes', () => {
-  it('answers the public ones without a key', async () => {
+  it('the sandbox answers the public ones without a key', async () => {
     const { send } = await start();
     for (const path of ['/health', '/v1/platform/version']) {
       expect((await send(path, { key: null })).status).toBe(200);
     }
   });
 
-  it('answers the protected ones with one', async () => {
+  it('the sandbox answers the protected ones with one', async () => {
     const { send } = await start();
     for (const path of PROTECTED) {
       const response = await send(path);
@@ -29,7 +29,7 @@ describe('the ten routes', () => {
     }
   });
 
-  it('has 54 countries, 207 indicators, 59 sources and more than 250 listings, 189 of them on one exchange', async () => {
+  it('the sandbox has 54 countries, 207 indicators, 59 sources and more than 250 listings, 189 of them on one exchange', async () => {
     const { json } = await start();
     expect((await json('/v1/countries')).data).toHaveLength(54);
     expect((await json('/v1/indicators')).data).toHaveLength(207);
@@ -41,7 +41,7 @@ describe('the ten routes', () => {
     expect((await json('/v1/markets/tickers?exchange_code=NGX&limit=500')).data).toHaveLength(189);
   });
 
-  it('gives countries their reference record, with holes in some', async () => {
+  it('the sandbox gives countries their reference record, with holes in some', async () => {
     const { data } = await (await start()).json('/v1/countries');
     const byId = new Map(data.map((country: { id: string }) => [country.id, country]));
     expect(byId.get('ke')).toEqual({
@@ -69,7 +69,7 @@ describe('the ten routes', () => {
     expect(byId.get('er')).toMatchObject({ languages: ['Tigrinya', 'Arabic', 'English'] });
   });
 
-  it('names neighbours that name it back', async () => {
+  it('the sandbox names neighbours that name it back', async () => {
     const { data } = await (await start()).json('/v1/countries');
     const borders = new Map<string, string[]>(
       data.map((c: { id: string; borders?: string[] }) => [c.id, c.borders ?? []]),
@@ -77,7 +77,7 @@ describe('the ten routes', () => {
     for (const [id, others] of borders) for (const other of others) expect(borders.get(other)).toContain(id);
   });
 
-  it('filters indicators by category and by whether there is data', async () => {
+  it('the sandbox filters indicators by category and by whether there is data', async () => {
     const { json } = await start();
     const { data: energy } = await json('/v1/indicators?category=energy');
     expect(new Set(energy.map((i: { category: string }) => i.category))).toEqual(new Set(['energy']));
@@ -88,7 +88,7 @@ describe('the ten routes', () => {
     expect((await json(`/v1/data?metric_keys=${keys}`)).meta.total).toBe(0);
   });
 
-  it('states every block of the signals, empty where nothing is covered', async () => {
+  it('the sandbox states every block of the signals, empty where nothing is covered', async () => {
     const { json } = await start();
     const blocks = [
       'observations',
@@ -109,7 +109,7 @@ describe('the ten routes', () => {
     expect(data.government).toEqual([]);
   });
 
-  it('lists offices with terms, or terms that name their office', async () => {
+  it('the sandbox lists offices with terms, or terms that name their office', async () => {
     const nested = (await (await start()).json('/v1/government/structure/KE')).data;
     const flat = (await (await start({ government: 'terms' })).json('/v1/government/structure/ke')).data;
     expect(nested.country).toEqual({ code: 'ke', name: 'Kenya', region: 'East Africa' });
@@ -130,7 +130,7 @@ describe('the ten routes', () => {
     ]);
   });
 
-  it('answers 404 for a country or a path it doesn’t know, and 405 for other methods', async () => {
+  it('the sandbox answers 404 for a country or a path it doesn’t know, and 405 for other methods', async () => {
     const { send } = await start();
     for (const path of [
       '/v1/countries/XX/profile',
@@ -146,7 +146,7 @@ describe('the ten routes', () => {
 });
 
 describe('the list of countries', () => {
-  it('has a strong ETag, and is not sent again to whoever has it', async () => {
+  it('the list of countries has a strong ETag, and is not sent again to whoever has it', async () => {
     const { send, sandbox } = await start();
     const first = await send('/v1/countries');
     const etag = first.headers.get('etag') ?? '';
@@ -170,21 +170,21 @@ describe('variants', () => {
   it.each([
     ['data', 'data', 'data'],
     ['other', 'results', 'result'],
-  ] as const)('wraps as %s', async (wrap, list, object) => {
+  ] as const)('the sandbox wraps as %s', async (wrap, list, object) => {
     const { json } = await start({ wrap });
     expect((await json('/v1/indicators'))[list]).toHaveLength(207);
     expect((await json('/v1/countries/ke/profile'))[object].id).toBe('ke');
     expect(Object.keys(await json('/v1/data?country_code=ke'))).toEqual([list, 'meta']);
   });
 
-  it('wraps nothing when bare', async () => {
+  it('the sandbox wraps nothing when bare', async () => {
     const { json } = await start({ wrap: 'bare' });
     expect(await json('/v1/indicators')).toHaveLength(207);
     expect(await json('/v1/data?country_code=ke')).toHaveLength(100);
     expect((await json('/v1/countries/ke/profile')).id).toBe('ke');
   });
 
-  it('writes country codes in upper case everywhere, and nothing else', async () => {
+  it('the sandbox writes country codes in upper case everywhere, and nothing else', async () => {
     const { json } = await start({ codeCase: 'upper' });
     const { data: profile } = await json('/v1/countries/ke/profile');
     expect(profile).toMatchObject({
@@ -202,7 +202,7 @@ describe('variants', () => {
 });
 
 describe('the log', () => {
-  it('says what was asked, under which key, and how it ended', async () => {
+  it('the log of the sandbox says what was asked, under which key, and how it ended', async () => {
     const { send, sandbox } = await start();
     await send('/v1/data?country_code=ke&latest=true', { key: sandbox.keys.analystSecond });
     await send('/v1/indicators', { key: 'nobody' });

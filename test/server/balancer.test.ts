@@ -41,7 +41,7 @@ async function ask(url: string): Promise<readonly [outcome: string, calls: numbe
 }
 
 describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balancer (HAProxy)', () => {
-  it('are restarted one after the other under load, and no operation fails', {
+  it('two gateways behind a load balancer (HAProxy) are restarted one after the other under load, and no operation fails', {
     timeout: 60_000,
   }, async () => {
     const sandbox = createSandbox();
@@ -94,7 +94,9 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
     expect([6, 8]).toContain(billed);
   });
 
-  it('answer all but what is under way on the one that is killed', { timeout: 60_000 }, async () => {
+  it('two gateways behind a load balancer (HAProxy) answer all but what is under way on the one that is killed', {
+    timeout: 60_000,
+  }, async () => {
     const sandbox = createSandbox();
     const { url: service } = await sandbox.listen();
     sandbox.faults.set({ kind: 'latency', ms: 150 });

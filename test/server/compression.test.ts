@@ -24,7 +24,7 @@ async function openWith(query: string) {
 }
 
 describe.for(Object.entries(DECODERS))('%s', ([encoding, decoded]) => {
-  it('holds just what is sent without it, whichever way the answer came', async () => {
+  it('a compressed answer holds just what is sent without it, whichever way the answer came', async () => {
     await using program = await open();
     const asked = { body: { query: COUNTRIES }, headers: { 'accept-encoding': encoding } };
     const [first, second, third, fourth] = [
@@ -48,7 +48,7 @@ describe.for(Object.entries(DECODERS))('%s', ([encoding, decoded]) => {
     expect(program.requests()).toEqual(['GET /v1/countries']);
   });
 
-  it('holds a refusal too', async () => {
+  it('a compressed answer holds a refusal too', async () => {
     await using program = await open();
     const query = `{ ${Array.from({ length: 30 }, (_, i) => `a${i}: nothing`).join(' ')} }`;
     const { bytes, headers, status } = await program.send({
@@ -77,7 +77,7 @@ describe('of several encodings', () => {
     ['*;q=0', undefined],
     ['deflate', undefined],
     ['', undefined],
-  ] as const)('%s is answered with %s', async ([accepted, encoding]) => {
+  ] as const)('of several encodings one is taken: %s is answered with %s', async ([accepted, encoding]) => {
     await using program = await openWith(COUNTRIES);
     const { headers, bytes } = await program.send({
       body: { query: COUNTRIES },
@@ -92,7 +92,7 @@ describe('of several encodings', () => {
   });
 });
 
-it('leaves small answers as they are', async () => {
+it('compression leaves small answers as they are', async () => {
   await using program = await openWith(SMALL);
   const { headers, bytes } = await program.send({
     body: { query: SMALL },
@@ -118,7 +118,7 @@ it.for([
   [16_384, 'compressed', 'another turn'],
   [8_000_000, 'another turn', 'compressed'],
 ] as const)(
-  'hands a body of %i bytes to another thread only where that pays',
+  'compression hands a body of %i bytes to another thread only where that pays',
   async ([length, ...expected]) => {
     for (const encoding of Object.keys(DECODERS)) {
       const order: string[] = [];

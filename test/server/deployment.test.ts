@@ -61,7 +61,7 @@ describe('the unit for systemd', () => {
   const valuesOf = (name: string) =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value);
 
-  it('starts the program as any installer puts it, with settings that are there', () => {
+  it('the unit for systemd starts the program as any installer puts it, with settings that are there', () => {
     const { bin, name } = JSON.parse(text('package.json'));
     expect(valuesOf('ExecStart')).toEqual([`/usr/bin/node node_modules/${name}/${bin[name]} serve`]);
     const settings = valuesOf('Environment').map((setting = '') => setting.split('=', 1)[0] ?? '');
@@ -75,27 +75,33 @@ describe('the unit for systemd', () => {
     );
   });
 
-  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('is one that systemd reads', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'country-graph-unit-'));
-    try {
-      const file = join(folder, 'country-graph.service');
-      // Neither Node nor the settings are at these places here.
-      const here = unit
-        .replace('/usr/bin/node', process.execPath)
-        .replace('/etc/country-graph.env', '-/dev/null');
-      writeFileSync(file, here);
-      const { stderr, status } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
-        encoding: 'utf8',
-      });
-      expect([stderr.split('\n').filter((line) => line.includes('country-graph')), status]).toEqual([[], 0]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
+    'the unit for systemd is one that systemd reads',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'country-graph-unit-'));
+      try {
+        const file = join(folder, 'country-graph.service');
+        // Neither Node nor the settings are at these places here.
+        const here = unit
+          .replace('/usr/bin/node', process.execPath)
+          .replace('/etc/country-graph.env', '-/dev/null');
+        writeFileSync(file, here);
+        const { stderr, status } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
+          encoding: 'utf8',
+        });
+        expect([stderr.split('\n').filter((line) => line.includes('country-graph')), status]).toEqual([
+          [],
+          0,
+        ]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 });
 
 describe('alert rules and the dashboard', () => {
-  it('name metrics that are there, and labels that these have', async () => {
+  it('alert rules and the dashboard name metrics that are there, and labels that these have', async () => {
     await using program = await openProgram({
       env: { CACHE_URL: 'memory:', UPSTREAM_RETRIES: '0', RATE_LIMIT_WAIT_MS: '0' },
     });
@@ -129,30 +135,36 @@ describe('alert rules and the dashboard', () => {
     expect(missing.map(([whole]) => whole)).toEqual([]);
   });
 
-  it('have a name or a title each, and no two the same', () => {
+  it('alert rules and the dashboard have a name or a title each, and no two the same', () => {
     for (const names of [alerts().map(({ alert }) => alert), panels().map(({ title }) => title)]) {
       expect(names.length).toBeGreaterThan(10);
       expect(new Set(names).size).toBe(names.length);
     }
   });
 
-  it.skipIf(!hasProgram('promtool'))('are of queries that Prometheus takes', () => {
-    const check = (...args: string[]) => spawnSync('promtool', ['check', ...args], { encoding: 'utf8' });
-    expect(check('config', 'docker/observability/prometheus.yaml')).toMatchObject({ status: 0, stderr: '' });
-    const ofPanels = panels().flatMap(({ targets }) => targets.map(({ expr }) => expr));
-    const groups = [
-      {
-        name: 'panels',
-        rules: ofPanels.map((expr, i) => ({
-          record: `panel:${i}`,
-          expr: expr.replaceAll('$__rate_interval', '1m'),
-        })),
-      },
-    ];
-    const checked = inFile(JSON.stringify({ groups }), (file) => check('rules', file));
-    expect(checked).toMatchObject({ status: 0 });
-    expect(checked.stdout).toContain(`${ofPanels.length} rules found`);
-  });
+  it.skipIf(!hasProgram('promtool'))(
+    'alert rules and the dashboard are of queries that Prometheus takes',
+    () => {
+      const check = (...args: string[]) => spawnSync('promtool', ['check', ...args], { encoding: 'utf8' });
+      expect(check('config', 'docker/observability/prometheus.yaml')).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+      const ofPanels = panels().flatMap(({ targets }) => targets.map(({ expr }) => expr));
+      const groups = [
+        {
+          name: 'panels',
+          rules: ofPanels.map((expr, i) => ({
+            record: `panel:${i}`,
+            expr: expr.replaceAll('$__rate_interval', '1m'),
+          })),
+        },
+      ];
+      const checked = inFile(JSON.stringify({ groups }), (file) => check('rules', file));
+      expect(checked).toMatchObject({ status: 0 });
+      expect(checked.stdout).toContain(`${ofPanels.length} rules found`);
+    },
+  );
 });
 
 const Labels = z.record(z.string(), z.string());
@@ -231,7 +243,7 @@ describe('the files for Kubernetes', () => {
   const deployment = () => Deployment.parse(read(`${KUBERNETES}/deployment.yaml`));
   const service = () => Service.parse(read(`${KUBERNETES}/service.yaml`));
 
-  it('are all listed, and are of kinds that belong together', () => {
+  it('the files for Kubernetes are all listed, and are of kinds that belong together', () => {
     const { resources } = z
       .object({ resources: z.array(z.string()) })
       .parse(read(`${KUBERNETES}/kustomization.yaml`));
@@ -257,7 +269,7 @@ describe('the files for Kubernetes', () => {
     expect(service().metadata.labels?.[monitor.jobLabel]).toBe('country-graph');
   });
 
-  it('bring the namespace that all of it is in, and commands name it', () => {
+  it('the files for Kubernetes bring the namespace that all of it is in, and commands name it', () => {
     const { namespace } = z.object({ namespace: z.string() }).parse(read(`${KUBERNETES}/kustomization.yaml`));
     expect(read(`${KUBERNETES}/namespace.yaml`)).toMatchObject({
       kind: 'Namespace',
@@ -271,13 +283,13 @@ describe('the files for Kubernetes', () => {
     for (const command of commands) expect(command).toMatch(new RegExp(`^kubectl -n ${namespace} `));
   });
 
-  it('take no gateway out for one slow answer', () => {
+  it('the files for Kubernetes take no gateway out for one slow answer', () => {
     const [{ readinessProbe }] = deployment().spec.template.spec.containers;
     expect(readinessProbe.timeoutSeconds).toBeGreaterThan(1);
     expect(readinessProbe.failureThreshold).toBeGreaterThan(1);
   });
 
-  it('name ports that are there, and ask for health where it is', async () => {
+  it('the files for Kubernetes name ports that are there, and ask for health where it is', async () => {
     const [container] = deployment().spec.template.spec.containers;
     const { env, ports } = container;
     const admin = ports.find(({ name }) => name === 'admin');
@@ -299,7 +311,7 @@ describe('the files for Kubernetes', () => {
     }
   });
 
-  it('have settings that hold, secrets that are mounted, and time for a drain', () => {
+  it('the files for Kubernetes have settings that hold, secrets that are mounted, and time for a drain', () => {
     const { containers, volumes, terminationGracePeriodSeconds } = deployment().spec.template.spec;
     const [{ env, volumeMounts }] = containers;
     const secrets = env.filter(({ name }) => name.endsWith('_FILE'));
@@ -319,12 +331,15 @@ describe('the files for Kubernetes', () => {
 });
 
 describe('the balancer of the compose file', () => {
-  it.skipIf(!hasProgram('haproxy', '-v'))('has a configuration that HAProxy takes', () => {
-    // The names of the gateways are known to the compose file's network alone.
-    const here = text('docker/haproxy.cfg').replace(/gateway-(one|two):/g, '127.0.0.1:');
-    const { status, stderr } = inFile(here, (file) =>
-      spawnSync('haproxy', ['-c', '-q', '-f', file], { encoding: 'utf8' }),
-    );
-    expect([status, stderr]).toEqual([0, expect.not.stringContaining('ALERT')]);
-  });
+  it.skipIf(!hasProgram('haproxy', '-v'))(
+    'the balancer of the compose file has a configuration that HAProxy takes',
+    () => {
+      // The names of the gateways are known to the compose file's network alone.
+      const here = text('docker/haproxy.cfg').replace(/gateway-(one|two):/g, '127.0.0.1:');
+      const { status, stderr } = inFile(here, (file) =>
+        spawnSync('haproxy', ['-c', '-q', '-f', file], { encoding: 'utf8' }),
+      );
+      expect([status, stderr]).toEqual([0, expect.not.stringContaining('ALERT')]);
+    },
+  );
 });

@@ -158,17 +158,17 @@ const last = (word: string): string => stages.at(-1)?.findLast((step) => step.wo
 const commandOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')));
 
 describe('the image', () => {
-  it('has the Node that the project is written for', async () => {
+  it('the image has the Node that the project is written for', async () => {
     const { stdout } = await run('node', ['--version'], { env: environment() });
     const major = stdout.match(/^v(\d+)/)?.[1];
     for (const [from] of stages) expect(from?.rest).toMatch(new RegExp(`^node:${major}-slim\\b`));
   });
 
-  it('does not run as root', () => {
+  it('the image does not run as root', () => {
     expect(last('USER')).toBe('node');
   });
 
-  it('says of which commit it was built', async () => {
+  it('the image says of which commit it was built', async () => {
     const { stdout } = await run('node', ['bin/country-graph.cjs', '--version'], {
       cwd: image,
       env: environment(),
@@ -176,12 +176,12 @@ describe('the image', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\+1a2b3c4\n$/);
   });
 
-  it('runs what npm start runs', async () => {
+  it('the image runs what npm start runs', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
     expect(`exec ${commandOf(last('CMD')).join(' ')}`).toBe(scripts.start);
   });
 
-  it('starts without development dependencies, and its health check tells when it is ready', async () => {
+  it('the image starts without development dependencies, and its health check tells when it is ready', async () => {
     const port = await freePort();
     const env = environment({ PORT: String(port) });
     expect(env.HOST).toBe('0.0.0.0');
@@ -230,7 +230,7 @@ describe('the compose file', () => {
       Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-(.*?)\}/g, '$1')]),
     );
 
-  it('gives every gateway settings that hold, and waits for what they name', async () => {
+  it('the compose file gives every gateway settings that hold, and waits for what they name', async () => {
     const services = await read();
     const gateways = Object.entries(services).filter(([, { environment }]) => environment?.COUNTRY_DATA_URL);
     expect(gateways.map(([name]) => name)).toEqual(['gateway', 'gateway-one', 'gateway-two']);
@@ -242,7 +242,7 @@ describe('the compose file', () => {
     }
   });
 
-  it('has a profile of two gateways over one Redis, behind a balancer', async () => {
+  it('the compose file has a profile of two gateways over one Redis, behind a balancer', async () => {
     const services = Object.entries(await read()).filter(([, { profiles }]) => profiles?.includes('shared'));
     expect(services.map(([name]) => name)).toEqual(['gateway-one', 'gateway-two', 'balancer', 'redis']);
     const [one, two] = services.map(([, service]) => service);
@@ -250,13 +250,13 @@ describe('the compose file', () => {
     expect(one?.ports).not.toEqual(two?.ports);
   });
 
-  it('lets nothing that is ours write to its file system', async () => {
+  it('the compose file lets nothing that is ours write to its file system', async () => {
     const ours = Object.values(await read()).filter(({ image }) => image === 'country-graph');
     expect(ours).toHaveLength(4);
     for (const service of ours) expect(service).toMatchObject({ read_only: true, tmpfs: ['/tmp'] });
   });
 
-  it('mounts files that are there, and gives no port away twice', async () => {
+  it('the compose file mounts files that are there, and gives no port away twice', async () => {
     const services = Object.values(await read());
     const mounted = services.flatMap(({ volumes = [] }) =>
       volumes.map((volume) => volume.split(':')[0] ?? ''),
@@ -267,7 +267,7 @@ describe('the compose file', () => {
     expect(new Set(ports).size).toBe(ports.length);
   });
 
-  it.skipIf(!hasRedis)('starts that Redis with options it takes', async () => {
+  it.skipIf(!hasRedis)('the compose file starts that Redis with options it takes', async () => {
     const [command = '', ...args] = (await read()).redis?.command ?? [];
     const port = await freePort();
     const redis = spawn(command, [...args, '--port', String(port)], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -104,7 +104,7 @@ const abortedRoutes = ({ log }: Host['sandbox']) =>
   [...log].filter(({ aborted }) => aborted).map(({ route }) => route);
 
 describe("a host's own Fastify", () => {
-  it('hands on parts as they come, past hooks that would gather them', async () => {
+  it("a host's own Fastify hands on parts as they come, past hooks that would gather them", async () => {
     await using host = await openHost();
     const free = host.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
     const late: Json[] = [];
@@ -128,27 +128,30 @@ describe("a host's own Fastify", () => {
     expect([host.problems, host.unhandled]).toEqual([[], []]);
   });
 
-  it.for(['identity', 'gzip', 'br'])('sends tables by its hooks, compressed once: %s', async (encoding) => {
-    await using host = await openHost();
-    const ask = async (accept: string) =>
-      fetch(host.url, {
-        method: 'POST',
-        headers: { ...headersFor(host, accept), 'accept-encoding': encoding },
-        body: JSON.stringify({ query: FIGURES }),
-      });
-    const { data } = (await (await ask('application/json')).json()) as Json;
-    const rows = data.countries.flatMap((country: Json) => country.observations);
-    const reply = await ask('text/csv');
-    const lines = (await reply.text()).trimEnd().split('\r\n');
-    expect(lines).toHaveLength(rows.length + 1);
-    expect(reply.headers.get('content-type')).toMatch(/^text\/csv/);
-    expect(reply.headers.get('x-sent')).toBe('by the host');
-    // Compresses in the host those answers alone that the gateway left plain.
-    expect(reply.headers.get('content-encoding')).toBe(encoding === 'identity' ? 'gzip' : encoding);
-    expect([host.problems, host.unhandled]).toEqual([[], []]);
-  });
+  it.for(['identity', 'gzip', 'br'])(
+    "a host's own Fastify sends tables by its hooks, compressed once: %s",
+    async (encoding) => {
+      await using host = await openHost();
+      const ask = async (accept: string) =>
+        fetch(host.url, {
+          method: 'POST',
+          headers: { ...headersFor(host, accept), 'accept-encoding': encoding },
+          body: JSON.stringify({ query: FIGURES }),
+        });
+      const { data } = (await (await ask('application/json')).json()) as Json;
+      const rows = data.countries.flatMap((country: Json) => country.observations);
+      const reply = await ask('text/csv');
+      const lines = (await reply.text()).trimEnd().split('\r\n');
+      expect(lines).toHaveLength(rows.length + 1);
+      expect(reply.headers.get('content-type')).toMatch(/^text\/csv/);
+      expect(reply.headers.get('x-sent')).toBe('by the host');
+      // Compresses in the host those answers alone that the gateway left plain.
+      expect(reply.headers.get('content-encoding')).toBe(encoding === 'identity' ? 'gzip' : encoding);
+      expect([host.problems, host.unhandled]).toEqual([[], []]);
+    },
+  );
 
-  it('ends an operation whose client leaves between two parts', async () => {
+  it("a host's own Fastify ends an operation whose client leaves between two parts", async () => {
     await using host = await openHost();
     const { sandbox } = host;
     sandbox.faults.set({ kind: 'hang', route: PROFILE });
@@ -158,7 +161,7 @@ describe("a host's own Fastify", () => {
     expect([host.problems, host.unhandled]).toEqual([[], []]);
   });
 
-  it('ends a table whose client leaves in the middle of it', async () => {
+  it("a host's own Fastify ends a table whose client leaves in the middle of it", async () => {
     await using host = await openHost();
     expect(await leave(host, SERIES, 'text/csv')).not.toBe('');
     await expect.poll(() => host.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
@@ -198,7 +201,7 @@ async function openBare() {
 }
 
 describe('the bare handler', () => {
-  it('runs an operation without a signal to its end, and names requests in errors', async () => {
+  it('the bare handler runs an operation without a signal to its end, and names requests in errors', async () => {
     await using library = await openLibrary();
     const { analyst: key } = library.sandbox.keys;
     const ask = async (headers: Record<string, string>, requestId?: string) => {
@@ -226,7 +229,7 @@ describe('the bare handler', () => {
     expect(library.problems).toEqual([]);
   });
 
-  it('gives parts as texts', async () => {
+  it('the bare handler gives parts as texts', async () => {
     await using bare = await openBare();
     bare.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
     const late: Json[] = [];
@@ -238,7 +241,7 @@ describe('the bare handler', () => {
     expect([bare.problems, bare.unhandled]).toEqual([[], []]);
   });
 
-  it('gives tables as bytes', async () => {
+  it('the bare handler gives tables as bytes', async () => {
     await using bare = await openBare();
     const reply = await fetch(bare.url, {
       method: 'POST',
@@ -249,7 +252,7 @@ describe('the bare handler', () => {
     expect([bare.problems, bare.unhandled]).toEqual([[], []]);
   });
 
-  it('ends an operation by its signal, between two parts', async () => {
+  it('the bare handler ends an operation by its signal, between two parts', async () => {
     await using bare = await openBare();
     bare.sandbox.faults.set({ kind: 'hang', route: PROFILE });
     expect(await leave(bare, CARD, ACCEPTS.v02)).toContain('"Kenya"');
@@ -258,7 +261,7 @@ describe('the bare handler', () => {
     expect([bare.problems, bare.unhandled]).toEqual([[], []]);
   });
 
-  it('counts an operation whose client leaves as such, and as no fault', async () => {
+  it('the bare handler counts an operation whose client leaves as such, and as no fault', async () => {
     await using library = await openLibrary();
     library.sandbox.faults.set({ kind: 'hang', route: DATA });
     const leaving = new AbortController();
@@ -277,7 +280,7 @@ describe('the bare handler', () => {
     expect([library.problems, library.unhandled]).toEqual([[], []]);
   });
 
-  it('leaves nothing with a signal that outlives its operations', async () => {
+  it('the bare handler leaves nothing with a signal that outlives its operations', async () => {
     await using library = await openLibrary();
     const { signal } = new AbortController();
     const ask = (query: string) =>
@@ -298,7 +301,7 @@ describe('the bare handler', () => {
     expect([...library.sandbox.log].map(({ route }) => route).sort()).toEqual(['/v1/countries', DATA].sort());
   });
 
-  it('has its bounds follow from MEMORY_MB', async () => {
+  it('the bare handler has its bounds follow from MEMORY_MB', async () => {
     const answered = async (memoryMb: string) => {
       await using library = await openLibrary({ MEMORY_MB: memoryMb, MAX_UPSTREAM_CALLS: '100' });
       const { status, body } = await library.gateway.handle({
@@ -319,7 +322,7 @@ describe('the bare handler', () => {
   it.for([
     ['parts', CARD, ACCEPTS.v02],
     ['rows of a table', SERIES, 'text/csv'],
-  ] as const)('leaves nothing open where %s are never read', async ([, query, accept]) => {
+  ] as const)('the bare handler leaves nothing open where %s are never read', async ([, query, accept]) => {
     await using library = await openLibrary();
     const given: GatewayRequest = {
       method: 'POST',

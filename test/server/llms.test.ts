@@ -8,7 +8,7 @@ const textOf = async (program: { readonly url: string }) => {
 };
 
 describe('/llms.txt', () => {
-  it('lists the public documents with forms, parameters and prices, at no call', async () => {
+  it('/llms.txt lists the public documents with forms, parameters and prices, at no call', async () => {
     await using program = await openPublishing();
     const { key } = await program.desk.create({ name: 'page' });
     const { status, type, text } = await textOf(program);
@@ -24,7 +24,7 @@ describe('/llms.txt', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('lists them beside tools', async () => {
+  it('/llms.txt lists them beside tools', async () => {
     await using program = await openPublishing({ env: { MCP: 'on' } });
     const { text } = await textOf(program);
     expect(text).toContain('## Tools\n\n- **Lines**: ');
@@ -32,7 +32,7 @@ describe('/llms.txt', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is not there without either', async () => {
+  it('/llms.txt is not there without either', async () => {
     await using program = await openProgram();
     expect((await textOf(program)).status).toBe(404);
   });

@@ -22,7 +22,7 @@ const onto = () => {};
 const body = (kilobytes: number, fill = 0) => Buffer.alloc(kilobytes * KB, fill);
 
 describe('answers on their way', () => {
-  it('are left alone as long as they are taken', async () => {
+  it('answers on their way are left alone as long as they are taken', async () => {
     const { outgoing, cuts } = open();
     const socket = new Socket();
     for (let i = 0; i < 100; i++) {
@@ -35,7 +35,7 @@ describe('answers on their way', () => {
     expect([cuts, socket.destroyed]).toEqual([[], false]);
   });
 
-  it('are the same bytes where they are equal, and count once', () => {
+  it('answers on their way are the same bytes where they are equal, and count once', () => {
     const { outgoing, cuts } = open();
     const sent: Buffer[] = [];
     for (let i = 0; i < 100; i++)
@@ -44,7 +44,7 @@ describe('answers on their way', () => {
     expect(cuts).toEqual([]);
   });
 
-  it('that nobody reads are cut, the longest waiting first', () => {
+  it('answers on their way that nobody reads are cut, the longest waiting first', () => {
     const { outgoing, cuts } = open();
     const sockets = [1, 2, 3, 4].map((fill) => {
       const socket = new Socket();
@@ -55,7 +55,7 @@ describe('answers on their way', () => {
     expect(cuts).toEqual(['crowded', 'crowded']);
   });
 
-  it('that are more than one connection may leave waiting cut that one alone', () => {
+  it('answers on their way that are more than one connection may leave waiting cut that one alone', () => {
     const { outgoing, cuts } = open();
     const other = new Socket();
     outgoing.write(response(), other, body(100, 9), onto);
@@ -66,7 +66,7 @@ describe('answers on their way', () => {
     expect([cuts, other.destroyed]).toEqual([['crowded'], false]);
   });
 
-  it('that are short are counted where they are not taken as they are written', () => {
+  it('answers on their way that are short are counted where they are not taken as they are written', () => {
     const { outgoing, cuts } = open();
     const taken = { writableEnded: true, writableLength: 0 } as ServerResponse;
     const [reading, stuck] = [new Socket(), new Socket()];
@@ -76,13 +76,13 @@ describe('answers on their way', () => {
     expect([cuts, stuck.destroyed]).toEqual([['crowded'], true]);
   });
 
-  it('that are longer than the bound are sent all the same, one a connection', () => {
+  it('answers on their way that are longer than the bound are sent all the same, one a connection', () => {
     const { outgoing, cuts } = open();
     outgoing.write(response(), new Socket(), body(500), onto);
     expect(cuts).toEqual([]);
   });
 
-  it('are cut when they take longer than a slow line would', () => {
+  it('answers on their way are cut when they take longer than a slow line would', () => {
     const { outgoing, cuts } = open();
     outgoing.write(response(), new Socket(), body(150), onto);
     vi.advanceTimersByTime(31_000);
@@ -91,7 +91,7 @@ describe('answers on their way', () => {
     expect(cuts).toEqual(['late']);
   });
 
-  it('are forgotten when their connection ends, though no answer hears of it', async () => {
+  it('answers on their way are forgotten when their connection ends, though no answer hears of it', async () => {
     const { outgoing, cuts } = open();
     const socket = new Socket();
     outgoing.write(response(), socket, body(190, 1), onto);
@@ -103,7 +103,7 @@ describe('answers on their way', () => {
 });
 
 describe('parts of answers on their way', () => {
-  it('wait until they are taken, however long the others take', () => {
+  it('parts of answers on their way wait until they are taken, however long the others take', () => {
     const { outgoing, cuts } = open();
     const socket = new Socket();
     for (let i = 0; i < 100; i++) {
@@ -113,7 +113,7 @@ describe('parts of answers on their way', () => {
     expect([cuts, socket.destroyed]).toEqual([[], false]);
   });
 
-  it('are cut where they are not taken for long, short ones as well', () => {
+  it('parts of answers on their way are cut where they are not taken for long, short ones as well', () => {
     const { outgoing, cuts } = open();
     const socket = new Socket();
     outgoing.addPart(socket, Buffer.from('{}'));
@@ -123,7 +123,7 @@ describe('parts of answers on their way', () => {
     expect([cuts, socket.destroyed]).toEqual([['late'], true]);
   });
 
-  it('are cut where too much waits on the connection, or in all', () => {
+  it('parts of answers on their way are cut where too much waits on the connection, or in all', () => {
     const { outgoing, cuts } = open();
     const socket = new Socket();
     outgoing.addPart(socket, body(150, 1));

@@ -60,7 +60,7 @@ describe('a compressed request', () => {
     ['zstd', zlib.zstdCompressSync],
     ['gzip, br', (text: string) => zlib.brotliCompressSync(zlib.gzipSync(text))],
     ['identity', (text: string) => text],
-  ])('in %s is read', async (encoding, pack) => {
+  ])('a compressed request in %s is read', async (encoding, pack) => {
     await using program = await open();
     const { status, body } = await post(program, encoding, pack(BODY));
     expect([status, body.data]).toEqual([200, { country: { name: 'Kenya' } }]);
@@ -75,7 +75,7 @@ describe('a compressed request', () => {
     expect([program.requests(), program.problems]).toEqual([[], []]);
   });
 
-  it('that would be far too long is given up before it is unpacked', async () => {
+  it('a compressed request that would be far too long is given up before it is unpacked', async () => {
     await using program = await open();
     const bomb = zlib.gzipSync(zlib.gzipSync(Buffer.alloc(64 * 1024 * 1024, ' ')));
     expect(bomb.length).toBeLessThan(MAX_BODY_BYTES);
@@ -83,7 +83,7 @@ describe('a compressed request', () => {
     expect([program.problems, program.requests()]).toEqual([[], []]);
   });
 
-  it('in an encoding that is not known is told those that are', async () => {
+  it('a compressed request in an encoding that is not known is told those that are', async () => {
     await using program = await open();
     for (const encoding of ['snappy', 'gzip, snappy', 'none', 'gzip,gzip,gzip,gzip,gzip', 'constructor']) {
       const { status, takes, body } = await post(program, encoding, BODY);
@@ -96,14 +96,14 @@ describe('a compressed request', () => {
     expect([program.problems, program.requests()]).toEqual([[], []]);
   });
 
-  it('that is not encoded as it says is refused', async () => {
+  it('a compressed request that is not encoded as it says is refused', async () => {
     await using program = await open();
     const damaged = [BODY, zlib.gzipSync(BODY).subarray(0, -9), '', zlib.brotliCompressSync(BODY)];
     for (const body of damaged) expect((await post(program, 'gzip', body)).status).toBe(400);
     expect([program.problems, program.requests()]).toEqual([[], []]);
   });
 
-  it('is nobody’s fault if its client leaves', async () => {
+  it('a compressed request is nobody’s fault if its client leaves', async () => {
     await using program = await open();
     const { hostname, port } = new URL(program.url);
     const packed = zlib.gzipSync(BODY);
@@ -117,7 +117,7 @@ describe('a compressed request', () => {
     expect(program.problems).toEqual([]);
   });
 
-  it('is read at every door', async () => {
+  it('a compressed request is read at every door', async () => {
     await using program = await open();
     const url = program.url.replace('/graphql', '/mcp');
     const listing = zlib.gzipSync(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }));
@@ -133,7 +133,7 @@ describe('a compressed request', () => {
     expect(streamed).toMatchObject({ status: 415, takes: ENCODINGS });
   });
 
-  it('is read from operators', async () => {
+  it('a compressed request is read from operators', async () => {
     using folder = openFolder();
     const [OPERATOR_KEY, port] = ['operator-key-0123456789', await freePort()];
     const env = { OPERATOR_KEY, ADMIN_PORT: String(port) };

@@ -101,7 +101,7 @@ const ask = async (url: string, query = '{ health { status } }') => {
 const HEALTHY = [200, { health: { status: 'ok' } }];
 
 describe('serve', () => {
-  it('runs over the embedded sandbox and prints one line with its address', async () => {
+  it('country-graph serve runs over the embedded sandbox and prints one line with its address', async () => {
     const program = start(SERVE);
     const url = await program.printed(ADDRESS);
     expect(await ask(url)).toEqual(HEALTHY);
@@ -117,7 +117,7 @@ describe('serve', () => {
       expect(() => JSON.parse(line)).not.toThrow();
   });
 
-  it('keeps the engine from throwing its code away while nobody asks', async () => {
+  it('country-graph serve keeps the engine from throwing its code away while nobody asks', async () => {
     const early = ['--trace-memory-reducer', '--gc-memory-reducer-start-delay-ms=300'];
     const program = start([...early, ...SERVE]);
     await program.printed(ADDRESS);
@@ -128,7 +128,7 @@ describe('serve', () => {
     expect(program.text.stdout).not.toContain('Memory reducer');
   });
 
-  it('tells the engine of a small budget before it is loaded, in the same process', async () => {
+  it('country-graph serve tells the engine of a small budget before it is loaded, in the same process', async () => {
     const started = ['--max-semi-space-size=32', ...SERVE];
     for (const [MEMORY_MB, flags] of [
       ['256', '--max-semi-space-size=32 --max-semi-space-size=4'],
@@ -144,7 +144,7 @@ describe('serve', () => {
     }
   });
 
-  it('runs over a service that it is told, and prints no keys then', async () => {
+  it('country-graph serve runs over a service that it is told, and prints no keys then', async () => {
     const { url: COUNTRY_DATA_URL, answer } = await heldService();
     const program = start(SERVE, { COUNTRY_DATA_URL });
     const url = await program.printed(ADDRESS);
@@ -153,7 +153,7 @@ describe('serve', () => {
     expect(program.text.stdout.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('outlives a reference that fails while another one is refused', async () => {
+  it('country-graph serve outlives a reference that fails while another one is refused', async () => {
     const program = start(SERVE);
     const url = await program.printed(ADDRESS);
     const references = '[{ __typename: "Country", code: "K" }, { __typename: "Nope" }]';
@@ -165,7 +165,7 @@ describe('serve', () => {
   });
 
   it.for(['SIGTERM', 'SIGINT'] as const)(
-    'finishes what is in flight on %s, and exits with 0',
+    'country-graph serve finishes what is in flight on %s, and exits with 0',
     async (name) => {
       const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
       const program = start(SERVE, { COUNTRY_DATA_URL });
@@ -186,7 +186,7 @@ describe('serve', () => {
     uncaughtException: 'setImmediate(() => { throw new Error("nobody listens", { cause: "a test" }) })',
   };
   it.for(Object.entries(FAULTS))(
-    'logs a fault that nobody has caught, finishes what is in flight, and exits with 1: %s',
+    'country-graph serve logs a fault that nobody has caught, finishes what is in flight, and exits with 1: %s',
     async ([where, fault]) => {
       const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
       const onSignal = `process.on('SIGUSR2', () => { ${fault} })`;
@@ -206,7 +206,7 @@ describe('serve', () => {
     },
   );
 
-  it('waits no longer than a few seconds after such a fault', async () => {
+  it('country-graph serve waits no longer than a few seconds after such a fault', async () => {
     const { url: COUNTRY_DATA_URL, asked } = await heldService();
     const onSignal = `process.on('SIGUSR2', () => { ${FAULTS.unhandledRejection} })`;
     const program = start(['--import', `data:text/javascript,${onSignal}`, ...SERVE], { COUNTRY_DATA_URL });
@@ -217,7 +217,7 @@ describe('serve', () => {
     expect(await inFlight).toBe('cut');
   });
 
-  it('exits at once with 1 on the second signal', async () => {
+  it('country-graph serve exits at once with 1 on the second signal', async () => {
     const { url: COUNTRY_DATA_URL, asked } = await heldService();
     const program = start(SERVE, { COUNTRY_DATA_URL });
     const inFlight = ask(await program.printed(ADDRESS)).catch(() => 'cut');
@@ -229,7 +229,7 @@ describe('serve', () => {
     expect(await inFlight).toBe('cut');
   });
 
-  it('exits at once on the second signal while it still takes requests', async () => {
+  it('country-graph serve exits at once on the second signal while it still takes requests', async () => {
     const program = start(SERVE, { DRAIN_DELAY_MS: '3600000' });
     const url = await program.printed(ADDRESS);
     program.signal('SIGTERM');
@@ -240,7 +240,7 @@ describe('serve', () => {
     expect(await program.exited).toBe(1);
   });
 
-  it('cuts what takes longer than a drain may, says so, and exits with 1', async () => {
+  it('country-graph serve cuts what takes longer than a drain may, says so, and exits with 1', async () => {
     const { url: COUNTRY_DATA_URL, asked } = await heldService();
     const program = start(SERVE, { COUNTRY_DATA_URL, DRAIN_TIMEOUT_MS: '50' });
     const inFlight = ask(await program.printed(ADDRESS)).catch(() => 'cut');
@@ -251,7 +251,7 @@ describe('serve', () => {
     expect(program.text.stderr).toContain('1 request(s) took longer than DRAIN_TIMEOUT_MS');
   });
 
-  it('exits with 0 where all that is left is for clients to do, and says so', async () => {
+  it('country-graph serve exits with 0 where all that is left is for clients to do, and says so', async () => {
     const program = start(SERVE, { DRAIN_TIMEOUT_MS: '500' });
     const url = await program.printed(ADDRESS);
     const authorization = `Bearer ${await program.printed(/^ {2}team +(\S+)$/m)}`;
@@ -285,7 +285,7 @@ describe('serve', () => {
   });
 
   it.for(['SIGTERM', 'SIGINT'] as const)(
-    'drains under npm start too when the whole group gets %s',
+    'country-graph serve drains under npm start too when the whole group gets %s',
     async (name) => {
       const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
       const program = start(['start'], { COUNTRY_DATA_URL }, 'npm');
@@ -299,7 +299,7 @@ describe('serve', () => {
     },
   );
 
-  it('drains when npm alone is told', async () => {
+  it('country-graph serve drains when npm alone is told', async () => {
     const program = start(['start'], {}, 'npm');
     await program.printed(ADDRESS);
     program.child.kill('SIGTERM');
@@ -310,25 +310,28 @@ describe('serve', () => {
     ['npx', 'SIGTERM', ['country-graph', 'serve']],
     ['npx', 'SIGKILL', ['country-graph', 'serve']],
     ['npm', 'SIGKILL', ['start']],
-  ] as const)('drains, and leaves its port, once %s has gone by a %s', async ([command, name, args]) => {
-    const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
-    await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-npx-'));
-    await writeFile(join(folder.path, 'package.json'), '{ "scripts": { "start": "country-graph serve" } }');
-    await mkdir(join(folder.path, 'node_modules/.bin'), { recursive: true });
-    await symlink(resolve('bin/country-graph.cjs'), join(folder.path, 'node_modules/.bin/country-graph'));
-    const program = start(args, { COUNTRY_DATA_URL }, command, folder.path);
-    const url = await program.printed(ADDRESS);
-    const inFlight = ask(url);
-    await asked;
-    program.child.kill(name);
-    await program.printed(/has gone: draining/, 'stderr');
-    await answer();
-    expect(await inFlight).toEqual(HEALTHY);
-    await program.exited;
-    await expect(fetch(url)).rejects.toThrow();
-  });
+  ] as const)(
+    'country-graph serve drains, and leaves its port, once %s has gone by a %s',
+    async ([command, name, args]) => {
+      const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-npx-'));
+      await writeFile(join(folder.path, 'package.json'), '{ "scripts": { "start": "country-graph serve" } }');
+      await mkdir(join(folder.path, 'node_modules/.bin'), { recursive: true });
+      await symlink(resolve('bin/country-graph.cjs'), join(folder.path, 'node_modules/.bin/country-graph'));
+      const program = start(args, { COUNTRY_DATA_URL }, command, folder.path);
+      const url = await program.printed(ADDRESS);
+      const inFlight = ask(url);
+      await asked;
+      program.child.kill(name);
+      await program.printed(/has gone: draining/, 'stderr');
+      await answer();
+      expect(await inFlight).toEqual(HEALTHY);
+      await program.exited;
+      await expect(fetch(url)).rejects.toThrow();
+    },
+  );
 
-  it('goes on where it was given away on purpose, by a shell that has ended', async () => {
+  it('country-graph serve goes on where it was given away on purpose, by a shell that has ended', async () => {
     const env = { npm_config_user_agent: 'npm/11', npm_lifecycle_event: 'start' };
     const background = `${process.execPath} ${SERVE.join(' ')} & sleep 0.01`;
     const program = start(['-c', background], env, 'sh');
@@ -344,7 +347,7 @@ describe('serve', () => {
   it.for([
     ['stalls', (stderr: Readable) => stderr.pause()],
     ['has gone', (stderr: Readable) => stderr.destroy()],
-  ] as const)('answers and ends although the reader of its log %s', async ([, treat]) => {
+  ] as const)('country-graph serve answers and ends although the reader of its log %s', async ([, treat]) => {
     const program = start(SERVE, { LOG_LEVEL: 'trace' });
     const stderr = program.child.stderr as Readable;
     treat(stderr.removeAllListeners('data'));
@@ -360,7 +363,7 @@ describe('serve', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('says in one line that its port is taken, and exits with 1', async () => {
+  it('country-graph serve says in one line that its port is taken, and exits with 1', async () => {
     const { url } = await heldService();
     const program = start(SERVE, { PORT: new URL(url).port });
     expect(await program.exited).toBe(1);
@@ -368,7 +371,7 @@ describe('serve', () => {
     expect(program.text.stdout).toBe('');
   });
 
-  it('names what looks like a setting and is none, and what is empty', async () => {
+  it('country-graph serve names what looks like a setting and is none, and what is empty', async () => {
     const meant = {
       CACHE_TTL: 'CACHE_TTL_SECONDS',
       CACHE_TTL_SECOND: 'CACHE_TTL_SECONDS',
@@ -414,7 +417,7 @@ describe('serve', () => {
     expect(await program.exited).toBe(0);
   });
 
-  it('never logs a key', async () => {
+  it('country-graph serve never logs a key', async () => {
     const program = start(SERVE, { LOG_LEVEL: 'trace' });
     const url = await program.printed(ADDRESS);
     const key = await program.printed(/^ {2}team +(\S+)$/m);
@@ -432,7 +435,7 @@ describe('serve', () => {
 });
 
 describe('the other commands', () => {
-  it('sandbox runs the service alone', async () => {
+  it('country-graph sandbox runs the service alone', async () => {
     const program = start(['bin/country-graph.cjs', 'sandbox', '--port', '0']);
     const url = await program.printed(/http:\/\/127\.0\.0\.1:\d+/);
     expect((await fetch(`${url}/health`)).status).toBe(200);
@@ -440,13 +443,13 @@ describe('the other commands', () => {
     expect(await program.exited).toBe(0);
   });
 
-  it('sandbox refuses what is no port', async () => {
+  it('country-graph sandbox refuses what is no port', async () => {
     const program = start(['bin/country-graph.cjs', 'sandbox', '--port', 'x']);
     expect(await program.exited).toBe(1);
     expect(program.text.stderr).toContain('from 0 to 65535');
   });
 
-  it('schema prints the SDL that the server shows', async () => {
+  it('country-graph schema prints the SDL that the server shows', async () => {
     const server = start(SERVE);
     const { origin } = new URL(await server.printed(ADDRESS));
     const program = start(['bin/country-graph.cjs', 'schema']);

@@ -16,7 +16,7 @@ const named = (id: string) => ({
 
 describe('X-Request-Id', () => {
   it.for(['0af7651916cd43dd8448eb211c80319c', 'web-1/2026.03:7=a+b@c', 'a'.repeat(128)])(
-    'is taken: %s',
+    'X-Request-Id is taken: %s',
     async (id) => {
       await using program = await open();
       const reply = await program.send(named(id));
@@ -27,7 +27,7 @@ describe('X-Request-Id', () => {
   );
 
   it.for(['', 'a b', '"quoted"', 'back\\slash', '<script>', 'a'.repeat(129), 'one, other'])(
-    'is made instead of one that is not well-formed: %s',
+    'X-Request-Id is made instead of one that is not well-formed: %s',
     async (id) => {
       await using program = await open();
       const reply = await program.send(named(id));
@@ -37,7 +37,7 @@ describe('X-Request-Id', () => {
     },
   );
 
-  it('is another one for each request, repeated answers and other addresses included', async () => {
+  it('X-Request-Id is another one for each request, repeated answers and other addresses included', async () => {
     await using program = await open();
     const seen: unknown[] = [];
     for (let i = 0; i < 4; i += 1) {
@@ -62,7 +62,7 @@ describe('X-Request-Id', () => {
     ['no key', { query: NO_KEY_FIGURE }, { authorization: '' }],
     ['a key with blanks', { query: NO_KEY_FIGURE }, { authorization: 'Bearer a b' }],
     ['a key that the service refuses', { query: NO_KEY_FIGURE }, { authorization: 'Bearer made-up' }],
-  ])('stands in the errors of a request with %s', async ([, body, headers]) => {
+  ])('X-Request-Id stands in the errors of a request with %s', async ([, body, headers]) => {
     await using program = await open();
     for (let i = 0; i < 3; i += 1) {
       const id = `request-${i}`;

@@ -90,7 +90,7 @@ function held() {
 }
 
 describe('/graphql', () => {
-  it('hands a POST to the gateway as it came', async () => {
+  it('/graphql hands a POST to the gateway as it came', async () => {
     const seen: GatewayRequest[] = [];
     const { url } = await open(async (request) => {
       seen.push(request);
@@ -117,7 +117,7 @@ describe('/graphql', () => {
     ]);
   });
 
-  it('hands a GET over with its raw query string', async () => {
+  it('/graphql hands a GET over with its raw query string', async () => {
     const seen: GatewayRequest[] = [];
     const { url } = await open(async (request) => {
       seen.push(request);
@@ -128,14 +128,14 @@ describe('/graphql', () => {
   });
 
   it.for(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
-    'leaves %s to the gateway, which says 405',
+    '/graphql leaves %s to the gateway, which says 405',
     async (method) => {
       const { url } = await open(async () => ({ ...answer(''), status: 405 }));
       expect((await fetch(url, { method })).status).toBe(405);
     },
   );
 
-  it('passes on status and a body in parts', async () => {
+  it('/graphql passes on status and a body in parts', async () => {
     async function* parts() {
       yield '{"data":';
       yield '1}';
@@ -153,7 +153,7 @@ describe('/graphql', () => {
     { name: 'a body over the limit', body: JSON.stringify({ query: 'x'.repeat(LIMIT) }), status: 413 },
     { name: 'another content type', body: '{"query":"x"}', type: 'text/plain', status: 415 },
     { name: 'a form', body: 'query=x', type: 'application/x-www-form-urlencoded', status: 415 },
-  ])('refuses $name with $status', async ({ body, status, type = 'application/json' }) => {
+  ])('/graphql refuses $name with $status', async ({ body, status, type = 'application/json' }) => {
     const { url } = await open(word, { MAX_BODY_BYTES: String(LIMIT) });
     const response = await post(url, body, { 'content-type': type });
     expect(response.status).toBe(status);
@@ -176,13 +176,13 @@ describe('/graphql', () => {
     });
   });
 
-  it('takes a body of just the limit', async () => {
+  it('/graphql takes a body of just the limit', async () => {
     const body = JSON.stringify({ query: '' });
     const { url } = await open(word, { MAX_BODY_BYTES: String(body.length) });
     expect((await post(url, body)).status).toBe(200);
   });
 
-  it('refuses a body over the limit that does not tell its length', async () => {
+  it('/graphql refuses a body over the limit that does not tell its length', async () => {
     const { url } = await open(word, { MAX_BODY_BYTES: String(LIMIT) });
     const outgoing = request(url, { method: 'POST', headers: { 'content-type': 'application/json' } });
     outgoing.on('error', () => {});
@@ -193,13 +193,13 @@ describe('/graphql', () => {
     expect(response.statusCode).toBe(413);
   });
 
-  it('answers a refusal in the media type that the client asked for', async () => {
+  it('/graphql answers a refusal in the media type that the client asked for', async () => {
     const { url } = await open(word);
     const response = await post(url, '{', { accept: 'application/graphql-response+json, application/json' });
     expect(response.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
   });
 
-  it('tells nothing of a fault of its own, and logs it whole', async () => {
+  it('/graphql tells nothing of a fault of its own, and logs it whole', async () => {
     const { url, lines, metrics } = await open(async () => {
       throw new Error('secret of the house');
     });
@@ -221,7 +221,7 @@ describe('/graphql', () => {
     expect(await metrics.text()).toContain('country_graph_problems_total 1');
   });
 
-  it('cuts the connection where an answer cannot be written, and goes on', async () => {
+  it('/graphql cuts the connection where an answer cannot be written, and goes on', async () => {
     const { url, origin, lines, metrics } = await open(async () => answer('{}', { 'x-odd': 'two\nlines' }));
     await expect(post(url, '{}')).rejects.toThrow();
     expect(lines.join('')).toContain('ERR_INVALID_CHAR');
@@ -229,7 +229,7 @@ describe('/graphql', () => {
     expect((await fetch(`${origin}/health/live`)).status).toBe(200);
   });
 
-  it('aborts when the client leaves, and not before', async () => {
+  it('/graphql aborts when the client leaves, and not before', async () => {
     const { handle, arrived, release } = held();
     const { url } = await open(handle);
     const client = new AbortController();
@@ -279,7 +279,7 @@ describe('slow readers', () => {
   it.for([
     ['one connection', 1, MANY],
     ['many connections', MANY, 1],
-  ] as const)('hold no more than a bound: %s', async ([, clients, times]) => {
+  ] as const)('slow readers hold no more than a bound: %s', async ([, clients, times]) => {
     const { handle, allMade } = large();
     const { url, metrics } = await open(handle, { MAX_ANSWER_BYTES: String(LIMIT) });
     for (let i = 0; i < clients; i++) asking(url, times);
@@ -292,7 +292,7 @@ describe('slow readers', () => {
 });
 
 describe('around it', () => {
-  it('is alive and ready', async () => {
+  it('the server is alive and ready', async () => {
     const { origin } = await open(word);
     for (const path of ['/health/live', '/health/ready']) {
       const response = await fetch(origin + path);
@@ -300,7 +300,7 @@ describe('around it', () => {
     }
   });
 
-  it('shows the SDL', async () => {
+  it('the server shows the SDL', async () => {
     const { origin } = await open(word);
     const response = await fetch(`${origin}/schema.graphql`);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -308,7 +308,7 @@ describe('around it', () => {
   });
 
   it.for(['/schema.graphql', '/graphiql', '/graphiql/', 'a script of the page'])(
-    'is not sent again to who has it, whatever fetch adds to that: %s',
+    'the server is not sent again to who has it, whatever fetch adds to that: %s',
     async (named) => {
       const { origin } = await open(word);
       const [, script = ''] =
@@ -329,14 +329,14 @@ describe('around it', () => {
     },
   );
 
-  it('shows no SDL where the schema is closed', async () => {
+  it('the server shows no SDL where the schema is closed', async () => {
     const { origin } = await open(word, { INTROSPECTION: 'off' });
     const response = await fetch(`${origin}/schema.graphql`);
     expect(response.status).toBe(404);
     expect(await response.text()).not.toContain('type Query');
   });
 
-  it('has health and metrics at a port of their own alone, where there is one', async () => {
+  it('the server has health and metrics at a port of their own alone, where there is one', async () => {
     const { origin, url, adminUrl = '' } = await open(word, { ADMIN_PORT: '0' });
     for (const path of ['/health/live', '/health/ready', '/metrics']) {
       expect([path, (await fetch(adminUrl + path)).status]).toEqual([path, 200]);
@@ -350,13 +350,13 @@ describe('around it', () => {
     expect((await open(word)).adminUrl).toBe(undefined);
   });
 
-  it('listens nowhere where the port for health and metrics is taken', async () => {
+  it('the server listens nowhere where the port for health and metrics is taken', async () => {
     const { origin } = await open(word);
     const taken = new URL(origin).port;
     await expect(open(word, { ADMIN_PORT: taken })).rejects.toThrow('EADDRINUSE');
   });
 
-  it('answers 404 in JSON elsewhere', async () => {
+  it('the server answers 404 in JSON elsewhere', async () => {
     const { origin } = await open(word);
     const response = await fetch(`${origin}/nowhere?key=1`);
     expect([response.status, await response.json()]).toEqual([
@@ -365,7 +365,7 @@ describe('around it', () => {
     ]);
   });
 
-  it('counts operations, errors, attempts and what was saved', async () => {
+  it('the server counts operations, errors, attempts and what was saved', async () => {
     const { origin, metrics } = await open(word);
     metrics.operation({
       name: 'A',
@@ -415,7 +415,7 @@ describe('around it', () => {
     ['localhost', /^http:\/\/localhost:\d+\/graphql$/],
     ['::1', /^http:\/\/\[::1\]:\d+\/graphql$/],
     ['[::1]', /^http:\/\/\[::1\]:\d+\/graphql$/],
-  ] as const)('listens on %s', async ([HOST, address], { skip }) => {
+  ] as const)('the server listens on %s', async ([HOST, address], { skip }) => {
     const opened = await open(word, { HOST }).catch((error: NodeJS.ErrnoException) => error);
     if ('code' in opened && opened.code === 'EADDRNOTAVAIL') skip('this machine has no IPv6');
     if (opened instanceof Error) throw opened;
@@ -436,7 +436,7 @@ describe('CORS', () => {
       },
     });
 
-  it('lets a listed origin in', async () => {
+  it('CORS lets a listed origin in', async () => {
     const { url } = await open(word, { CORS_ORIGINS: `https://other.example, ${ours}` });
     const before = await preflight(url, ours);
     expect(before.status).toBe(204);
@@ -469,27 +469,27 @@ describe('CORS', () => {
     ['a client that revalidates', 'authorization,if-none-match', 'GET'],
     ['a client that names its requests', 'authorization,content-type,x-request-id', 'POST'],
     ['one that explains', 'apollo-require-preflight,authorization,x-apollo-operation-name,x-explain', 'GET'],
-  ] as const)('takes the headers of %s', async ([, headers, method]) => {
+  ] as const)('CORS takes the headers of %s', async ([, headers, method]) => {
     const { url } = await open(word, { CORS_ORIGINS: ours });
     const allowed = await preflight(url, ours, headers, method);
     expect([allowed.status, allowed.headers.get('access-control-allow-headers')]).toEqual([204, headers]);
     expect(allowed.headers.get('access-control-allow-methods')).toContain(method);
   });
 
-  it('lets a listed origin read a refusal', async () => {
+  it('CORS lets a listed origin read a refusal', async () => {
     const { url } = await open(word, { CORS_ORIGINS: ours });
     const response = await post(url, '{', { origin: ours });
     expect(response.headers.get('access-control-allow-origin')).toBe(ours);
     expect(response.headers.get('vary')).toBe('Origin, Authorization');
   });
 
-  it('keeps another origin out', async () => {
+  it('CORS keeps another origin out', async () => {
     const { url } = await open(word, { CORS_ORIGINS: ours });
     const refused = await preflight(url, 'https://evil.example');
     expect(refused.headers.has('access-control-allow-origin')).toBe(false);
   });
 
-  it.for([{}, { CORS_ORIGINS: ours }])('says which setting lets an origin in, with %o', async (env) => {
+  it.for([{}, { CORS_ORIGINS: ours }])('CORS says which setting lets an origin in, with %o', async (env) => {
     const { url, lines } = await open(word, env);
     const page = 'http://localhost:5173';
     const refused = await preflight(url, page);
@@ -499,14 +499,14 @@ describe('CORS', () => {
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual([message]);
   });
 
-  it('lets everybody in for *', async () => {
+  it('CORS lets everybody in for *', async () => {
     const { url } = await open(word, { CORS_ORIGINS: '*' });
     const response = await post(url, '{}', { origin: ours });
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('vary')).toContain('Authorization');
   });
 
-  it('is off unless asked for', async () => {
+  it('CORS is off unless asked for', async () => {
     const { url } = await open(word);
     const response = await post(url, '{}', { origin: ours });
     expect(response.headers.has('access-control-allow-origin')).toBe(false);
@@ -522,7 +522,7 @@ describe('drain', () => {
       }).on('error', reject);
     });
 
-  it('finishes what is in flight, takes nothing new, then stops the gateway', async () => {
+  it('a drain finishes what is in flight, takes nothing new, then stops the gateway', async () => {
     const { handle, arrived, release } = held();
     const { url, origin, drain, stopped } = await open(handle);
     cleanups.length = 0;
@@ -549,7 +549,7 @@ describe('drain', () => {
     expect(stopped).toEqual(['gateway']);
   });
 
-  it('is told at the port for health and metrics until all is over', async () => {
+  it('a drain is told at the port for health and metrics until all is over', async () => {
     const { handle, arrived, release } = held();
     const { url, adminUrl, drain } = await open(handle, { ADMIN_PORT: '0' });
     cleanups.length = 0;
@@ -566,7 +566,7 @@ describe('drain', () => {
     await expect(fetch(`${adminUrl}/health/live`)).rejects.toThrow();
   });
 
-  it('says that it is not ready before it stops taking requests', async () => {
+  it('a drain says that it is not ready before it stops taking requests', async () => {
     const { url, origin, drain } = await open(word, { DRAIN_DELAY_MS: '500' });
     cleanups.length = 0;
     const drained = drain();
@@ -580,7 +580,7 @@ describe('drain', () => {
     await expect(fetch(`${origin}/health/ready`)).rejects.toThrow();
   });
 
-  it('cuts what is not over when its time is, and stops the gateway', async () => {
+  it('a drain cuts what is not over when its time is, and stops the gateway', async () => {
     const { handle, arrived } = held();
     const { url, drain, stopped } = await open(handle, { DRAIN_TIMEOUT_MS: '20' });
     cleanups.length = 0;
@@ -595,7 +595,7 @@ describe('drain', () => {
     expect(stopped).toEqual(['gateway']);
   });
 
-  it('does not wait for connections that ask nothing', async () => {
+  it('a drain does not wait for connections that ask nothing', async () => {
     const { url, drain } = await open(word);
     cleanups.length = 0;
     const { hostname, port } = new URL(url);
@@ -611,7 +611,7 @@ describe('drain', () => {
     await closed;
   });
 
-  it('does not wait for a client that has left', async () => {
+  it('a drain does not wait for a client that has left', async () => {
     const { handle, arrived } = held();
     const { url, drain } = await open(handle);
     cleanups.length = 0;
@@ -634,7 +634,7 @@ describe('GraphiQL', () => {
     ['/graphiql', /^\.\/graphiql\/assets\/index-[\w-]+\.js$/],
     ['/graphiql/', /^\.\/assets\/index-[\w-]+\.js$/],
   ] as const)(
-    'is a page that lets nothing in from elsewhere, and is asked for anew each time: %s',
+    'GraphiQL is a page that lets nothing in from elsewhere, and is asked for anew each time: %s',
     async ([path, script]) => {
       const { origin } = await open(word);
       const response = await get(origin + path, page);
@@ -660,7 +660,7 @@ describe('GraphiQL', () => {
     },
   );
 
-  it('has assets that are compressed beforehand and never asked for again', async () => {
+  it('GraphiQL has assets that are compressed beforehand and never asked for again', async () => {
     const { origin } = await open(word);
     const html = await (await get(`${origin}/graphiql`)).text();
     const [, script = ''] = /src="([^"]+)"/.exec(html) ?? [];
@@ -671,7 +671,7 @@ describe('GraphiQL', () => {
     expect((await get(`${origin}/graphiql/assets/nothing.js`)).status).toBe(404);
   });
 
-  it('has assets for clients that take no Brotli, too', async () => {
+  it('GraphiQL has assets for clients that take no Brotli, too', async () => {
     const { origin } = await open(word);
     const html = await (await get(`${origin}/graphiql`)).text();
     const [, script = ''] = /src="([^"]+)"/.exec(html) ?? [];
@@ -693,19 +693,19 @@ describe('GraphiQL', () => {
     }
   });
 
-  it.for(['/', '/graphql'])('is where a browser lands that opens %s', async (path) => {
+  it.for(['/', '/graphql'])('GraphiQL is where a browser lands that opens %s', async (path) => {
     const { origin } = await open(word);
     const response = await get(origin + path, page);
     expect([response.status, response.headers.get('location')]).toEqual([302, 'graphiql']);
   });
 
-  it('does not come between a browser and an operation', async () => {
+  it('GraphiQL does not come between a browser and an operation', async () => {
     const { origin } = await open(word);
     const response = await get(`${origin}/graphql?query={word}`, page);
     expect([response.status, await response.text()]).toEqual([200, '{"data":{"word":"hi"}}']);
   });
 
-  it('is not there with GRAPHIQL=off', async () => {
+  it('GraphiQL is not there with GRAPHIQL=off', async () => {
     const { origin } = await open(word, { GRAPHIQL: 'off' });
     for (const path of ['/', '/graphiql', '/graphiql/settings.json']) {
       expect((await get(origin + path, page)).status).toBe(404);
@@ -713,7 +713,7 @@ describe('GraphiQL', () => {
     expect((await get(`${origin}/graphql`, page)).status).toBe(200);
   });
 
-  it('names no demo keys where the service is real', async () => {
+  it('GraphiQL names no demo keys where the service is real', async () => {
     const { origin } = await open(word);
     const response = await get(`${origin}/graphiql/settings.json`);
     expect([response.headers.get('cache-control'), await response.json()]).toEqual([

@@ -13,7 +13,7 @@ function open() {
   return { clock, written, add: (name: string) => queue.add(() => void written.push(name)) };
 }
 
-it('writes what is ready at the end of the iteration, as it came', async () => {
+it('the write queue writes what is ready at the end of the iteration, as it came', async () => {
   const { written, add } = open();
   for (const name of ['a', 'b', 'c']) add(name);
   await Promise.resolve();
@@ -22,7 +22,7 @@ it('writes what is ready at the end of the iteration, as it came', async () => {
   expect(written).toEqual(['a', 'b', 'c']);
 });
 
-it('does not wait for the end of a long iteration', async () => {
+it('the write queue does not wait for the end of a long iteration', async () => {
   const { clock, written, add } = open();
   add('a');
   clock.nowMs += 1.1;
@@ -36,7 +36,7 @@ it('does not wait for the end of a long iteration', async () => {
   expect(written).toEqual(['a', 'b', 'c', 'd']);
 });
 
-it('writes what comes while it writes', async () => {
+it('the write queue writes what comes while it writes', async () => {
   const queue = new WriteQueue();
   const written: string[] = [];
   queue.add(() => {

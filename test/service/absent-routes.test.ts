@@ -45,7 +45,7 @@ function open(answerOf: (target: string) => Answer | Promise<Answer>) {
 }
 
 describe('a route that the service lacks', () => {
-  it('is asked once, whoever asks and however many at once, and again after a day', async () => {
+  it('a route that the service lacks is asked once, whoever asks and however many at once, and again after a day', async () => {
     const { sent, codeOf, pass } = open(() => NO_ROUTE);
     const codes = await Promise.all(Array.from({ length: 54 }, () => codeOf()));
     expect(new Set(codes)).toEqual(new Set(['UPSTREAM_ROUTE_ABSENT']));
@@ -59,7 +59,7 @@ describe('a route that the service lacks', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('leaves others alone', async () => {
+  it('a route that the service lacks leaves others alone', async () => {
     const { codeOf, sent } = open((target) => (target.startsWith(FLOWS) ? FOUND : NO_ROUTE));
     await codeOf();
     const flows = call('/v1/trade/flows?reporter_country_code=KE', FLOWS);
@@ -67,7 +67,7 @@ describe('a route that the service lacks', () => {
     expect(await codeOf(call('/v1/countries', '/v1/countries'))).toBe(404);
   });
 
-  it('is asked again soon where what says so may not be the service', async () => {
+  it('a route that the service lacks is asked again soon where what says so may not be the service', async () => {
     const { sent, codeOf, pass } = open(() => STRAY);
     expect([await codeOf(), await codeOf()]).toEqual(['UPSTREAM_ROUTE_ABSENT', 'UPSTREAM_ROUTE_ABSENT']);
     expect(sent).toHaveLength(1);
@@ -87,7 +87,7 @@ describe('a 404 that is about something else', () => {
       call('/v1/trade/flows?reporter_country_code=XX', FLOWS),
       NO_ROUTE,
     ],
-  ])('is an answer: %s', async ([, asked, answered]) => {
+  ])('a 404 that is about something else is an answer: %s', async ([, asked, answered]) => {
     const { send, sent } = open(() => answered);
     expect(await send(asked)).toBe(answered);
     expect(await send(asked)).toBe(answered);
@@ -95,7 +95,7 @@ describe('a 404 that is about something else', () => {
   });
 });
 
-it('lets the next one find out where the first can not', async () => {
+it('an absent route is found out by the next call where the first can not', async () => {
   let count = 0;
   const { codeOf, sent } = open(() => {
     count += 1;

@@ -41,7 +41,7 @@ function open() {
 
 describe('a circuit', () => {
   it.each(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT'] as const)(
-    'opens after ten %s in a row, and calls fail at once',
+    'a circuit opens after ten %s in a row, and calls fail at once',
     async (code) => {
       const { told, ring, ask } = open();
       told.says = () => code;
@@ -61,7 +61,7 @@ describe('a circuit', () => {
   );
 
   it.each([null, 'UNAUTHENTICATED', 'RATE_LIMITED', 'BAD_USER_INPUT', 'UPSTREAM_INVALID_RESPONSE'] as const)(
-    'takes %s for an answer, after which failures are counted anew',
+    'a circuit takes %s for an answer, after which failures are counted anew',
     async (code) => {
       const { told, ask } = open();
       await ask(DATA, 'one', 9);
@@ -74,13 +74,13 @@ describe('a circuit', () => {
     },
   );
 
-  it('does not count those who leave', async () => {
+  it('a circuit does not count those who leave', async () => {
     const { told, ask } = open();
     told.says = () => 'abort';
     expect(await ask(DATA, 'one', 30)).toBe(30);
   });
 
-  it('lets one call through after 1, 2, 4 and then each 5 seconds, until one is answered', async () => {
+  it('a circuit lets one call through after 1, 2, 4 and then each 5 seconds, until one is answered', async () => {
     const { told, ask } = open();
     await ask(DATA, 'one', 10);
     for (const seconds of [1, 2, 4, 5, 5]) {
@@ -98,7 +98,7 @@ describe('a circuit', () => {
     expect(await ask()).toBe(1);
   });
 
-  it('is another one for each route', async () => {
+  it('a circuit is another one for each route', async () => {
     const { told, ask } = open();
     told.says = ({ route }) => (route === DATA.route ? 'UPSTREAM_UNAVAILABLE' : null);
     await ask(DATA, 'one', 10);
@@ -106,7 +106,7 @@ describe('a circuit', () => {
     expect(await ask(DATA)).toBe(0);
   });
 
-  it('is that of a single key where only its calls fail', async () => {
+  it('a circuit is that of a single key where only its calls fail', async () => {
     const { told, ask } = open();
     told.says = (_, key) => (key === 'one' ? 'UPSTREAM_UNAVAILABLE' : null);
     expect(await ask(DATA, 'one', 20)).toBe(10);
@@ -114,7 +114,7 @@ describe('a circuit', () => {
     expect(await ask(DATA, 'one')).toBe(0);
   });
 
-  it('is that of all keys where those of several fail', async () => {
+  it('a circuit is that of all keys where those of several fail', async () => {
     const { ask } = open();
     await ask(DATA, 'one', 5);
     await ask(DATA, 'two', 5);
@@ -122,14 +122,14 @@ describe('a circuit', () => {
     expect(await ask(LIST, 'three')).toBe(1);
   });
 
-  it('of a public route is that of everybody', async () => {
+  it('a circuit of a public route is that of everybody', async () => {
     const { ask, gate } = open();
     expect(await ask(HEALTH, 'one', 6)).toBe(6);
     expect(await ask(HEALTH, 'two', 6)).toBe(4);
     expect(gate.open()).toEqual([{ route: '/health', isOpenForAll: true, keys: 0 }]);
   });
 
-  it('stays as it is while the call that looks is under way, and if that is given up', async () => {
+  it('a circuit stays as it is while the call that looks is under way, and if that is given up', async () => {
     const { send, waiting } = createGate();
     let nowMs = 0;
     const gate = gateAt(() => nowMs);
@@ -153,7 +153,7 @@ describe('a circuit', () => {
     expect(await next).toBe(ANSWER);
   });
 
-  it('that is open is no reason to try again, and no further failure of the service', async () => {
+  it('a circuit that is open is no reason to try again, and no further failure of the service', async () => {
     const { told, ring, ask } = open();
     const outage = createOutage(() => told.nowMs);
     const outer = retried(ring, 2, outage, 1);
@@ -177,7 +177,7 @@ describe('over the whole program', () => {
     return Object.assign(program, { pass });
   }
 
-  it('a route that is down costs a few calls, says when to ask again, and leaves the others be', async () => {
+  it('over the whole program, a route that is down costs a few calls, says when to ask again, and leaves the others be', async () => {
     await using program = await openAt(START);
     const { ask, sandbox, pass } = program;
     const route = '/v1/countries/{code}/profile';
@@ -208,7 +208,7 @@ describe('over the whole program', () => {
     expect((await ask(`{ ${codes.join(' ')} }`)).errors).toEqual([]);
   });
 
-  it('what is held past its time is served while the circuit is open', async () => {
+  it('over the whole program, what is held past its time is served while the circuit is open', async () => {
     const env = { CACHE_URL: 'memory:', CACHE_RENEWAL: 'off', UPSTREAM_RETRIES: '0' };
     await using program = await openAt(START, env);
     const { ask, sandbox, pass } = program;

@@ -16,7 +16,7 @@ describe('a deadline', () => {
     return { client, deadline, asked: () => asked };
   }
 
-  it('sets no timer before the operation waits, nor leaves one behind', () => {
+  it('a deadline sets no timer before the operation waits, nor leaves one behind', () => {
     vi.useFakeTimers();
     try {
       const { deadline, asked } = open();
@@ -31,7 +31,7 @@ describe('a deadline', () => {
     }
   });
 
-  it('counts from when the operation came, and says which setting it is', () => {
+  it('a deadline counts from when the operation came, and says which setting it is', () => {
     vi.useFakeTimers();
     try {
       const { deadline } = open();
@@ -50,15 +50,18 @@ describe('a deadline', () => {
     }
   });
 
-  it.each(['before', 'after'])('ends with the client that leaves %s the operation waits', (when) => {
-    const { client, deadline } = open();
-    const reason = new Error('left');
-    if (when === 'before') client.abort(reason);
-    deadline.start();
-    client.abort(reason);
-    expect(deadline.signal.reason).toBe(reason);
-    deadline.stop();
-  });
+  it.each(['before', 'after'])(
+    'a deadline ends with the client that leaves %s the operation waits',
+    (when) => {
+      const { client, deadline } = open();
+      const reason = new Error('left');
+      if (when === 'before') client.abort(reason);
+      deadline.start();
+      client.abort(reason);
+      expect(deadline.signal.reason).toBe(reason);
+      deadline.stop();
+    },
+  );
 });
 
 const QUERY =
@@ -74,7 +77,7 @@ describe.concurrent.each(['', '__schema { queryType { name } }'])(
   (further) => {
     const query = QUERY.replace('{', `{ ${further} `);
 
-    it('fails what has not come, keeps what was there, and sends nothing more', async () => {
+    it('an operation past its time fails what has not come, keeps what was there, and sends nothing more', async () => {
       await using program = await openProgram({ env: SHORT });
       const { ask, sandbox } = program;
       sandbox.faults.set({ route: '/v1/countries/{code}/profile', kind: 'hang' });
@@ -96,7 +99,7 @@ describe.concurrent.each(['', '__schema { queryType { name } }'])(
       expect(program.problems).toEqual([]);
     });
 
-    it('sends nothing below what came too late', async () => {
+    it('an operation past its time sends nothing below what came too late', async () => {
       await using program = await openProgram({ env: SHORT });
       const { ask, sandbox } = program;
       sandbox.faults.set({ route: '/v1/countries', kind: 'latency', ms: 1_800 });
@@ -106,7 +109,7 @@ describe.concurrent.each(['', '__schema { queryType { name } }'])(
       expect(sandbox.log.map(({ route }) => route)).toEqual(['/v1/countries']);
     });
 
-    it('gives up its retries', async () => {
+    it('an operation past its time gives up its retries', async () => {
       await using program = await openProgram({ env: { ...SHORT, UPSTREAM_RETRIES: '20' } });
       const { ask, sandbox } = program;
       sandbox.faults.set({ kind: 'status', status: 503, body: { detail: 'down' } });

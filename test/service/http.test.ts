@@ -56,7 +56,7 @@ const saying =
   };
 
 describe('what is sent at once', () => {
-  it('goes over a bounded number of connections', async () => {
+  it('what is sent at once goes over a bounded number of connections', async () => {
     const held: (() => void)[] = [];
     let isHeld = true;
     await using service = await open((request, response) => {
@@ -79,19 +79,25 @@ describe('what a service says that is away', () => {
     ['7', { retryAfterSeconds: 7, retryAt: at(NOW_MS + 7_000) }],
     [new Date(NOW_MS + 90_000).toUTCString(), { retryAfterSeconds: 90, retryAt: at(NOW_MS + 90_000) }],
     ['99999999999999999999', { retryAfterSeconds: 3_600, retryAt: at(NOW_MS + 3_600_000) }],
-  ])('is taken from Retry-After, within bounds: %s', async (header, fields) => {
-    await using service = await open(saying(503, {}, { 'retry-after': header }));
-    await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', fields });
-  });
+  ])(
+    'what a service says that is away is taken from Retry-After, within bounds: %s',
+    async (header, fields) => {
+      await using service = await open(saying(503, {}, { 'retry-after': header }));
+      await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', fields });
+    },
+  );
 
-  it.each(['0', '-5', 'soon', new Date(NOW_MS - 90_000).toUTCString()])('is nothing: %s', async (header) => {
-    await using service = await open(saying(503, {}, { 'retry-after': header }));
-    const failure = await service.send().catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    expect(failure).not.toHaveProperty('fields.retryAfterSeconds');
-  });
+  it.each(['0', '-5', 'soon', new Date(NOW_MS - 90_000).toUTCString()])(
+    'what a service says that is away is nothing: %s',
+    async (header) => {
+      await using service = await open(saying(503, {}, { 'retry-after': header }));
+      const failure = await service.send().catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+      expect(failure).not.toHaveProperty('fields.retryAfterSeconds');
+    },
+  );
 
-  it('is no more than is read', async () => {
+  it('what a service says that is away is no more than is read', async () => {
     const faults = Array.from({ length: 100_000 }, () => ({ loc: ['query', 'x'], msg: 'y'.repeat(10) }));
     for (const detail of ['x'.repeat(900_000), faults.slice(0, 10_000)]) {
       await using service = await open(saying(422, { detail }));
@@ -105,7 +111,7 @@ describe('what a service says that is away', () => {
 });
 
 describe('what is sent', () => {
-  it('is one GET of the target, under the path of the base address', async () => {
+  it('what is sent is one GET of the target, under the path of the base address', async () => {
     await using service = await open(saying(200, []), { prefix: '/gate/country' });
     await service.send();
     expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
@@ -122,13 +128,13 @@ describe('what is sent', () => {
     },
     { whose: 'a public route without it', isPublic: true, authorization: 'Bearer secret', sent: undefined },
     { whose: 'nobody’s call without one', isPublic: false, authorization: null, sent: undefined },
-  ])('asks $whose', async ({ isPublic, authorization, sent }) => {
+  ])('what is sent asks $whose', async ({ isPublic, authorization, sent }) => {
     await using service = await open(saying(200, []));
     await service.send({ ...CALL, isPublic }, { caller: callerOf('one', authorization) });
     expect(service.requests[0]?.headers.authorization).toBe(sent);
   });
 
-  it('takes further headers along', async () => {
+  it('what is sent takes further headers along', async () => {
     await using service = await open(saying(304, ''));
     await service.send(CALL, { headers: { 'if-none-match': '"x"' } });
     expect(service.requests[0]?.headers).toMatchObject({
@@ -137,7 +143,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('goes over one connection, call after call, whatever the answers', async () => {
+  it('what is sent goes over one connection, call after call, whatever the answers', async () => {
     let status = 200;
     await using service = await open((request, response) => saying(status, {})(request, response));
     for (status of [200, 404, 200, 422, 500, 200]) {
@@ -151,14 +157,14 @@ describe('what is sent', () => {
 });
 
 describe('what is an answer', () => {
-  it('200: the body parsed, and when it came', async () => {
+  it('a 200 is an answer: the body parsed, and when it came', async () => {
     await using service = await open(saying(200, { data: [1, 'é'] }, { etag: '"x"' }));
     const answer = await service.send();
     expect(answer).toMatchObject({ status: 200, body: { data: [1, 'é'] }, receivedAt: NOW_MS });
     expect(answer.headers.etag).toBe('"x"');
   });
 
-  it('304: no body', async () => {
+  it('a 304 is an answer: no body', async () => {
     await using service = await open(saying(304, ''));
     expect(await service.send()).toMatchObject({ status: 304, body: undefined });
   });
@@ -166,7 +172,7 @@ describe('what is an answer', () => {
   it.each([
     ['its words', { detail: 'country not found: xx' }, { detail: 'country not found: xx' }],
     ['none where it is not worded by the service', '<h1>Not found</h1>', undefined],
-  ])('404: %s', async (_, body, expected) => {
+  ])('a 404 is an answer: %s', async (_, body, expected) => {
     await using service = await open(saying(404, body));
     expect(await service.send()).toMatchObject({ status: 404, body: expected });
   });
@@ -196,7 +202,7 @@ describe('what is an answer', () => {
 });
 
 describe('the same bytes again', () => {
-  it('are read once for each target, whoever asks; other bytes are read', async () => {
+  it('the same bytes again are read once for each target, whoever asks; other bytes are read', async () => {
     let body: unknown = [{ id: 'KE' }];
     await using service = await open((request, response) => saying(200, body)(request, response));
     const other = { caller: callerOf('other') };
@@ -210,7 +216,7 @@ describe('the same bytes again', () => {
     expect(service.requests).toHaveLength(4);
   });
 
-  it('are not taken for what was refused', async () => {
+  it('the same bytes again are not taken for what was refused', async () => {
     await using service = await open(saying(200, '{"data": ['));
     for (const _ of [1, 2])
       await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_INVALID_RESPONSE' });
@@ -228,7 +234,7 @@ describe('a body that nests deeper than any answer', () => {
     ['that is whole', deep(500_000, '[') + deep(500_000, ']')],
     ['after texts with brackets', `{"a":"]]]\\"]]","data":${deep(1_000_000, '[')}`],
     ['behind rows', `[${'{"a":1},'.repeat(50_000)}${deep(1_000_000, '[')}`],
-  ])('is refused unread: %s', async (_, body) => {
+  ])('a body that nests deeper than any answer is refused unread: %s', async (_, body) => {
     await using service = await open(saying(200, body));
     const began = process.threadCpuUsage();
     await expect(service.send()).rejects.toMatchObject({
@@ -239,17 +245,20 @@ describe('a body that nests deeper than any answer', () => {
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 
-  it('is none if the brackets stand in a text', async () => {
+  it('a body that nests deeper than any answer is none if the brackets stand in a text', async () => {
     const body = { data: deep(1_000_000, '[') };
     await using service = await open(saying(200, body));
     expect((await service.send()).body).toEqual(body);
   });
 
-  it.each([404, 422, 500])('has no words, with the status %i', async (status) => {
-    await using service = await open(saying(status, deep(900_000, '[')));
-    const outcome = await service.send().catch((error) => error);
-    expect(outcome.fields?.detail).toBeUndefined();
-  });
+  it.each([404, 422, 500])(
+    'a body that nests deeper than any answer has no words, with the status %i',
+    async (status) => {
+      await using service = await open(saying(status, deep(900_000, '[')));
+      const outcome = await service.send().catch((error) => error);
+      expect(outcome.fields?.detail).toBeUndefined();
+    },
+  );
 });
 
 describe('what is a failure', () => {
@@ -276,28 +285,31 @@ describe('what is a failure', () => {
     [200, '<!doctype html>', 'UPSTREAM_INVALID_RESPONSE', 'the body is not JSON'],
     [200, '', 'UPSTREAM_INVALID_RESPONSE', 'the body is not JSON'],
     [200, '{"data": [', 'UPSTREAM_INVALID_RESPONSE', 'the body is not JSON'],
-  ])('%i %j: %s', async (status, body, code, detail) => {
+  ])('a status that is no answer is a failure: %i %j, %s', async (status, body, code, detail) => {
     await using service = await open(saying(status, body));
     await expect(service.send()).rejects.toMatchObject({ code, fields: { route: '/v1/data', detail } });
   });
 
-  it.each([301, 302, 303, 307, 308])('%i: the key goes to no other address', async (status) => {
-    await using elsewhere = await open(saying(200, []));
-    await elsewhere.send();
-    const location = `http://127.0.0.1:${elsewhere.requests[0]?.socket.localPort}/v1/data`;
-    await using service = await open(saying(status, '', { location }));
-    await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_INVALID_RESPONSE' });
-    expect(elsewhere.requests).toHaveLength(1);
-    expect(service.requests).toHaveLength(1);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    'a redirect is a failure: %i, the key goes to no other address',
+    async (status) => {
+      await using elsewhere = await open(saying(200, []));
+      await elsewhere.send();
+      const location = `http://127.0.0.1:${elsewhere.requests[0]?.socket.localPort}/v1/data`;
+      await using service = await open(saying(status, '', { location }));
+      await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_INVALID_RESPONSE' });
+      expect(elsewhere.requests).toHaveLength(1);
+      expect(service.requests).toHaveLength(1);
+    },
+  );
 
-  it('a connection that breaks before the answer', async () => {
+  it('a connection that breaks before the answer is a failure', async () => {
     await using service = await open(({ socket }) => socket.resetAndDestroy());
     await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect(service.requests).toHaveLength(1);
   });
 
-  it('a body that breaks off', async () => {
+  it('a body that breaks off is a failure', async () => {
     await using service = await open(({ socket }, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"data": []', () => socket.destroy());
@@ -305,7 +317,7 @@ describe('what is a failure', () => {
     await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('nobody there', async () => {
+  it('an address where nobody listens is a failure', async () => {
     const http = createHttp({
       baseUrl: `http://127.0.0.1:${await freePort()}`,
       timeoutMs: 5_000,
@@ -323,7 +335,7 @@ describe('what is a failure', () => {
     await http.close();
   });
 
-  it('no answer in time', async () => {
+  it('no answer in time is a failure', async () => {
     await using service = await open(() => {}, { timeoutMs: 20 });
     await expect(service.send()).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
@@ -331,7 +343,7 @@ describe('what is a failure', () => {
     });
   });
 
-  it('headers in time, and a body that goes on and on', async () => {
+  it('headers in time, and a body that goes on and on, are a failure', async () => {
     await using service = await open(
       (_, response) => {
         response.writeHead(200);
@@ -343,7 +355,7 @@ describe('what is a failure', () => {
     await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 
-  it('a body beyond all measure, which is not read to its end', async () => {
+  it('a body beyond all measure is a failure, and not read to its end', async () => {
     let sentBytes = 0;
     await using service = await open((_, response) => {
       const chunk = Buffer.alloc(4 * 1024 * 1024, ' ');
@@ -363,7 +375,7 @@ describe('what is a failure', () => {
 });
 
 describe('a caller who leaves', () => {
-  it('takes the request along, and gets no failure of the service', async () => {
+  it('a caller who leaves takes the request along, and gets no failure of the service', async () => {
     let isClosed = () => {};
     const closed = new Promise<void>((resolve) => {
       isClosed = resolve;
@@ -377,7 +389,7 @@ describe('a caller who leaves', () => {
     await closed;
   });
 
-  it('before the request sends none', async () => {
+  it('a caller who leaves before the request sends none', async () => {
     await using service = await open(saying(200, []));
     await expect(service.send(CALL, { signal: AbortSignal.abort(new Error('left')) })).rejects.toThrow(
       'left',
@@ -385,7 +397,7 @@ describe('a caller who leaves', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  it('before a connection is there has not let the request leave', async () => {
+  it('a caller who leaves before a connection is there has not let the request leave', async () => {
     await using service = await open(saying(200, []));
     const leaving = new AbortController();
     let left = 0;
@@ -400,7 +412,7 @@ describe('a caller who leaves', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('may be why a request is held back when it is about to leave', async () => {
+  it('a caller who leaves may be why a request is held back when it is about to leave', async () => {
     await using service = await open(saying(200, []));
     const refusal = new Error('nobody pays');
     const onLeaving = () => {

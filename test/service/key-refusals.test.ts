@@ -47,7 +47,7 @@ function open() {
 describe('after a 401', () => {
   const refused = (route: string) => `UNAUTHENTICATED on ${route}: Not authenticated`;
 
-  it('a 404 that is not in the words of the service does not show that the key is accepted', async () => {
+  it('after a 401, a 404 that is not in the words of the service does not show that the key is accepted', async () => {
     let says: Answer | Failure = refusal();
     let nowMs = 0;
     const next: Send = async () => {
@@ -70,7 +70,7 @@ describe('after a 401', () => {
     await ring(DATA, sendingFor());
   });
 
-  it('nothing is sent under the key, on any route, and each call fails with the words of the service', async () => {
+  it('after a 401, nothing is sent under the key, on any route, and each call fails with the words of the service', async () => {
     const { told, ask } = open();
     told.says = refusal();
     expect(await ask()).toEqual([1, refused('/v1/data')]);
@@ -81,7 +81,7 @@ describe('after a 401', () => {
     expect(await ask({ ...LIST, isPublic: true })).toEqual([1, 'ok']);
   });
 
-  it('nothing leaves while others who share the store are being told', async () => {
+  it('after a 401, nothing leaves while others who share the store are being told', async () => {
     const told = Promise.withResolvers<void>();
     const tenantCache = { accept() {}, refuse: () => told.promise };
     const gate = new CallGate(
@@ -101,7 +101,7 @@ describe('after a 401', () => {
     await expect(first).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('an answer to a call that had left before does not show that the key is accepted', async () => {
+  it('after a 401, an answer to a call that had left before does not show that the key is accepted', async () => {
     let nowMs = 5;
     const now = () => nowMs;
     const store = await openStore({ url: 'memory:', timeoutMs: 100, maxBytes: 10_000, onFault() {} });
@@ -131,7 +131,7 @@ describe('after a 401', () => {
     expect([cache.isAccepted(tenant), tenant.isProven, waiting.length]).toEqual([true, true, 3]);
   });
 
-  it('one call looks after a second, then after 2, 4 and at last 60', async () => {
+  it('after a 401, one call looks after a second, then after 2, 4 and at last 60', async () => {
     const { told, ask } = open();
     told.says = refusal();
     await ask();
@@ -146,7 +146,7 @@ describe('after a 401', () => {
   it.each([
     ['an answer', null],
     ['a 422', new Failure('BAD_USER_INPUT', 'no')],
-  ])('%s to that call ends it, and the next refusal is the first again', async (_, says) => {
+  ])('after a 401, %s to that call ends it, and the next refusal is the first again', async (_, says) => {
     const { told, ask } = open();
     told.says = refusal();
     for (let i = 0; i < 3; i += 1) {
@@ -162,7 +162,7 @@ describe('after a 401', () => {
     expect((await ask())[0]).toBe(1);
   });
 
-  it('a call that looks and gets no answer leaves it to the next', async () => {
+  it('after a 401, a call that looks and gets no answer leaves it to the next', async () => {
     const { told, ask } = open();
     told.says = refusal();
     await ask();
@@ -174,7 +174,7 @@ describe('after a 401', () => {
 });
 
 describe('after a 403', () => {
-  it('nothing is sent to that route, but to all others', async () => {
+  it('after a 403, nothing is sent to that route, but to all others', async () => {
     const { told, ask } = open();
     told.says = refusal('FORBIDDEN');
     expect((await ask())[0]).toBe(1);
@@ -187,7 +187,7 @@ describe('after a 403', () => {
     expect(await ask()).toEqual([1, 'ok']);
   });
 
-  it('the key counts as known', async () => {
+  it('after a 403, the key counts as known', async () => {
     const { told, ask } = open();
     told.says = refusal();
     await ask();
@@ -207,7 +207,7 @@ describe('calls that are under way together', () => {
     return { clock, ring, waiting: gate.waiting };
   }
 
-  it('are refused once, not each anew', async () => {
+  it('calls that are under way together are refused once, not each anew', async () => {
     const { clock, ring, waiting } = openGate();
     const all = Promise.allSettled([1, 2, 3].map(() => ring(DATA, sendingFor())));
     await settle();
@@ -220,7 +220,7 @@ describe('calls that are under way together', () => {
     expect(await again).toBe(ANSWER);
   });
 
-  it('are not accepted by an answer to one that had left before the refusal', async () => {
+  it('calls that are under way together are not accepted by an answer to one that had left before the refusal', async () => {
     const { ring, waiting } = openGate();
     const [first, second] = [ring(DATA, sendingFor()), ring(DATA, sendingFor())];
     await settle();
@@ -231,7 +231,7 @@ describe('calls that are under way together', () => {
     await expect(ring(DATA, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('wait for the one that finds out', async () => {
+  it('calls that are under way together wait for the one that finds out', async () => {
     const { clock, ring, waiting } = openGate();
     const refused = ring(DATA, sendingFor());
     await settle();
@@ -248,7 +248,7 @@ describe('calls that are under way together', () => {
     expect(await all).toEqual([ANSWER, ANSWER, ANSWER]);
   });
 
-  it('do not leave after all where they waited for their turn, and are not billed', async () => {
+  it('calls that are under way together do not leave after all where they waited for their turn, and are not billed', async () => {
     const { send, waiting } = createGate();
     const clock = { now: () => 0, sleep: async () => {} };
     const ledger = createLedger(clock.now);
@@ -271,7 +271,7 @@ describe('calls that are under way together', () => {
 describe('over the whole program', () => {
   const PROFILES = '{ countries { profile { record } } }';
 
-  it('a refused key costs a handful of calls, and then none', async () => {
+  it('over the whole program, a refused key costs a handful of calls, and then none', async () => {
     await using program = await openProgram({ sandbox: { latencyMs: 5 } });
     const { ask, sandbox } = program;
     const query = `{ ${['KE', 'NG', 'GH', 'ZA', 'EG', 'MA', 'TN', 'UG', 'TZ', 'RW']
@@ -293,7 +293,7 @@ describe('over the whole program', () => {
     expect(second.status).toBe(401);
   });
 
-  it('a key that is accepted later on works again', async () => {
+  it('over the whole program, a key that is accepted later on works again', async () => {
     let nowMs = Date.parse('2026-03-10T12:00:30Z');
     await using program = await openProgram({ clock: { now: () => nowMs, sleep: async () => {} } });
     const { ask, sandbox } = program;

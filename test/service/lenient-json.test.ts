@@ -29,7 +29,7 @@ const wrapped = (items: readonly string[], gap: string) =>
 const FORBIDDEN = ['NaN', '-Infinity', '1.', '.5', '+5', '01', '1e', '0x10', 'undefined', "'x'", '{"a":NaN}'];
 
 describe('a body with something that is no JSON', () => {
-  it('loses the item that it stands in, and tells what can be read of that', () => {
+  it('a body with something that is no JSON loses the item that it stands in, and tells what can be read of that', () => {
     fc.assert(
       fc.property(
         list,
@@ -53,7 +53,7 @@ describe('a body with something that is no JSON', () => {
     );
   });
 
-  it('never loses a neighbour of it, by any fault', () => {
+  it('a body with something that is no JSON never loses a neighbour of it, by any fault', () => {
     let recovered = 0;
     fc.assert(
       fc.property(
@@ -87,7 +87,7 @@ describe('a body with something that is no JSON', () => {
     expect(recovered).toBeGreaterThan(draws(100));
   });
 
-  it('is none at all where it ends too early', () => {
+  it('a body with something that is no JSON is none at all where it ends too early', () => {
     fc.assert(
       fc.property(list, fc.nat(), (items, n) => {
         const texts = items.map((one) => JSON.stringify(one).replace(/"value":-?\d+/, '"value":NaN'));
@@ -107,7 +107,7 @@ describe('a body with something that is no JSON', () => {
       '{"offices":[{"name":"x","terms":[{"to":NaN},{"to":1}]}]}',
       { offices: [{ name: 'x', terms: [null, { to: 1 }] }] },
     ],
-  ])('is read but for that: %s', (_, text, value) => {
+  ])('a body with something that is no JSON is read but for that: %s', (_, text, value) => {
     expect(JSON.parse(JSON.stringify(read(text)))).toEqual(value);
   });
 
@@ -123,11 +123,11 @@ describe('a body with something that is no JSON', () => {
     ['lists in lists without end', '['.repeat(100_000)],
     ['nothing but commas', `[${','.repeat(100_000)}]`],
     ['nothing but words', `[${'NaN,'.repeat(100_000)}1]`],
-  ])('is none where that can’t be set apart: %s', (_, text) => {
+  ])('a body with something that is no JSON is none where that can’t be set apart: %s', (_, text) => {
     expect(() => read(text)).toThrow(/JSON|nested/);
   });
 
-  it('is gone through in steps', () => {
+  it('a body with something that is no JSON is gone through in steps', () => {
     const rows = Array.from({ length: 20_000 }, (_, i) => `{"year":${i === 7 ? 'NaN' : i},"unit":"persons"}`);
     let steps = 0;
     const reading = parsedLeniently(`{"data":[${rows}]}`, parsedInPieces);

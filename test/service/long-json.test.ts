@@ -40,7 +40,7 @@ describe('a long body', () => {
       JSON.stringify({ data: rows(3_000) }).replaceAll('"year":', '"value":0.12345678901234567890'),
       3,
     ],
-  ])('with %s is read as in one go', (_name, text, leastSteps) => {
+  ])('a long body with %s is read as in one go', (_name, text, leastSteps) => {
     const { value, steps } = parsed(text);
     expect(value).toEqual(parseExactly(text.replace(/^\uFEFF/, '')));
     expect(Object.keys(value as object)).toEqual(
@@ -56,11 +56,11 @@ describe('a long body', () => {
     ['with a comma too many', `{"data":${LONG.replace(/\]$/, ',]')}}`],
     ['with a row that is none', `{"data":${LONG.replace('},{', '},{,')}}`],
     ['with a member that has no value', `{"total":,"data":${LONG}}`],
-  ])('%s is no JSON', (_name, text) => {
+  ])('a long body %s is no JSON', (_name, text) => {
     expect(() => parsed(text)).toThrow(SyntaxError);
   });
 
-  it('of any shape is read as in one go', () => {
+  it('a long body of any shape is read as in one go', () => {
     const list = fc.array(fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 2 })), {
       minLength: 1,
     });

@@ -10,7 +10,7 @@ function open(limit?: number) {
 }
 
 describe('the payer of one operation', () => {
-  it('bills a request when it leaves, not when it is reserved', () => {
+  it('the payer of one operation bills a request when it leaves, not when it is reserved', () => {
     const { bill, payer } = open();
     const reservation = payer.reserve(ROUTE);
     expect(bill.calls).toBe(0);
@@ -18,7 +18,7 @@ describe('the payer of one operation', () => {
     expect(bill).toMatchObject({ calls: 1, byRoute: { [ROUTE]: 1 } });
   });
 
-  it('refuses the first request beyond the limit, those that wait for their turn included', () => {
+  it('the payer of one operation refuses the first request beyond the limit, those that wait for their turn included', () => {
     const { bill, payer } = open(2);
     payer.reserve(ROUTE).charge();
     const waiting = payer.reserve(ROUTE);
@@ -33,7 +33,7 @@ describe('the payer of one operation', () => {
     expect(bill.calls).toBe(2);
   });
 
-  it('pays for nothing once the operation is over', () => {
+  it('the payer of one operation pays for nothing once the operation is over', () => {
     const { bill, payer } = open();
     const waiting = payer.reserve(ROUTE);
     payer.close();
@@ -44,13 +44,13 @@ describe('the payer of one operation', () => {
 });
 
 describe('the payer of a request that several wait for', () => {
-  it('bills the first that has room', () => {
+  it('the payer of a request that several wait for bills the first that has room', () => {
     const [full, roomy] = [open(0), open()];
     sharedPayer([full.payer, roomy.payer]).reserve(ROUTE).charge();
     expect([full.bill.calls, roomy.bill.calls]).toEqual([0, 1]);
   });
 
-  it('bills another where the one that reserved it has left', () => {
+  it('the payer of a request that several wait for bills another where the one that reserved it has left', () => {
     const [first, second] = [open(), open()];
     const waiting = [first.payer, second.payer];
     const reservation = sharedPayer(waiting).reserve(ROUTE);
@@ -61,7 +61,7 @@ describe('the payer of a request that several wait for', () => {
     expect(() => first.payer.reserve(ROUTE)).not.toThrow();
   });
 
-  it('bills another where the operation that reserved it is over', () => {
+  it('the payer of a request that several wait for bills another where the operation that reserved it is over', () => {
     const [first, second] = [open(), open()];
     const reservation = sharedPayer([first.payer, second.payer]).reserve(ROUTE);
     first.payer.close();
@@ -69,7 +69,7 @@ describe('the payer of a request that several wait for', () => {
     expect([first.bill.calls, second.bill.calls]).toEqual([0, 1]);
   });
 
-  it('sends nothing where all that wait are over', () => {
+  it('the payer of a request that several wait for sends nothing where all that wait are over', () => {
     const { bill, payer } = open();
     const reservation = sharedPayer([payer]).reserve(ROUTE);
     payer.close();
@@ -77,7 +77,7 @@ describe('the payer of a request that several wait for', () => {
     expect(bill.calls).toBe(0);
   });
 
-  it('sends nothing where nobody waits', () => {
+  it('the payer of a request that several wait for sends nothing where nobody waits', () => {
     expect(() => sharedPayer([]).reserve(ROUTE)).toThrow(expect.objectContaining({ name: 'AbortError' }));
   });
 });

@@ -99,7 +99,7 @@ const codesOf = ({ errors }: Awaited<ReturnType<Awaited<ReturnType<typeof open>>
   errors.map(({ extensions }) => extensions.code);
 
 describe('a proxy on the way to the service', () => {
-  it('is asked, over connections that are kept', async () => {
+  it('a proxy on the way to the service is asked, over connections that are kept', async () => {
     await using program = await open();
     const first = await program.ask(QUERY);
     expect([codesOf(first), first.upstream.calls]).toEqual([[], 1]);
@@ -118,7 +118,7 @@ describe('a proxy on the way to the service', () => {
   });
 
   it.each([407, 502, 503, 403])(
-    'that refuses (%d) is an outage, at which what is held answers',
+    'a proxy on the way to the service that refuses (%d) is an outage, at which what is held answers',
     async (status) => {
       await using program = await open();
       await program.ask(QUERY);
@@ -131,13 +131,13 @@ describe('a proxy on the way to the service', () => {
     },
   );
 
-  it('that is silent is waited for no longer than the service', async () => {
+  it('a proxy on the way to the service that is silent is waited for no longer than the service', async () => {
     await using program = await open({ UPSTREAM_TIMEOUT_MS: '150' });
     program.proxy.told.isSilent = true;
     expect(codesOf(await program.ask(QUERY))).toEqual(['UPSTREAM_TIMEOUT']);
   });
 
-  it('is passed by for hosts of NO_PROXY, and for the sandbox of the program', async () => {
+  it('a proxy on the way to the service is passed by for hosts of NO_PROXY, and for the sandbox of the program', async () => {
     await using sandbox = await openProgram();
     await using program = await open({ NO_PROXY: 'other.example, 127.0.0.1' }, sandbox.service.url);
     expect(codesOf(await program.ask(QUERY, { key: sandbox.sandbox.keys.team }))).toEqual([]);
@@ -149,15 +149,18 @@ describe('a proxy on the way to the service', () => {
     [200, 'UPSTREAM_UNAVAILABLE'],
     [407, 'UPSTREAM_UNAVAILABLE'],
     [502, 'UPSTREAM_UNAVAILABLE'],
-  ])('sees no key on the way to an address of https: its answer to CONNECT is %d', async (status, code) => {
-    await using program = await open({}, 'https://data.service.example');
-    program.proxy.told.status = status;
-    expect(codesOf(await program.ask(QUERY))).toEqual([code]);
-    expect(program.proxy.requests).toEqual(['CONNECT data.service.example:443']);
-    expect(JSON.stringify(program.proxy.headers)).not.toContain(program.sandbox.keys.team);
-    // All that comes through the tunnel is a handshake of TLS, which begins with this byte.
-    expect(program.proxy.tunnelled.map(([first]) => first)).toEqual(status === 200 ? [0x16] : []);
-  });
+  ])(
+    'a proxy on the way to the service sees no key on the way to an address of https: its answer to CONNECT is %d',
+    async (status, code) => {
+      await using program = await open({}, 'https://data.service.example');
+      program.proxy.told.status = status;
+      expect(codesOf(await program.ask(QUERY))).toEqual([code]);
+      expect(program.proxy.requests).toEqual(['CONNECT data.service.example:443']);
+      expect(JSON.stringify(program.proxy.headers)).not.toContain(program.sandbox.keys.team);
+      // All that comes through the tunnel is a handshake of TLS, which begins with this byte.
+      expect(program.proxy.tunnelled.map(([first]) => first)).toEqual(status === 200 ? [0x16] : []);
+    },
+  );
 });
 
 describe('the settings of proxies', () => {
@@ -176,11 +179,11 @@ describe('the settings of proxies', () => {
       { HTTP_PROXY: 'http://a.example', http_proxy: 'https://b.example', no_proxy: 'c.example' },
       { httpProxy: 'https://b.example', httpsProxy: '', noProxy: 'c.example' },
     ],
-  ])('%j', (env, expected) => {
+  ])('the settings of proxies are read: %j', (env, expected) => {
     expect(proxyOf(env)).toEqual(expected);
   });
 
-  it('are faults at start if they name none, and are not repeated', () => {
+  it('the settings of proxies are faults at start if they name none, and are not repeated', () => {
     expect(() => proxyOf({ HTTPS_PROXY: 'socks5://me:secret@proxy.example' })).toThrow(
       /HTTPS_PROXY: must be the http:\/\/ or https:\/\/ address of a proxy \(got an address\)$/,
     );

@@ -10,11 +10,11 @@ it.each([
   { pieces: ['{"data":', '[]', '} '], text: '{"data":[]}', isSame: false },
   { pieces: ['{"data":', '[]'], text: '{"data":[]}', isSame: false },
   { pieces: [], text: '', isSame: true },
-])('compares $pieces with $text piece by piece', ({ pieces, text, isSame }) => {
+])('a received body of $pieces is compared with $text piece by piece', ({ pieces, text, isSame }) => {
   expect(bodyOf(...pieces).equals(Buffer.from(text))).toBe(isSame);
 });
 
-it('is copied in one piece, of which it keeps nothing', () => {
+it('a received body is copied in one piece, of which it keeps nothing', () => {
   const piece = Buffer.from('whole');
   const copy = new ReceivedBody([piece.subarray(0, 1), piece.subarray(1)]).copy();
   piece.fill('x');

@@ -32,7 +32,7 @@ function createHeldClock(startMs: number) {
 }
 
 describe('coalesced', () => {
-  it('sends equal calls under one key once, and tells the followers that they shared', async () => {
+  it('coalesced sends equal calls under one key once, and tells the followers that they shared', async () => {
     const { send, waiting } = createGate();
     const ring = coalesced(send);
     const [lead, follower] = [sendingFor(), sendingFor()];
@@ -47,7 +47,7 @@ describe('coalesced', () => {
     ['another key', CALL, sendingFor('two')],
     ['another target', { ...CALL, target: '/v1/data?country_codes=NG' }, sendingFor()],
     ['other headers', CALL, sendingFor('one', { headers: { 'if-none-match': '"x"' } })],
-  ])('never shares with %s', async (_, call, sending) => {
+  ])('coalesced never shares with %s', async (_, call, sending) => {
     const { send, waiting } = createGate();
     const ring = coalesced(send);
     const both = Promise.all([ring(CALL, sendingFor()), ring(call, sending)]);
@@ -56,7 +56,7 @@ describe('coalesced', () => {
     await both;
   });
 
-  it('shares public calls with everybody', () => {
+  it('coalesced shares public calls with everybody', () => {
     const { send, waiting } = createGate();
     const ring = coalesced(send);
     const call = { ...CALL, isPublic: true };
@@ -65,7 +65,7 @@ describe('coalesced', () => {
     expect(waiting).toHaveLength(1);
   });
 
-  it('goes on for the one that stays, and is given up with the last', async () => {
+  it('coalesced goes on for the one that stays, and is given up with the last', async () => {
     const { send, waiting } = createGate();
     const ring = coalesced(send);
     const [first, second] = [new AbortController(), new AbortController()];
@@ -79,7 +79,7 @@ describe('coalesced', () => {
     expect(waiting[0]?.sending.signal.aborted).toBe(true);
   });
 
-  it('fails all with one failure, and sends anew after that', async () => {
+  it('coalesced fails all with one failure, and sends anew after that', async () => {
     const { send, waiting } = createGate();
     const ring = coalesced(send);
     const both = [ring(CALL, sendingFor()), ring(CALL, sendingFor())];
@@ -103,19 +103,19 @@ describe('retried', () => {
     return { ring: retried(send, 2, outage, 1), attempts: () => attempts };
   };
 
-  it('tries again after a 5xx or a broken connection', async () => {
+  it('retried tries again after a 5xx or a broken connection', async () => {
     const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 2);
     expect(await ring(CALL, sendingFor())).toBe(ANSWER);
     expect(attempts()).toBe(3);
   });
 
-  it('gives up in the end, and says after how many attempts', async () => {
+  it('retried gives up in the end, and says after how many attempts', async () => {
     const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 9);
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ fields: { attempts: 3 } });
     expect(attempts()).toBe(3);
   });
 
-  it('does not ask before the service has said that it will be back', async () => {
+  it('retried does not ask before the service has said that it will be back', async () => {
     vi.useFakeTimers();
     try {
       const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 1, { retryAfterSeconds: 5 });
@@ -130,7 +130,7 @@ describe('retried', () => {
     }
   });
 
-  it('does not wait for a service that will be away for long', async () => {
+  it('retried does not wait for a service that will be away for long', async () => {
     const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 9, { retryAfterSeconds: 6 });
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({
       fields: { attempts: 1, retryAfterSeconds: 6 },
@@ -138,7 +138,7 @@ describe('retried', () => {
     expect(attempts()).toBe(1);
   });
 
-  it('no more often than the budget of all calls allows, a tenth of them in the long run', async () => {
+  it('retried asks again no more often than the budget of all calls allows, a tenth of them in the long run', async () => {
     let [calls, attempts, isDown] = [0, 0, true];
     const send: Send = async () => {
       attempts += 1;
@@ -163,7 +163,7 @@ describe('retried', () => {
     expect(attempts - calls).toBe(11);
   });
 
-  it('not for an operation that has been given up, and then takes nothing from the others', async () => {
+  it('retried asks nothing again for an operation that has been given up, and then takes nothing from the others', async () => {
     const ends = new AbortController();
     const send: Send = async () => {
       ends.abort();
@@ -185,7 +185,7 @@ describe('retried', () => {
     'BAD_USER_INPUT',
     'UPSTREAM_TIMEOUT',
     'UPSTREAM_INVALID_RESPONSE',
-  ] as const)('never after %s', async (code) => {
+  ] as const)('retried never asks again after %s', async (code) => {
     const { ring, attempts } = failing(code, 9);
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code });
     expect(attempts()).toBe(1);
@@ -212,7 +212,7 @@ describe('pacedStage', () => {
     ['digits', '5'.repeat(1_000_000)],
     ['digits and blanks', '5 '.repeat(500_000)],
     ['quotes', '"a'.repeat(500_000)],
-  ])('reads a long text of a 429 by no more than its length: %s', async (_, detail) => {
+  ])('pacedStage reads a long text of a 429 by no more than its length: %s', async (_, detail) => {
     const { ring, ledger } = open(async () => {
       throw new Failure('RATE_LIMITED', 'no', { detail });
     });
@@ -222,7 +222,7 @@ describe('pacedStage', () => {
     expect(ledger.quota(tenantOf('one')).state).toBe('MINUTE_SPENT');
   });
 
-  it('bills each call to the operation and to the key', async () => {
+  it('pacedStage bills each call to the operation and to the key', async () => {
     const { ring, ledger, outcomes } = open(async () => ANSWER);
     const sending = sendingFor();
     await ring(CALL, sending);
@@ -237,7 +237,7 @@ describe('pacedStage', () => {
     expect(outcomes).toEqual(['ok', 'ok']);
   });
 
-  it('counts no call that is kept back as it is about to leave', async () => {
+  it('pacedStage counts no call that is kept back as it is about to leave', async () => {
     const bill = openBill();
     const payer = payerOf(bill);
     const { ring, ledger } = open(async () => ANSWER);
@@ -246,7 +246,7 @@ describe('pacedStage', () => {
     expect([bill.calls, ledger.quota(tenantOf('one')).callsThisMinute]).toEqual([0, 0]);
   });
 
-  it('sends nothing after a 429 before the next minute begins', async () => {
+  it('pacedStage sends nothing after a 429 before the next minute begins', async () => {
     let isLimited = true;
     const { ring, clock, ledger } = open(async () => {
       if (isLimited) throw LIMITED;
@@ -270,7 +270,7 @@ describe('pacedStage', () => {
     expect(await ring(CALL, sendingFor())).toBe(ANSWER);
   });
 
-  it('lets those who may wait leave when the minute begins, the earliest deadline first, within the budget', async () => {
+  it('pacedStage lets those who may wait leave when the minute begins, the earliest deadline first, within the budget', async () => {
     const seen: string[] = [];
     let isLimited = true;
     const { ring, clock } = open(async (call) => {
@@ -296,7 +296,7 @@ describe('pacedStage', () => {
     expect(refused).toHaveLength(2);
   });
 
-  it('sends a call again that met a 429 and may wait', async () => {
+  it('pacedStage sends a call again that met a 429 and may wait', async () => {
     let calls = 0;
     const { ring, clock } = open(async () => {
       calls += 1;
@@ -311,7 +311,7 @@ describe('pacedStage', () => {
     expect(sending.bill.calls).toBe(2);
   });
 
-  it('asks a spent month with rare probes only, and notices when it is restored', async () => {
+  it('pacedStage asks a spent month with rare probes only, and notices when it is restored', async () => {
     let isSpent = true;
     let calls = 0;
     const { ring, clock, ledger } = open(async () => {
@@ -332,7 +332,7 @@ describe('pacedStage', () => {
     expect(ledger.quota(tenantOf('one')).state).toBe('OK');
   });
 
-  it('takes a 429 of a public route for no sign of the key, and does not wait for it', async () => {
+  it('pacedStage takes a 429 of a public route for no sign of the key, and does not wait for it', async () => {
     const { ring, ledger } = open(async () => {
       throw LIMITED;
     });
@@ -342,7 +342,7 @@ describe('pacedStage', () => {
     expect(ledger.quota(tenantOf('one'))).toMatchObject({ state: 'OK', callsThisMinute: 0 });
   });
 
-  it('has a few calls of a key under way at once, and one where the next may be refused', async () => {
+  it('pacedStage has a few calls of a key under way at once, and one where the next may be refused', async () => {
     const { send, waiting } = createGate();
     const { ring } = open(send);
     const calls = Array.from({ length: 12 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
@@ -368,7 +368,7 @@ describe('pacedStage', () => {
       ['minute', LIMITED, START, NEXT_MINUTE],
       ['month', MONTHLY, Date.parse('2026-11-30T23:59:59Z'), Date.parse('2026-12-01T00:00:00Z')],
     ])(
-      'sends a call anew whose 429 is of a %s that is over, and leaves the new one open',
+      'pacedStage sends a call anew whose 429 is of a %s that is over, and leaves the new one open',
       async (...[, refusal, leftMs, overMs]) => {
         const { send, waiting } = createGate();
         const { ring, clock, ledger } = open(send, leftMs);
@@ -385,7 +385,7 @@ describe('pacedStage', () => {
       },
     );
 
-    it('takes no plan for a larger one by calls of two minutes', async () => {
+    it('pacedStage takes no plan for a larger one by calls of two minutes', async () => {
       const { send, waiting } = createGate();
       const { ring, clock } = open(send);
       const last = Array.from({ length: 5 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
@@ -406,7 +406,7 @@ describe('pacedStage', () => {
       expect(await Promise.all(calls)).toHaveLength(8);
     });
 
-    it('takes no month for restored by a call that left before it was found spent', async () => {
+    it('pacedStage takes no month for restored by a call that left before it was found spent', async () => {
       const { send, waiting } = createGate();
       const { ring, ledger } = open(send);
       const [first, second] = [ring(CALL, sendingFor()), ring({ ...CALL, target: 'x' }, sendingFor())];
@@ -424,7 +424,7 @@ describe('pacedStage', () => {
       ]);
     });
 
-    it('forgets the plan whose month was spent once the service takes a call of it', async () => {
+    it('pacedStage forgets the plan whose month was spent once the service takes a call of it', async () => {
       let isSpent = true;
       const { ring, clock, ledger } = open(async () => {
         if (isSpent) throw MONTHLY;
@@ -438,7 +438,7 @@ describe('pacedStage', () => {
       expect(ledger.quota(tenantOf('one'))).toMatchObject({ state: 'OK', plan: null, callsThisMinute: 20 });
     });
 
-    it('probes a spent month within a quarter of an hour although the clock was set back', async () => {
+    it('pacedStage probes a spent month within a quarter of an hour although the clock was set back', async () => {
       let calls = 0;
       const { ring, clock } = open(async () => {
         calls += 1;
@@ -453,7 +453,7 @@ describe('pacedStage', () => {
       expect(calls).toBe(2);
     });
 
-    it('takes no limit of nothing from the words of a 429', async () => {
+    it('pacedStage takes no limit of nothing from the words of a 429', async () => {
       let isLimited = true;
       const { ring, clock } = open(async () => {
         if (isLimited) throw new Failure('RATE_LIMITED', 'no', { detail: '0 requests per minute are left' });
@@ -466,7 +466,7 @@ describe('pacedStage', () => {
     });
   });
 
-  it('forgets those who leave while they wait', async () => {
+  it('pacedStage forgets those who leave while they wait', async () => {
     const { send, waiting } = createGate();
     const { ring } = open(send);
     const busy = Array.from({ length: 5 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
@@ -524,7 +524,7 @@ describe('the gate', () => {
         throw new Failure(code, 'x');
       },
     ]),
-  ])('tells what %s says of the key', async ([, expected, next]) => {
+  ])('the gate tells what %s says of the key', async ([, expected, next]) => {
     expect(await heardOf(next)).toEqual(expected);
     expect(await heardOf(next, { ...CALL, isPublic: true })).toEqual([]);
   });

@@ -32,7 +32,7 @@ describe('a body that is read by its rows', () => {
     ['a row less at the end', { data: ROWS.slice(0, -1), meta: META }],
     ['a row more at the end', { data: [...ROWS, row(40)], meta: META }],
     ['other members behind the list', { data: ROWS, meta: null, more: [{ a: 1 }] }],
-  ] as const)('says the same as when it is read whole: %s', ([, body]) => {
+  ] as const)('a body that is read by its rows says the same as when it is read whole: %s', ([, body]) => {
     const before = last();
     const found = again(before, bytesOf(body));
     expect(found?.body).toEqual(body);
@@ -47,14 +47,14 @@ describe('a body that is read by its rows', () => {
     });
   });
 
-  it('may be a bare list, and have space between its parts', () => {
+  it('a body that is read by its rows may be a bare list, and have space between its parts', () => {
     for (const wrap of [(rows: unknown) => rows, (rows: unknown) => ({ data: rows, meta: META })]) {
       const before = readOf(bytesOf(wrap(ROWS), 2));
       expect(again(before, bytesOf(wrap(changed(5)), 2))?.body).toEqual(wrap(changed(5)));
     }
   });
 
-  it('keeps digits that no number holds, and the last of equal members', () => {
+  it('a body that is read by its rows keeps digits that no number holds, and the last of equal members', () => {
     const text = JSON.stringify({ data: changed(4), meta: META });
     const long = text.replace('12345.5', '12345678901234567890');
     expect(JSON.stringify(again(last(), bytesOf(long))?.body)).toBe(long);
@@ -69,11 +69,11 @@ describe('a body that is read by its rows', () => {
     ['the list is not the first member', { meta: META, data: ROWS }],
     ['there is no list', { data: 'x'.repeat(3_000) }],
     ['rows are no objects', { data: ROWS.map(({ country_name: name }) => name), meta: META }],
-  ] as const)('is read whole where %s', ([, body]) => {
+  ] as const)('a body that is read by its rows is read whole where %s', ([, body]) => {
     expect(again(last(), bytesOf(body))).toBeUndefined();
   });
 
-  it('is as strict as when it is read whole, whatever is written in it', () => {
+  it('a body that is read by its rows is as strict as when it is read whole, whatever is written in it', () => {
     const before = last();
     const sound = bytesOf({ data: changed(2), meta: META });
     const edit = fc.record({

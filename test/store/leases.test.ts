@@ -41,7 +41,7 @@ const part = (names: readonly string[]) => ({ passedOver: names.map(() => null),
 describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRedis))(
   'leases in %s',
   ([, open]) => {
-    it('are taken once, by group and name, and tell what was fetched', async () => {
+    it('leases are taken once, by group and name, and tell what was fetched', async () => {
       const { leases, close } = await open();
       const names = ['a', 'b', 'c'];
       expect(await leases.take(lease('x', ['a', 'b']), part(names))).toEqual(['own', 'own']);
@@ -67,7 +67,7 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
       await close();
     });
 
-    it('end by themselves, and may be many', async () => {
+    it('leases end by themselves, and may be many', async () => {
       const { leases, close } = await open();
       const names = Array.from({ length: 1_200 }, (_, i) => `n${i}`);
       expect(new Set(await leases.take(lease('x', names, 50), part(names)))).toEqual(new Set(['own']));
@@ -111,7 +111,7 @@ describe.concurrent('what is in flight', () => {
     return { open, fetches, stored, leases };
   }
 
-  it('is fetched by one, and what comes late is found', async () => {
+  it('what is in flight is fetched by one, and what comes late is found', async () => {
     const { open, fetches } = scene();
     const [one, other] = [open('one'), open('other')];
     await Promise.all([one(['a', 'b']), other(['a', 'b']), other(['b'])]);
@@ -119,7 +119,7 @@ describe.concurrent('what is in flight', () => {
     expect(fetches).toEqual(['one: a b']);
   });
 
-  it('is fetched by one where what both have looked at is too old', async () => {
+  it('what is in flight is fetched by one where what both have looked at is too old', async () => {
     const { leases } = createHeldHere(0);
     const fetches: string[] = [];
     let version = 1;
@@ -148,7 +148,7 @@ describe.concurrent('what is in flight', () => {
     expect(fetches).toEqual(['quick: 1', 'quick: 2']);
   });
 
-  it('has the rest of a batch wait for a moment, since others are about to fetch that too', async () => {
+  it('what is in flight has the rest of a batch wait for a moment, since others are about to fetch that too', async () => {
     const { open, fetches } = scene();
     const [one, other] = [open('one'), open('other')];
     const first = one(['a', 'b'], 100);
@@ -158,7 +158,7 @@ describe.concurrent('what is in flight', () => {
     expect(fetches).toEqual(['one: a b', 'one: c d']);
   });
 
-  it('has the rest fetched soon where others do not', async () => {
+  it('what is in flight has the rest fetched soon where others do not', async () => {
     const { open, fetches } = scene();
     const others = open('one')(['a'], 2_000);
     const rest = open('other')(['a', 'b']);
@@ -168,7 +168,7 @@ describe.concurrent('what is in flight', () => {
     expect(fetches).toHaveLength(2);
   });
 
-  it('is looked at before the rest is waited for, and fetched beside it where it is too old', async () => {
+  it('what is in flight is looked at before the rest is waited for, and fetched beside it where it is too old', async () => {
     const { open, fetches, stored } = scene();
     const [one, other] = [open('one'), open('other')];
     await one(['old']);
@@ -181,7 +181,7 @@ describe.concurrent('what is in flight', () => {
     await Promise.all([others, rest]);
   });
 
-  it('has the rest wait for less than a fetch takes', async () => {
+  it('what is in flight has the rest wait for less than a fetch takes', async () => {
     const { open, fetches } = scene();
     const [one, other] = [open('one'), open('other')];
     for (let i = 0; i < 10; i += 1) await other([`known ${i}`], 50);
@@ -193,7 +193,7 @@ describe.concurrent('what is in flight', () => {
     await Promise.all([others, rest]);
   });
 
-  it('is fetched anew where the one that was at it failed, or takes too long', async () => {
+  it('what is in flight is fetched anew where the one that was at it failed, or takes too long', async () => {
     const failing = scene();
     const one = failing.open('one', true)(['a']);
     const other = failing.open('other')(['a']);
@@ -207,13 +207,13 @@ describe.concurrent('what is in flight', () => {
     await slowOne;
   });
 
-  it('is waited for as long as its holder is alive', async () => {
+  it('what is in flight is waited for as long as its holder is alive', async () => {
     const { open, fetches } = scene();
     await Promise.all([open('one')(['a'], 1_500), open('other')(['a'])]);
     expect(fetches).toEqual(['one: a']);
   });
 
-  it('is waited for no longer than a second where its holder was killed', async () => {
+  it('what is in flight is waited for no longer than a second where its holder was killed', async () => {
     const { open, fetches, leases } = scene();
     const { leases: killed } = createHeldHere(0);
     // Takes from a process the means to renew or end its leases.
@@ -236,7 +236,7 @@ describe.concurrent('what is in flight', () => {
     expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 
-  it('is ended by whoever may have taken it, though the reply of the store was lost', async () => {
+  it('what is in flight is ended by whoever may have taken it, though the reply of the store was lost', async () => {
     const { open, fetches, leases, stored } = scene();
     const deaf = inFlightOver({
       ...leases,
@@ -261,7 +261,7 @@ describe.concurrent('what is in flight', () => {
     expect(performance.now() - startedMs).toBeLessThan(600);
   });
 
-  it('ends with the member of a hub that had taken it', async () => {
+  it('what is in flight ends with the member of a hub that had taken it', async () => {
     const hub = createHub(1_000);
     const [gone, other] = [hub.join({ hear: async () => {} }), hub.join({ hear: async () => {} })];
     const ask = (member: typeof gone, name: string, ...args: unknown[]) =>
@@ -272,7 +272,7 @@ describe.concurrent('what is in flight', () => {
     expect(await ask(other, 'leases.look', 'one', ['a'])).toEqual([false]);
   });
 
-  it('is not waited for by who has been given up', async () => {
+  it('what is in flight is not waited for by who has been given up', async () => {
     const { open } = scene();
     const leaving = new AbortController();
     const one = open('one')(['a'], 500);

@@ -26,14 +26,14 @@ function open() {
   return { member, others, held, reads };
 }
 
-it('looks but once for what is not there', async () => {
+it('the near cache looks but once for what is not there', async () => {
   const { member, reads } = open();
   expect(await member.getMany(['a', 'b'])).toEqual([undefined, undefined]);
   expect(await member.getMany(['b', 'a'])).toEqual([undefined, undefined]);
   expect(reads).toEqual(['a b']);
 });
 
-it('finds what somebody has put there since', async () => {
+it('the near cache finds what somebody has put there since', async () => {
   const { member, others, reads } = open();
   await member.getMany(['a', 'b']);
   others('a', 1);
@@ -43,7 +43,7 @@ it('finds what somebody has put there since', async () => {
   expect(member.peekMany?.(['a', 'b'])).toEqual([1, 2]);
 });
 
-it('reads anew what it has given back, those used the longest ago first', async () => {
+it('the near cache reads anew what it has given back, those used the longest ago first', async () => {
   const { member, others, reads } = open();
   for (const key of ['a', 'b']) others(key, 'x'.repeat(1_000));
   await member.getMany(['a']);
@@ -56,7 +56,7 @@ it('reads anew what it has given back, those used the longest ago first', async 
   expect(reads).toEqual(['a', 'b', 'a']);
 });
 
-it('takes nothing for missing that came while it was looked for', async () => {
+it('the near cache takes nothing for missing that came while it was looked for', async () => {
   const { member, others, held } = open();
   const looking = member.getMany(['a']);
   others('a', 1);
@@ -65,7 +65,7 @@ it('takes nothing for missing that came while it was looked for', async () => {
   expect(await member.getMany(['a'])).toEqual([1]);
 });
 
-it('looks again after a moment: a store out of reach has nothing either, and says nothing when it is back', async () => {
+it('the near cache looks again after a moment: a store out of reach has nothing either, and says nothing when it is back', async () => {
   const { member, held, reads } = open();
   await member.getMany(['a']);
   held.set('a', 1);

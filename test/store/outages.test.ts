@@ -141,7 +141,7 @@ const OUTAGES: Readonly<Record<string, () => ReturnType<typeof rowOf>>> = {
 
 describe.skipIf(!hasRedis)('an outage of the store', () => {
   it.for(Object.keys(OUTAGES))(
-    '%s: each key is answered as the guide says, and it is told once',
+    'an outage of the store is told once, and each key is answered as the guide says: %s',
     async (name) => {
       const { cells, told, faults } = (await OUTAGES[name]?.()) ?? { cells: [], told: [], faults: 0 };
       const row = `| ${[name, ...cells].join(' | ')} |`;
@@ -162,7 +162,7 @@ describe.skipIf(!hasRedis)('an outage of the store', () => {
     },
   );
 
-  it('that is silent is over within seconds, since its connections are replaced', async () => {
+  it('an outage of the store that is silent is over within seconds, since its connections are replaced', async () => {
     await using redis = await startRedis();
     await using proxy = await openWay(redis.port);
     const told: StoreOutage[] = [];
@@ -194,7 +194,7 @@ describe.skipIf(!hasRedis)('an outage of the store', () => {
     await store?.close();
   });
 
-  it('that is a Redis Cluster is refused in words, at start and by doctor', async () => {
+  it('an outage of the store that is a Redis Cluster is refused in words, at start and by doctor', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     await using redis = await startRedis(undefined, ['--cluster-enabled', 'yes', '--dir', folder]);

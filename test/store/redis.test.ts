@@ -63,7 +63,7 @@ const figures = (codes: readonly string[]) =>
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA', 'TN', 'UG', 'TZ', 'RW'];
 
 describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
-  it('answer for each other, and fetch only what neither has', async () => {
+  it('two gateways over one Redis answer for each other, and fetch only what neither has', async () => {
     await using redis = await startRedis();
     await using service = await startService();
     // Waits so long that a busy machine is no Redis that is away.
@@ -86,7 +86,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
     expect([one.errors(), other.errors()].join('')).not.toContain('problem');
   });
 
-  it('know a key by one name, though one of them started before the Redis', async () => {
+  it('two gateways over one Redis know a key by one name, though one of them started before the Redis', async () => {
     const port = await freePort();
     await using service = await startService();
     const gateway = { env: { CACHE_URL: `redis://127.0.0.1:${port}` }, upstreamUrl: service.url };
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
     await expect.poll(found, { timeout: 10_000, interval: 300 }).toBe(0);
   });
 
-  it('hear of a refusal from each other', async () => {
+  it('two gateways over one Redis hear of a refusal from each other', async () => {
     await using redis = await startRedis();
     await using service = await startService();
     const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url };
@@ -124,7 +124,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
     expect([data.countries, data.observations, errors.length]).toEqual([null, null, 2]);
   });
 
-  it('leave no key in it, in clear or coded, and nothing that stays for ever but the pepper', async () => {
+  it('two gateways over one Redis leave no key in it, in clear or coded, and nothing that stays for ever but the pepper', async () => {
     await using redis = await startRedis();
     await using service = await startService();
     const gateway = await startGateway({ CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url });
@@ -151,7 +151,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
 });
 
 describe.skipIf(!hasRedis)('a Redis that dies in the middle of a load run and comes back', () => {
-  it('fails no operation', async () => {
+  it('a Redis that dies in the middle of a load run and comes back fails no operation', async () => {
     const first = await startRedis();
     await using service = await startService();
     const env = { CACHE_URL: first.url, COUNTRY_DATA_URL: service.url, CACHE_TIMEOUT_MS: '100' };
@@ -195,7 +195,7 @@ describe.skipIf(!hasRedis)('a Redis that dies in the middle of a load run and co
   });
 });
 
-it.skipIf(!hasRedis)('is asked but once a moment for a list of names that nobody holds', async () => {
+it.skipIf(!hasRedis)('a store is asked but once a moment for a list of names that nobody holds', async () => {
   await using redis = await startRedis();
   const { clock } = movingClock(Date.now());
   const env = { CACHE_URL: redis.url, ANSWERS_MAX_BYTES: '0', CACHE_RENEWAL: 'off' };
@@ -223,7 +223,7 @@ describe.runIf(hasRedis)('a question whose reply Redis owes', () => {
     look: (store) => store.leases?.look('group', ['a']),
   };
 
-  it('is asked for again over another connection, and counts once', async () => {
+  it('a question whose reply Redis owes is asked for again over another connection, and counts once', async () => {
     await using redis = await startRedis();
     for (const [what, ask] of Object.entries(QUESTIONS)) {
       let owed = 0;

@@ -110,7 +110,7 @@ const linkOf = (store: object) => ('link' in store ? (store.link as HubLink) : u
 
 for (const [name, start] of Object.entries(STORES)) {
   describe.skipIf(name === 'Redis' && !hasRedis)(`three ledgers over one ${name}`, () => {
-    it('grant a minute once, in this minute and in the next', async () => {
+    it('three ledgers over one store grant a minute once, in this minute and in the next', async () => {
       await using store = await start();
       await using scene = await open(store.url, 3, linkOf(store));
       const { ledgers, pass } = scene;
@@ -135,7 +135,7 @@ for (const [name, start] of Object.entries(STORES)) {
       expect(ledgers.map((ledger) => ledger.quota('one').callsThisMonth)).toEqual([13, 13, 13]);
     });
 
-    it('probe a spent month once between them, and all know when it is over', async () => {
+    it('three ledgers over one store probe a spent month once between them, and all know when it is over', async () => {
       await using store = await start();
       await using scene = await open(store.url, 3, linkOf(store));
       const { ledgers, pass } = scene;
@@ -150,7 +150,7 @@ for (const [name, start] of Object.entries(STORES)) {
       expect(ledgers[1]?.quota('one').state).toBe('OK');
     });
 
-    it('get a call back that has not left, into its own minute and month alone', async () => {
+    it('three ledgers over one store get a call back that has not left, into its own minute and month alone', async () => {
       await using store = await start();
       await using scene = await open(store.url, 3, linkOf(store));
       const { ledgers, pass } = scene;
@@ -184,7 +184,7 @@ for (const [name, start] of Object.entries(STORES)) {
       expect([await one.take('one'), await one.take('one')]).toEqual([true, false]);
     });
 
-    it('keep keys apart', async () => {
+    it('three ledgers over one store keep keys apart', async () => {
       await using store = await start();
       await using scene = await open(store.url, 2, linkOf(store));
       scene.ledgers[0]?.limited('one', FREE);
@@ -195,7 +195,7 @@ for (const [name, start] of Object.entries(STORES)) {
 }
 
 describe.skipIf(!hasRedis)('counters that die', () => {
-  it('leave each gateway to its own count, and to half of what was left', async () => {
+  it('counters that die leave each gateway to its own count, and to half of what was left', async () => {
     await using redis = await startRedis();
     await using scene = await open(redis.url, 2);
     scene.ledgers[0]?.limited('one', FREE);
@@ -241,50 +241,54 @@ describe.skipIf(!hasRedis)('two gateways with 200 workers on one key of the free
     ['whose counters take too long', 400, 200],
     // Leaves room for a machine that stands still: past the timeout nothing more is taken in that minute.
     ['whose counters take nearly too long', 450, 1_000],
-  ])('%s send five a minute after the first 429', { timeout: 60_000 }, async (_, delayMs, timeoutMs) => {
-    await using redis = await startRedis();
-    const delay = { ms: 0 };
-    await using slow = await delaying(redis.port, delay);
-    let nowMs = START;
-    const clock = { now: () => nowMs, sleep: async () => {} };
-    await using service = await openProgram({ clock, sandbox: { now: clock.now } });
-    const over = {
-      clock,
-      upstreamUrl: service.service.url,
-      env: {
-        CACHE_URL: slow.url,
-        CACHE_TIMEOUT_MS: String(timeoutMs),
-        MAX_CONCURRENT_OPERATIONS: '1000',
-      },
-    };
-    await using one = await openProgram(over);
-    await using two = await openProgram(over);
-    const { free: key } = service.sandbox.keys;
-    const work = (codes: readonly string[]) =>
-      Promise.all(
-        codes.map((code, i) =>
-          (i % 2 === 0 ? one : two).ask(`{ country(code: "${code}") { profile { record } } }`, { key }),
-        ),
+  ])(
+    'two gateways with 200 workers on one key of the free plan %s send five a minute after the first 429',
+    { timeout: 60_000 },
+    async (_, delayMs, timeoutMs) => {
+      await using redis = await startRedis();
+      const delay = { ms: 0 };
+      await using slow = await delaying(redis.port, delay);
+      let nowMs = START;
+      const clock = { now: () => nowMs, sleep: async () => {} };
+      await using service = await openProgram({ clock, sandbox: { now: clock.now } });
+      const over = {
+        clock,
+        upstreamUrl: service.service.url,
+        env: {
+          CACHE_URL: slow.url,
+          CACHE_TIMEOUT_MS: String(timeoutMs),
+          MAX_CONCURRENT_OPERATIONS: '1000',
+        },
+      };
+      await using one = await openProgram(over);
+      await using two = await openProgram(over);
+      const { free: key } = service.sandbox.keys;
+      const work = (codes: readonly string[]) =>
+        Promise.all(
+          codes.map((code, i) =>
+            (i % 2 === 0 ? one : two).ask(`{ country(code: "${code}") { profile { record } } }`, { key }),
+          ),
+        );
+      const codes = (await service.ask('{ countries { code } }')).data.countries.map(
+        ({ code }: { code: string }) => code,
       );
-    const codes = (await service.ask('{ countries { code } }')).data.countries.map(
-      ({ code }: { code: string }) => code,
-    );
-    const receivedSince = (count: number) => service.sandbox.log.length - count;
-    for (const code of codes.slice(0, 6)) await work([code, code]);
-    expect(service.sandbox.log.filter(({ status }) => status === 429)).not.toEqual([]);
-    delay.ms = delayMs;
-    for (let minute = 0; minute < 2; minute += 1) {
-      nowMs += 60_000;
-      const before = service.sandbox.log.length;
-      await work(Array.from({ length: 200 }, (_, i) => codes[i % codes.length]));
-      expect(receivedSince(before)).toBeLessThanOrEqual(5);
-      expect(receivedSince(before)).toBeGreaterThan(0);
-    }
-  });
+      const receivedSince = (count: number) => service.sandbox.log.length - count;
+      for (const code of codes.slice(0, 6)) await work([code, code]);
+      expect(service.sandbox.log.filter(({ status }) => status === 429)).not.toEqual([]);
+      delay.ms = delayMs;
+      for (let minute = 0; minute < 2; minute += 1) {
+        nowMs += 60_000;
+        const before = service.sandbox.log.length;
+        await work(Array.from({ length: 200 }, (_, i) => codes[i % codes.length]));
+        expect(receivedSince(before)).toBeLessThanOrEqual(5);
+        expect(receivedSince(before)).toBeGreaterThan(0);
+      }
+    },
+  );
 });
 
 describe.skipIf(!hasRedis)('three gateways on one key of the free plan', () => {
-  it("don't each burn the minute", async () => {
+  it("three gateways on one key of the free plan don't each burn the minute", async () => {
     await using redis = await startRedis();
     let nowMs = START;
     const clock = { now: () => nowMs, sleep: async () => {} };

@@ -61,7 +61,7 @@ describe.for([
   ['memory', 'memory:'],
   ['SQLite', `sqlite:${join(folder, 'store.sqlite')}`],
 ] as const)('%s', ([, url]) => {
-  it('holds values by key, in one round trip, until their time is over or they are cleared', async () => {
+  it('a store holds values by key, in one round trip, until their time is over or they are cleared', async () => {
     const store = await open(url);
     const long = {
       rows: Array.from({ length: 100 }, (_, year) => ({ year, value: year / 3, unit: 'persons' })),
@@ -93,7 +93,7 @@ describe.for([
 });
 
 describe('memory', () => {
-  it('is bounded, and what was used last stays', async () => {
+  it('the store in memory is bounded, and what was used last stays', async () => {
     const store = await open('memory:', 20_000);
     const value = Array.from({ length: 10 }, (_, year) => ({ year, text: 'x'.repeat(50) }));
     for (let i = 0; i < 100; i += 1) {
@@ -109,7 +109,7 @@ describe('memory', () => {
 });
 
 describe('SQLite', () => {
-  it('takes what no text can hold for a fault, and holds nothing of it', async () => {
+  it('SQLite takes what no text can hold for a fault, and holds nothing of it', async () => {
     const faults: unknown[] = [];
     const url = `sqlite:${join(folder, 'deep.sqlite')}`;
     const store = await openStore({
@@ -125,7 +125,7 @@ describe('SQLite', () => {
     await store?.close();
   });
 
-  it('survives a restart: the same query costs nothing', async () => {
+  it('SQLite survives a restart: the same query costs nothing', async () => {
     const env = { CACHE_URL: `sqlite:${join(folder, 'restart.sqlite')}` };
     const first = await openProgram({ env });
     const { data } = await first.ask(FIGURE);
@@ -136,11 +136,11 @@ describe('SQLite', () => {
     expect(second.requests()).toEqual([]);
   });
 
-  it('refuses a folder that is not there at the start', async () => {
+  it('SQLite refuses a folder that is not there at the start', async () => {
     await expect(open(`sqlite:${join(folder, 'nowhere', 'cache.sqlite')}`)).rejects.toThrow(ConfigError);
   });
 
-  it('is read by its owner alone', async () => {
+  it('SQLite is read by its owner alone', async () => {
     const file = join(folder, 'private.sqlite');
     writeFileSync(file, '');
     chmodSync(file, 0o644);
@@ -164,7 +164,7 @@ describe('SQLite', () => {
       'tables overwritten',
       (whole: Buffer) => Buffer.concat([whole.subarray(0, 100), Buffer.alloc(whole.length - 100, 7)]),
     ],
-  ] as const)('sets a damaged file aside, and goes on with another: %s', async ([what, damage]) => {
+  ] as const)('SQLite sets a damaged file aside, and goes on with another: %s', async ([what, damage]) => {
     const file = join(folder, `${what.replaceAll(' ', '-')}.sqlite`);
     const env = { CACHE_URL: `sqlite:${file}` };
     const first = await openProgram({ env });
@@ -180,7 +180,7 @@ describe('SQLite', () => {
     expect((await program.ask(FIGURE)).upstream).toMatchObject({ calls: 0, cached: 1 });
   });
 
-  it('sets a file aside whose damage shows later', async () => {
+  it('SQLite sets a file aside whose damage shows later', async () => {
     const file = join(folder, 'later.sqlite');
     await using program = await openProgram({ env: { CACHE_URL: `sqlite:${file}` } });
     const { data } = await program.ask(FIGURE);
@@ -194,7 +194,7 @@ describe('SQLite', () => {
     expect(await program.ask(FIGURE)).toMatchObject({ data, upstream: { calls: 0, cached: 1 } });
   });
 
-  it('goes on once another file can be opened in the place of a damaged one', async () => {
+  it('SQLite goes on once another file can be opened in the place of a damaged one', async () => {
     const place = join(folder, 'gone');
     mkdirSync(place);
     const file = join(place, 'cache.sqlite');
@@ -216,7 +216,7 @@ describe('SQLite', () => {
   const mayMount = process.env.CI === 'true' || process.getuid?.() === 0;
 
   it.skipIf(!mayMount)(
-    'says that its disk is full, holds in memory until it is not, and starts all the same',
+    'SQLite says that its disk is full, holds in memory until it is not, and starts all the same',
     async () => {
       const full = join(folder, 'full');
       mkdirSync(full);
@@ -248,7 +248,7 @@ describe('SQLite', () => {
     },
   );
 
-  it('with another pepper answers nobody from what is there', async () => {
+  it('SQLite with another pepper answers nobody from what is there', async () => {
     const CACHE_URL = `sqlite:${join(folder, 'pepper.sqlite')}`;
     const first = await openProgram({ env: { CACHE_URL, KEY_PEPPER: 'pepper of the first' } });
     await first.ask(FIGURE);
@@ -267,7 +267,7 @@ describe('SQLite', () => {
     ],
     ['a number', '7'],
     ['null', 'null'],
-  ] as const)('with garbage in it misses: %s', async ([, garbage]) => {
+  ] as const)('SQLite with garbage in it misses: %s', async ([, garbage]) => {
     const file = join(folder, `garbage-${garbage.length}.sqlite`);
     await using program = await openProgram({ env: { CACHE_URL: `sqlite:${file}` } });
     const query = `{ countries { name } indicators { key } ${FIGURE.slice(1)}`;
@@ -287,35 +287,38 @@ describe('a store that', () => {
     hangs: () => never,
   };
 
-  it.for(Object.keys(broken))('%s is a miss, left alone for a while, and told once', async (how) => {
-    let asked = 0;
-    const fault = () => {
-      asked += 1;
-      return broken[how]?.() ?? never;
-    };
-    const backing: Backing = {
-      ...EMPTY,
-      adapter: { getMany: fault, setMany: fault },
-      clear: fault,
-      first: fault,
-    };
-    const told: unknown[] = [];
-    const { adapter, clear, first, close } = guarded(backing, {
-      timeoutMs: 10,
-      onFault: (error) => told.push(error),
-    });
-    for (let i = 0; i < 20; i += 1) {
-      expect(await adapter.getMany(['a', 'b'])).toEqual([undefined, undefined]);
-      await adapter.setMany([{ key: 'a', value: '1' }]);
-    }
-    expect(await first('pepper', 'mine')).toBeNull();
-    await clear('a');
-    expect(asked).toBe(3);
-    expect(told).toHaveLength(1);
-    await close();
-  });
+  it.for(Object.keys(broken))(
+    'a store that %s is a miss, left alone for a while, and told once',
+    async (how) => {
+      let asked = 0;
+      const fault = () => {
+        asked += 1;
+        return broken[how]?.() ?? never;
+      };
+      const backing: Backing = {
+        ...EMPTY,
+        adapter: { getMany: fault, setMany: fault },
+        clear: fault,
+        first: fault,
+      };
+      const told: unknown[] = [];
+      const { adapter, clear, first, close } = guarded(backing, {
+        timeoutMs: 10,
+        onFault: (error) => told.push(error),
+      });
+      for (let i = 0; i < 20; i += 1) {
+        expect(await adapter.getMany(['a', 'b'])).toEqual([undefined, undefined]);
+        await adapter.setMany([{ key: 'a', value: '1' }]);
+      }
+      expect(await first('pepper', 'mine')).toBeNull();
+      await clear('a');
+      expect(asked).toBe(3);
+      expect(told).toHaveLength(1);
+      await close();
+    },
+  );
 
-  it('is late with values, but not with its counters, goes on counting', async () => {
+  it('a store that is late with values, but not with its counters, goes on counting', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const later = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(resolve, ms, value));
@@ -348,7 +351,7 @@ describe('a store that', () => {
     expect(takes).toBe(1);
   });
 
-  it('is back is told to whoever waits for it', async () => {
+  it('a store that is back is told to whoever waits for it', async () => {
     let isBroken = true;
     const backing: Backing = {
       ...EMPTY,
@@ -376,7 +379,7 @@ describe('a store that', () => {
         return { url: `redis://127.0.0.1:${port}`, close: () => server.close() };
       },
     ],
-  ] as const)('%s neither breaks nor stops the program', async ([, start]) => {
+  ] as const)('a store that %s neither breaks nor stops the program', async ([, start]) => {
     const { url, close } = await start();
     {
       await using program = await openProgram({ env: { CACHE_URL: url, CACHE_TIMEOUT_MS: '50' } });
@@ -393,7 +396,7 @@ describe('a store that', () => {
 });
 
 describe('packing', () => {
-  it('gives back what was packed, long or short', () => {
+  it('packing gives back what was packed, long or short', () => {
     for (const length of [0, 1, 1000]) {
       const envelope = {
         value: Array.from({ length }, (_, year) => ({ year, name: 'Côte d’Ivoire' })),
@@ -403,7 +406,7 @@ describe('packing', () => {
     }
   });
 
-  it('makes long text shorter', () => {
+  it('packing makes long text shorter', () => {
     const rows = Array.from({ length: 60 }, (_, year) => ({
       year,
       metric_name: 'Population, total',

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { TransientMap } from '../../src/cache/lru.ts';
 
-it('has what was put there last', () => {
+it('a transient map has what was put there last', () => {
   const map = new TransientMap<number>();
   expect(map.get('a')).toBeUndefined();
   map.set('a', 1);
@@ -16,7 +16,7 @@ it('has what was put there last', () => {
   expect([map.get('a'), map.get('b')]).toEqual([undefined, 2]);
 });
 
-it('lets go of what is deleted, where a plain map leaves it to a full collection', async () => {
+it('a transient map lets go of what is deleted, where a plain map leaves it to a full collection', async () => {
   const script = fileURLToPath(new URL('left-behind.ts', import.meta.url));
   const flags = ['--expose-gc', '--no-allocation-site-pretenuring'];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);

@@ -20,20 +20,23 @@ const long = envelope({ rows: Array.from({ length: 500 }, (_, id) => ({ id })) }
 it.each([
   ['short', envelope({ id: 1 })],
   ['long', long],
-])('reads a text that is still the same as what it was read as, or written from: %s', async (_, written) => {
-  const { texts, adapter } = open();
-  await adapter.setMany([{ key: 'own', value: written }]);
-  texts.set('other', packing.stringify(written));
-  const [own, other] = await adapter.getMany(['own', 'other']);
-  expect([own, other]).toEqual([written, written]);
-  expect(own).toBe(written);
-  expect((await adapter.getMany(['other', 'own'])).map((read, i) => read === [other, own][i])).toEqual([
-    true,
-    true,
-  ]);
-});
+])(
+  'the cache of unpacked values reads a text that is still the same as what it was read as, or written from: %s',
+  async (_, written) => {
+    const { texts, adapter } = open();
+    await adapter.setMany([{ key: 'own', value: written }]);
+    texts.set('other', packing.stringify(written));
+    const [own, other] = await adapter.getMany(['own', 'other']);
+    expect([own, other]).toEqual([written, written]);
+    expect(own).toBe(written);
+    expect((await adapter.getMany(['other', 'own'])).map((read, i) => read === [other, own][i])).toEqual([
+      true,
+      true,
+    ]);
+  },
+);
 
-it('reads what others have written since, and nothing where it is gone', async () => {
+it('the cache of unpacked values reads what others have written since, and nothing where it is gone', async () => {
   const { texts, adapter } = open();
   await adapter.setMany([{ key: 'a', value: long }]);
   texts.set('a', packing.stringify(envelope('newer')));
@@ -42,7 +45,7 @@ it('reads what others have written since, and nothing where it is gone', async (
   expect(await adapter.getMany(['a'])).toEqual([undefined]);
 });
 
-it('parses anew what it has given back', async () => {
+it('the cache of unpacked values parses anew what it has given back', async () => {
   const { texts, adapter } = open();
   texts.set('a', packing.stringify(long));
   const [before] = await adapter.getMany(['a']);
@@ -53,7 +56,7 @@ it('parses anew what it has given back', async () => {
   expect([after, after === before]).toEqual([long, false]);
 });
 
-it('shares nothing between keys, though their texts are the same', async () => {
+it('the cache of unpacked values shares nothing between keys, though their texts are the same', async () => {
   const { texts, adapter } = open();
   for (const key of ['a', 'b']) texts.set(key, packing.stringify(long));
   const [a, b] = await adapter.getMany(['a', 'b']);
@@ -61,7 +64,7 @@ it('shares nothing between keys, though their texts are the same', async () => {
   expect(a).not.toBe(b);
 });
 
-it('keeps no more at hand than it may', async () => {
+it('the cache of unpacked values keeps no more at hand than it may', async () => {
   const { texts, adapter } = open(2_000);
   for (let i = 0; i < 100; i += 1) texts.set(`${i}`, packing.stringify(envelope(`value ${i}`)));
   const keys = [...texts.keys()];

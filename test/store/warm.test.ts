@@ -36,7 +36,7 @@ describe.for(Object.keys(STORES))('with %s, an operation asked again', (store) =
   // The rows of a file are test/store/store.test.ts's to hold: some of the queries show that all of it comes to them.
   const asked = names.filter((_, i) => store === 'memory' || i % 4 === 0);
 
-  it.for(asked)('costs nothing and says the same: %s', async (name) => {
+  it.for(asked)('an operation asked again costs nothing and says the same: %s', async (name) => {
     await using program = await openProgram({ env: { ...WHOLE_GRAPH, CACHE_URL: STORES[store]?.() ?? '' } });
     const query = readFileSync(join(QUERIES, `${name}.graphql`), 'utf8');
     const file = join(QUERIES, `${name}.variables.json`);
@@ -79,7 +79,7 @@ describe.for(Object.keys(STORES))('with %s, what the service refuses', (store) =
     return asked;
   }
 
-  it('is no way to a listing that is held: it takes the list alone', async () => {
+  it('what the service refuses is no way to a listing that is held: it takes the list alone', async () => {
     const one = '{ ticker(exchangeCode: "CSE", symbol: "SYN003") { name } }';
     expect(await askTwice(TICKERS, one)).toEqual([
       { codes: [], requests: [TICKERS] },
@@ -87,7 +87,7 @@ describe.for(Object.keys(STORES))('with %s, what the service refuses', (store) =
     ]);
   });
 
-  it('is not asked again for a listing that may not have come, nor for others that may not have', async () => {
+  it('what the service refuses is not asked again for a listing that may not have come, nor for others that may not have', async () => {
     const many = `{ one: ticker(exchangeCode: "CSE", symbol: "NONE") { name } tickers(exchangeCode: "CSE") { name }
       ngx: ticker(exchangeCode: "NO", symbol: "NONE") { name } ke: tickers(countryCode: "KE") { name } }`;
     const [first, second] = await askTwice(TICKERS, many);
@@ -96,7 +96,7 @@ describe.for(Object.keys(STORES))('with %s, what the service refuses', (store) =
     expect(second).toEqual({ codes: first?.codes, requests: [] });
   });
 
-  it('is not asked again for indicators of a category that their list does not tell', async () => {
+  it('what the service refuses is not asked again for indicators of a category that their list does not tell', async () => {
     // biome-ignore lint/suspicious/noExplicitAny: as the sandbox has it
     const withoutCategory = ({ data, ...others }: any) => ({
       ...others,

@@ -8,7 +8,7 @@ const tables = (text: string, data: unknown, operationName?: string) =>
   tablesInAnswer(parse(text), operationName, data);
 
 describe('the lists of an answer', () => {
-  it('are rows of what the operation selects, by its names for it, through objects and fragments', () => {
+  it('the lists of an answer are rows of what the operation selects, by its names for it, through objects and fragments', () => {
     const text = `
       query { all: countries { ...Names capital: officialName place { region ... on Place { sub } } } }
       fragment Names on Country { code ...Loop }
@@ -31,7 +31,7 @@ describe('the lists of an answer', () => {
     ]);
   });
 
-  it('within lists are one table, in which an empty one leaves its row', () => {
+  it('the lists of an answer within lists are one table, in which an empty one leaves its row', () => {
     const text = '{ countries { code figures { year by { key } } } }';
     const data = {
       countries: [
@@ -60,7 +60,7 @@ describe('the lists of an answer', () => {
     ]);
   });
 
-  it('are a table each where they stand beside each other', () => {
+  it('the lists of an answer are a table each where they stand beside each other', () => {
     const data = { a: { rows: [{ x: 1 }] }, b: [{ x: 2 }, { x: 3 }], c: { d: 4 } };
     expect(tables('{ a { rows { x } } b { x } c { d } }', data)).toEqual([
       { path: 'a.rows', columns: ['x'], rows: [[1]] },
@@ -68,25 +68,25 @@ describe('the lists of an answer', () => {
     ]);
   });
 
-  it('are one row of all where there is none', () => {
+  it('the lists of an answer are one row of all where there is none', () => {
     expect(tables('{ health { status } n }', { health: { status: 'ok' }, n: null })).toEqual([
       { path: '', columns: ['health.status', 'n'], rows: [['ok', null]] },
     ]);
   });
 
-  it('have their columns where they are empty', () => {
+  it('the lists of an answer have their columns where they are empty', () => {
     expect(tables('{ rows { a b { c } } }', { rows: [] })).toEqual([
       { path: 'rows', columns: ['a', 'b.c'], rows: [] },
     ]);
   });
 
-  it('are those of the operation that is named', () => {
+  it('the lists of an answer are those of the operation that is named', () => {
     const text = 'query A { rows { a } } query B { rows { b } }';
     expect(tables(text, { rows: [{ b: 1 }] }, 'B')).toEqual([{ path: 'rows', columns: ['b'], rows: [[1]] }]);
     expect(tables(text, { rows: [{ b: 1 }] }, 'C')).toEqual([]);
   });
 
-  it('are none where there is no answer', () => {
+  it('the lists of an answer are none where there is no answer', () => {
     expect(tables('{ rows { a } }', null)).toEqual([]);
     for (const format of ['table', 'csv', 'ndjson'] as const) expect(formatted([], format)).toBe('');
   });

@@ -99,7 +99,7 @@ const asTable = (program: Program, accept: string, query: string, more: object =
   exchange(program, { body: { query }, headers: { accept }, ...more });
 
 describe('an answer as a table', () => {
-  it('has no cell that a spreadsheet runs, and all others as they are', async () => {
+  it('an answer as a table has no cell that a spreadsheet runs, and all others as they are', async () => {
     const plain = ['a=b', '1 - 2', '(-5)', '’s', '"quoted"', ' US dollars', '#1', '€', '5-', '\u00a0%'];
     const texts = [...plain, ...LEADS];
     await using program = await openProgram();
@@ -138,19 +138,22 @@ describe('an answer as a table', () => {
     ['text/csv; bom=absent', false],
     ['text/csv', false],
     ['application/x-ndjson; bom=present', false],
-  ] as const)('begins with a byte order mark where that is asked for: %s', async ([accept, isMarked]) => {
-    await using program = await openProgram();
-    const query = '{ countries(codes: ["CI"]) { name } }';
-    const plain = await asTable(program, accept.startsWith('text') ? CSV : NDJSON, query);
-    const { bytes, headers, status } = await asTable(program, accept, query);
-    const mark = Buffer.from(isMarked ? [0xef, 0xbb, 0xbf] : []);
-    expect([status, bytes]).toEqual([200, Buffer.concat([mark, plain.bytes])]);
-    expect(headers['content-type']).toBe(
-      `${plain.headers['content-type']}${isMarked ? '; bom=present' : ''}`,
-    );
-  });
+  ] as const)(
+    'an answer as a table begins with a byte order mark where that is asked for: %s',
+    async ([accept, isMarked]) => {
+      await using program = await openProgram();
+      const query = '{ countries(codes: ["CI"]) { name } }';
+      const plain = await asTable(program, accept.startsWith('text') ? CSV : NDJSON, query);
+      const { bytes, headers, status } = await asTable(program, accept, query);
+      const mark = Buffer.from(isMarked ? [0xef, 0xbb, 0xbf] : []);
+      expect([status, bytes]).toEqual([200, Buffer.concat([mark, plain.bytes])]);
+      expect(headers['content-type']).toBe(
+        `${plain.headers['content-type']}${isMarked ? '; bom=present' : ''}`,
+      );
+    },
+  );
 
-  it('has cell by cell what its JSON has, in each format, at the same calls', async () => {
+  it('an answer as a table has cell by cell what its JSON has, in each format, at the same calls', async () => {
     await using program = await openProgram();
     const { rows, upstream, requests } = await expectedRows(program);
     expect(requests).toHaveLength(2);
@@ -185,7 +188,7 @@ describe('an answer as a table', () => {
     expect(program.problems).toEqual([]);
   });
 
-  it('is asked for by GET and by the name of the operation, too, and repeated for nothing', async () => {
+  it('an answer as a table is asked for by GET and by the name of the operation, too, and repeated for nothing', async () => {
     await using program = await open();
     const body = { query: '{ countries(codes: ["KE", "NG"]) { code capital } }' };
     const first = await program.send({ body, headers: { accept: CSV } });
@@ -210,14 +213,14 @@ describe('an answer as a table', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is one row where there is no list', async () => {
+  it('an answer as a table is one row where there is no list', async () => {
     await using program = await openProgram();
     const { text } = await asTable(program, CSV, '{ country(code: "KE") { capital region } }');
     expect(text).toBe('country.capital,country.region\r\nNairobi,East Africa\r\n');
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('has a header and nothing else where the list is empty', async () => {
+  it('an answer as a table has a header and nothing else where the list is empty', async () => {
     await using program = await openProgram();
     const { text, headers } = await asTable(program, CSV, '{ countries(codes: []) { code } }');
     expect([text, headers['x-graphql-errors']]).toEqual(['code\r\n', undefined]);
@@ -229,7 +232,7 @@ describe('what is no table', () => {
   it.for([
     ['several lists', '{ a: countries { code } b: indicators { key } }', /2: a, b\. Ask for one/],
     ['several lists in a list', '{ countries { code tickers { symbol } offices { id } } }', /2: countries\./],
-  ] as const)('%s is refused before any call', async ([, query, words]) => {
+  ] as const)('what is no table is refused before any call: %s', async ([, query, words]) => {
     await using program = await openProgram();
     const { status, text } = await asTable(program, CSV, query);
     const { errors, extensions } = JSON.parse(text);
@@ -254,7 +257,7 @@ describe('what is no table', () => {
     expect(JSON.parse(text).errors[0].message).toMatch(/more than 2000 fields/);
   });
 
-  it('so is a field that is selected again and again in many places', async () => {
+  it('a field that is selected again and again in many places is refused in no time', async () => {
     await using program = await openProgram();
     const places = Array.from({ length: 300 }, (_, i) => `a${i}: profile { ...F }`);
     const query = `{ countries { ${places.join(' ')} } } fragment F on CountryProfile { ${'record '.repeat(500)} }`;
@@ -275,15 +278,18 @@ describe('what is no table', () => {
   it.for([
     ['no key', { key: null }, 401, 'UNAUTHENTICATED', 0],
     ['a wrong key', { key: 'nobody' }, 401, 'UNAUTHENTICATED', 1],
-  ] as const)('%s is JSON with a status', async ([, more, status, code, calls]) => {
-    await using program = await openProgram();
-    const answer = await asTable(program, CSV, '{ countries { code capital } }', more);
-    expect([answer.status, JSON.parse(answer.text).errors[0].extensions.code]).toEqual([status, code]);
-    expect(answer.headers['content-type']).toContain('application/graphql-response+json');
-    expect(program.requests()).toHaveLength(calls);
-  });
+  ] as const)(
+    'an answer that is no table is JSON with a status: %s',
+    async ([, more, status, code, calls]) => {
+      await using program = await openProgram();
+      const answer = await asTable(program, CSV, '{ countries { code capital } }', more);
+      expect([answer.status, JSON.parse(answer.text).errors[0].extensions.code]).toEqual([status, code]);
+      expect(answer.headers['content-type']).toContain('application/graphql-response+json');
+      expect(program.requests()).toHaveLength(calls);
+    },
+  );
 
-  it('a spent minute is 429, and says when to come back', async () => {
+  it('a table in a spent minute is 429, and says when to come back', async () => {
     const { clock } = movingClock(Date.parse('2026-11-21T10:00:30Z'));
     await using program = await openProgram({ clock, sandbox: { now: clock.now } });
     const key = program.sandbox.keys.free;
@@ -307,7 +313,7 @@ describe('what is no table', () => {
       400,
       'OPERATION_TOO_EXPENSIVE',
     ],
-  ] as const)('%s is JSON that says so', async ([, body, status, code]) => {
+  ] as const)('an answer that is no table is JSON that says so: %s', async ([, body, status, code]) => {
     await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '3' } });
     const answer = await exchange(program, { body: body as never, headers: { accept: ARROW } });
     expect([answer.status, JSON.parse(answer.text).errors[0].extensions.code]).toEqual([status, code]);
@@ -337,30 +343,33 @@ const LONG =
   'query { countries { code name officialName observations(metricKeys: ["population_total"]) { year value unit } } }';
 
 describe('a long table', () => {
-  it.for([CSV, NDJSON, ARROW])('is sent while it is written, in any encoding: %s', async (accept) => {
-    await using program = await open();
-    const whole = await program.send({ body: { query: LONG }, headers: { accept } });
-    expect([whole.status, whole.headers['content-length'], whole.headers['transfer-encoding']]).toEqual([
-      200,
-      undefined,
-      'chunked',
-    ]);
-    expect(whole.headers.vary).toContain('Accept-Encoding');
-    expect(whole.bytes.length).toBeGreaterThan(200_000);
-    const calls = program.requests();
-    expect(calls.length).toBeGreaterThan(0);
-    for (const [encoding, decode] of DECODERS) {
-      const headers = { accept, 'accept-encoding': encoding };
-      const packed = await program.send({ body: { query: LONG }, headers });
-      expect(packed.headers['content-encoding']).toBe(encoding);
-      expect(packed.bytes.length).toBeLessThan(whole.bytes.length / 3);
-      expect(decode(packed.bytes).equals(whole.bytes)).toBe(true);
-    }
-    expect(program.requests()).toEqual([]);
-    expect(program.problems).toEqual([]);
-  });
+  it.for([CSV, NDJSON, ARROW])(
+    'a long table is sent while it is written, in any encoding: %s',
+    async (accept) => {
+      await using program = await open();
+      const whole = await program.send({ body: { query: LONG }, headers: { accept } });
+      expect([whole.status, whole.headers['content-length'], whole.headers['transfer-encoding']]).toEqual([
+        200,
+        undefined,
+        'chunked',
+      ]);
+      expect(whole.headers.vary).toContain('Accept-Encoding');
+      expect(whole.bytes.length).toBeGreaterThan(200_000);
+      const calls = program.requests();
+      expect(calls.length).toBeGreaterThan(0);
+      for (const [encoding, decode] of DECODERS) {
+        const headers = { accept, 'accept-encoding': encoding };
+        const packed = await program.send({ body: { query: LONG }, headers });
+        expect(packed.headers['content-encoding']).toBe(encoding);
+        expect(packed.bytes.length).toBeLessThan(whole.bytes.length / 3);
+        expect(decode(packed.bytes).equals(whole.bytes)).toBe(true);
+      }
+      expect(program.requests()).toEqual([]);
+      expect(program.problems).toEqual([]);
+    },
+  );
 
-  it('may be longer than any other answer, and is cut where it would be 16 times as long', async () => {
+  it('a long table may be longer than any other answer, and is cut where it would be 16 times as long', async () => {
     await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '300000' } });
     const json = await asTable(program, 'application/json', LONG);
     expect([json.status, json.bytes.length < 300_000]).toEqual([200, true]);
@@ -376,7 +385,7 @@ describe('a long table', () => {
     ]);
   });
 
-  it('is made no further once its reader has left, and no faster than it is read', async () => {
+  it('a long table is made no further once its reader has left, and no faster than it is read', async () => {
     await using program = await open();
     const made = vi.spyOn(JSON, 'stringify');
     const rows = () => made.mock.calls.filter(([value]) => isRow(value)).length;
@@ -411,7 +420,7 @@ describe('a long table', () => {
 });
 
 describe('what has no place in a table', () => {
-  it('is counted in headers', async () => {
+  it('what has no place in a table is counted in headers', async () => {
     await using program = await openProgram({ env: { UPSTREAM_RETRIES: '0' } });
     const query = `{
       countries(codes: ["KE", "QQ"]) { code name signals { record } }

@@ -27,7 +27,7 @@ function parsed(text: string): { value: unknown; steps: number } {
 }
 
 describe('JSON in steps', () => {
-  it('is what JSON is', () => {
+  it('JSON in steps is what JSON is', () => {
     const long = fc.array(fc.jsonValue(), { minLength: 0, maxLength: 5 }).map((values) => ({
       'a "b"\\': Array.from({ length: 3_000 }, (_, i) => [values, `"]}${i}\\`]),
       [`${'x'.repeat(40_000)}"`]: { values, [`y\\"${values.length}`]: `\\"${'z'.repeat(40_000)}` },
@@ -41,7 +41,7 @@ describe('JSON in steps', () => {
     );
   });
 
-  it('keeps all digits, and takes steps of no more than a fraction of it', () => {
+  it('JSON in steps keeps all digits, and takes steps of no more than a fraction of it', () => {
     const text = `{"rows":[${Array.from({ length: 20_000 }, () => '{"value":12345678901234567890.5}').join()}]}`;
     const { value, steps } = parsed(text);
     expect(JSON.stringify(value)).toBe(text);
@@ -50,7 +50,7 @@ describe('JSON in steps', () => {
   });
 
   it.for(['', '{', '[1', `[${'1,'.repeat(40_000)}`, '{} {}', `{"a":[${'1,'.repeat(40_000)}1]`, '"a'])(
-    'that is none is refused: %#',
+    'JSON in steps that is none is refused: %#',
     (text) => {
       expect(() => parsed(text)).toThrow(SyntaxError);
     },
@@ -64,12 +64,12 @@ describe('a line of CSV', () => {
     [['=1+1', '+1', '-1', '@x', '\tx', '\rx'], "'=1+1,'+1,'-1,'@x,'\tx,\"'\rx\""],
     [['=A1,"x"', "it's", ' =1'], '"\'=A1,""x""",it\'s,\' =1'],
     [[-1, 0, 1.5, true, false], '-1,0,1.5,true,false'],
-  ] as const)('%j is as GraphiQL writes it', ([values, expected]) => {
+  ] as const)('a line of CSV is as GraphiQL writes it: %j', ([values, expected]) => {
     expect(csvLine(values)).toBe(`${expected}\r\n`);
     expect(csvOf({ columns: ['x'], rows: [[...values]] })).toBe(`\ufeffx\r\n${expected}\r\n`);
   });
 
-  it('holds what has parts as JSON', () => {
+  it('a line of CSV holds what has parts as JSON', () => {
     expect(csvLine([{ a: '=1' }, [1, 2]])).toBe('"{""a"":""=1""}","[1,2]"\r\n');
   });
 });
@@ -91,7 +91,7 @@ describe('Accept', () => {
     ['application/json', null],
     ['', null],
     [undefined, null],
-  ] as const)('%s asks for %s', ([accepts, expected]) => {
+  ] as const)('Accept %s asks for %s', ([accepts, expected]) => {
     expect(tableFormatFor(accepts)?.contentType.split(';')[0] ?? null).toBe(expected);
   });
 });
@@ -155,7 +155,7 @@ async function turnsWhile(write: () => Promise<void>): Promise<{ turns: number; 
 
 describe('50,000 rows', () => {
   it.for(['text/csv', 'application/x-ndjson', 'application/vnd.apache.arrow.stream'])(
-    'as %s leave others their turns',
+    '50,000 rows as %s leave others their turns',
     async (accept) => {
       // Loads and compiles everything first: that is no matter of length.
       await tableOf(accept);

@@ -122,7 +122,7 @@ const callsOf = (replies: readonly { readonly upstream: { readonly calls: number
   replies.reduce((sum, { upstream }) => sum + upstream.calls, 0);
 
 describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same at once', () => {
-  it('make the calls of one: 200 cold operations', async () => {
+  it('two gateways over one Redis that are asked the same at once make the calls of one: 200 cold operations', async () => {
     await using service = await startService();
     // However busy the machine is, the operations that are sent at once are a batch.
     const gathering = { COUNTRY_DATA_URL: service.url, BATCH_WINDOW_MS: '1000' };
@@ -147,7 +147,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     expect(replies.filter(({ upstream }) => upstream.shared > 0).length).toBeGreaterThan(EACH);
   });
 
-  it('keep keys apart', async () => {
+  it('two gateways over one Redis that are asked the same at once keep keys apart', async () => {
     await using service = await startService();
     await using redis = await startRedis();
     const env = { COUNTRY_DATA_URL: service.url, CACHE_URL: redis.url };
@@ -162,7 +162,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     ]);
   });
 
-  it('ask for themselves where the one that was at it fails, or is killed', async () => {
+  it('two gateways over one Redis that are asked the same at once ask for themselves where the one that was at it fails, or is killed', async () => {
     await using service = await startService(1_000);
     await using redis = await startRedis();
     const env = { COUNTRY_DATA_URL: service.url, CACHE_URL: redis.url };
@@ -180,7 +180,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     expect(service.log).toHaveLength(2);
   });
 
-  it('wait no longer for one whose lease is told late', async () => {
+  it('two gateways over one Redis that are asked the same at once wait no longer for one whose lease is told late', async () => {
     await using service = await startService(700);
     await using redis = await startRedis();
     await using late = await startLate(redis.port, 400);
@@ -199,7 +199,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     expect(service.log).toHaveLength(1);
   });
 
-  it('go on each for itself when the Redis is killed in the middle, and nothing hangs', async () => {
+  it('two gateways over one Redis that are asked the same at once go on each for itself when the Redis is killed in the middle, and nothing hangs', async () => {
     await using service = await startService(1_000);
     await using redis = await startRedis();
     const env = { COUNTRY_DATA_URL: service.url, CACHE_URL: redis.url };
@@ -219,7 +219,7 @@ describe.for([
   ['held nowhere', () => ({ CACHE_URL: 'none' })],
   ['held in a file', () => ({ CACHE_URL: `sqlite:${join(folder, 'shared.sqlite')}` })],
 ] as const)('two workers that are asked the same at once, where figures are %s', ([, cache]) => {
-  it('make the calls of one', async () => {
+  it('two workers that are asked the same at once make the calls of one', async () => {
     await using service = await startService(1_000);
     const env = { COUNTRY_DATA_URL: service.url, WORKERS: '2', CACHE_TIMEOUT_MS: '15000', ...cache() };
     const { url, errors } = await start(env);

@@ -31,7 +31,7 @@ describe('the text of a 429 tells the limits that it names', () => {
       { state: 'MONTH_SPENT', plan: 'analyst', monthlyRequests: 250_000 },
     ],
     ['Monthly request limit reached (1000).', { state: 'MONTH_SPENT', plan: null, monthlyRequests: 1000 }],
-  ])('%s', async (detail, expected) => {
+  ])('the text of a 429 tells the limits that it names: %s', async (detail, expected) => {
     const ledger = createLedger(() => 0);
     await limit(ledger, detail);
     expect(ledger.quota(tenantOf('one'))).toMatchObject(expected);
@@ -39,7 +39,7 @@ describe('the text of a 429 tells the limits that it names', () => {
 });
 
 describe('the shared counters', () => {
-  it('turn with the minute and with the month, both UTC', () => {
+  it('the shared counters turn with the minute and with the month, both UTC', () => {
     let nowMs = Date.parse('2026-12-31T23:59:59.999Z');
     const ledger = createLedger(() => nowMs);
     ledger.take(tenantOf('one'));
@@ -62,7 +62,7 @@ describe('the shared counters', () => {
     });
   });
 
-  it('know the published limits of a plan that a text only names', async () => {
+  it('the shared counters know the published limits of a plan that a text only names', async () => {
     const ledger = createLedger(() => 0);
     await limit(ledger, 'rate limit exceeded for the analyst plan');
     expect(ledger.quota(tenantOf('one'))).toMatchObject({
@@ -72,7 +72,7 @@ describe('the shared counters', () => {
     });
   });
 
-  it('call the minute spent once the known budget is', async () => {
+  it('the shared counters call the minute spent once the known budget is', async () => {
     let nowMs = 0;
     const ledger = createLedger(() => nowMs);
     await limit(ledger, "plan 'free': 5 requests per minute");
@@ -92,26 +92,29 @@ describe('counters that answer after the minute', () => {
   const note = { plan: 'free', requestsPerMinute: 5, monthlyRequests: null, isPlanLarger: false };
   const told = { ...snapshot, note: { ...note, spentMinute: null, spentMonth: null, nextProbeAtMs: 0 } };
 
-  it.each(['take', 'refresh'] as const)('tell nothing of the next one: %s', async (verb) => {
-    let nowMs = 59_999;
-    const slow = async () => {
-      nowMs = 60_000;
-      return told;
-    };
-    const back: unknown[] = [];
-    const ledger = createLedger(() => nowMs, {
-      take: slow,
-      read: slow,
-      note: async () => {},
-      putBack: async (...unit) => void back.push(unit),
-    });
-    // The call leaves in the new minute, which has to count it.
-    expect((await ledger[verb](tenantOf('one'))) ?? null).toBeNull();
-    // Its unit would count in the month all the same.
-    expect(back).toMatchObject(verb === 'take' ? [['one', { minute: 0 }]] : []);
-    expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
-    expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(0);
-    expect(await ledger.take(tenantOf('one'))).not.toBeNull();
-    expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(5);
-  });
+  it.each(['take', 'refresh'] as const)(
+    'counters that answer after the minute tell nothing of the next one: %s',
+    async (verb) => {
+      let nowMs = 59_999;
+      const slow = async () => {
+        nowMs = 60_000;
+        return told;
+      };
+      const back: unknown[] = [];
+      const ledger = createLedger(() => nowMs, {
+        take: slow,
+        read: slow,
+        note: async () => {},
+        putBack: async (...unit) => void back.push(unit),
+      });
+      // The call leaves in the new minute, which has to count it.
+      expect((await ledger[verb](tenantOf('one'))) ?? null).toBeNull();
+      // Its unit would count in the month all the same.
+      expect(back).toMatchObject(verb === 'take' ? [['one', { minute: 0 }]] : []);
+      expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
+      expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(0);
+      expect(await ledger.take(tenantOf('one'))).not.toBeNull();
+      expect(ledger.quota(tenantOf('one')).callsThisMinute).toBe(5);
+    },
+  );
 });

@@ -64,7 +64,9 @@ async function ask(url: string): Promise<string> {
 }
 
 describe('instances that are replaced one after the other under load', () => {
-  it('lose no request, though each comes over a connection of its own', { timeout: 60_000 }, async () => {
+  it('instances that are replaced one after the other under load lose no request, though each comes over a connection of its own', {
+    timeout: 60_000,
+  }, async () => {
     const instances = [await start(), await start()];
     const balancer = createBalancer(instances);
     const outcomes: Record<string, number> = {};

@@ -78,7 +78,7 @@ function scene(count: number) {
 }
 
 describe('the supervisor', () => {
-  it('starts as many workers as are wanted, and ends where the first one can not', async () => {
+  it('the supervisor starts as many workers as are wanted, and ends where the first one can not', async () => {
     const { supervisor, started, startsAre } = scene(3);
     expect(await supervisor.start()).toEqual({ url: 'http://here' });
     expect(started).toHaveLength(3);
@@ -89,7 +89,7 @@ describe('the supervisor', () => {
     expect(other.started).toHaveLength(1);
   });
 
-  it('replaces one that has lived at once, and waits longer and longer for those that end at once', async () => {
+  it('the supervisor replaces one that has lived at once, and waits longer and longer for those that end at once', async () => {
     const { supervisor, started, pausesMs, pass, startsAre } = scene(2);
     await supervisor.start();
     pass(60_000);
@@ -106,7 +106,7 @@ describe('the supervisor', () => {
     expect(started).toHaveLength(3 + 2 + 11);
   });
 
-  it('gives up where no worker is left, and its settings are why no other can start', async () => {
+  it('the supervisor gives up where no worker is left, and its settings are why no other can start', async () => {
     const { supervisor, started, hopeless, startsAre } = scene(2);
     await supervisor.start();
     startsAre(2);
@@ -118,7 +118,7 @@ describe('the supervisor', () => {
     expect(hopeless[0]).toBe(2);
   });
 
-  it('rolls one worker after the other, and keeps those that it has where a new one can not start', async () => {
+  it('the supervisor rolls one worker after the other, and keeps those that it has where a new one can not start', async () => {
     const { supervisor, started, notes, startsAre } = scene(2);
     await supervisor.start();
     await supervisor.roll();
@@ -136,7 +136,7 @@ describe('the supervisor', () => {
     expect(supervisor.replaced).toBe(0);
   });
 
-  it('drains all, replaces none of them then, and counts one that ends otherwise as cut', async () => {
+  it('the supervisor drains all, replaces none of them then, and counts one that ends otherwise as cut', async () => {
     const { supervisor, started } = scene(3);
     await supervisor.start();
     const [bad] = started;

@@ -67,7 +67,7 @@ async function heldService() {
 }
 
 describe('two workers', () => {
-  it('share a port, a store and a ledger', async () => {
+  it('two workers share a port, a store and a ledger', async () => {
     await using service = await startService();
     const { url, errors, child } = await start({ COUNTRY_DATA_URL: service.url });
     const first = await ask(url);
@@ -89,7 +89,7 @@ describe('two workers', () => {
     expect([...byWorker.values()].map((operations) => operations.length)).toEqual([3, 3]);
   });
 
-  it('print one line with the address, and answer health and metrics as one', async () => {
+  it('two workers print one line with the address, and answer health and metrics as one', async () => {
     const { url, child } = await start();
     const at = (path: string) => fetch(new URL(path, url), { headers: { connection: 'close' } });
     for (let i = 0; i < 5; i += 1) await ask(url);
@@ -110,7 +110,7 @@ describe('two workers', () => {
     expect(text.match(/^# TYPE country_graph_operations_total/gm)).toHaveLength(1);
   });
 
-  it('have one port for health and metrics, which answer there alone', async () => {
+  it('two workers have one port for health and metrics, which answer there alone', async () => {
     const { url, printed } = await start({ ADMIN_PORT: '0' });
     const [, admin = ''] = /^Health and metrics are at (http:\S+)$/m.exec(printed()) ?? [];
     for (let i = 0; i < 4; i += 1) {
@@ -124,7 +124,7 @@ describe('two workers', () => {
       expect((await fetch(url.replace('graphql', path))).status).toBe(404);
   });
 
-  it('serve nothing that is held any more once one of them was told that the key is refused', async () => {
+  it('two workers serve nothing that is held any more once one of them was told that the key is refused', async () => {
     await using service = await startService();
     const { url } = await start({ COUNTRY_DATA_URL: service.url });
     for (let i = 0; i < 4; i += 1) expect((await ask(url)).errors).toEqual([]);
@@ -138,7 +138,7 @@ describe('two workers', () => {
     }
   });
 
-  it('are as they were when one was killed, and another one took its place', async () => {
+  it('two workers are as they were when one was killed, and another one took its place', async () => {
     const { url, child, errors } = await start();
     await ask(url);
     const before = childrenOf(child.pid);
@@ -152,7 +152,7 @@ describe('two workers', () => {
       expect(await ask(url)).toMatchObject({ errors: [], upstream: { calls: 0 } });
   });
 
-  it('are replaced on SIGHUP without a lost operation, over kept and over new connections', {
+  it('two workers are replaced on SIGHUP without a lost operation, over kept and over new connections', {
     timeout: 120_000,
   }, async () => {
     await using service = await startService();
@@ -189,7 +189,7 @@ describe('two workers', () => {
 
 describe('the end of several workers', () => {
   it.for(['SIGTERM', 'SIGINT'] as const)(
-    'lets what is in flight finish on %s, exit code 0',
+    'the end of several workers lets what is in flight finish on %s, exit code 0',
     async (signal) => {
       await using service = await heldService();
       const { url, child, errors } = await start({ COUNTRY_DATA_URL: service.url });
@@ -212,7 +212,7 @@ describe('the end of several workers', () => {
     },
   );
 
-  it('says 503 for readiness while it still takes requests, and comes at once on a second signal', async () => {
+  it('the end of several workers says 503 for readiness while it still takes requests, and comes at once on a second signal', async () => {
     const { url, child, errors } = await start({ DRAIN_DELAY_MS: '3600000' });
     const workers = childrenOf(child.pid);
     child.kill('SIGTERM');
@@ -227,7 +227,7 @@ describe('the end of several workers', () => {
     await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
   });
 
-  it('cuts what takes longer than a drain may, says so, and exits with 1', async () => {
+  it('the end of several workers cuts what takes longer than a drain may, says so, and exits with 1', async () => {
     await using service = await heldService();
     const { url, child, errors } = await start({ COUNTRY_DATA_URL: service.url, DRAIN_TIMEOUT_MS: '50' });
     const inFlight = ask(url, '{ health { status } }').catch(() => 'cut');
@@ -238,7 +238,7 @@ describe('the end of several workers', () => {
     expect(errors()).toContain('1 request(s) took longer than DRAIN_TIMEOUT_MS');
   });
 
-  it('lets what is in flight finish where the supervising process is killed', async () => {
+  it('the end of several workers lets what is in flight finish where the supervising process is killed', async () => {
     await using service = await heldService();
     const { url, child } = await start({ COUNTRY_DATA_URL: service.url });
     const workers = childrenOf(child.pid);
@@ -253,7 +253,7 @@ describe('the end of several workers', () => {
 });
 
 describe('workers that can not start', () => {
-  it('end the program, which says once that the port is taken', async () => {
+  it('workers that can not start end the program, which says once that the port is taken', async () => {
     await using service = await heldService();
     const started = start({ PORT: new URL(service.url).port });
     await expect(started).rejects.toThrow(
@@ -261,7 +261,7 @@ describe('workers that can not start', () => {
     );
   });
 
-  it('end the program with their own words where a setting is wrong', async () => {
+  it('workers that can not start end the program with their own words where a setting is wrong', async () => {
     const started = start({ CACHE_URL: 'sqlite:/nowhere/at/all.sqlite' });
     await expect(started).rejects.toThrow(/The settings have 1 fault\(s\):\n {2}CACHE_URL: /);
   });
