@@ -137,6 +137,7 @@ export function createLearned(now: () => number) {
   let countryCodes: ReadonlySet<string> = new Set();
   const answered = createNames();
   const figured = createNames();
+  let figuredPair: Pair | null = null;
 
   const seriesRows: RowsOf = (countryCode, metricKey) => {
     const known = byPair.get(pairKey(countryCode, metricKey));
@@ -162,6 +163,8 @@ export function createLearned(now: () => number) {
       learn(limitFacts(answer, limit, facts()));
       for (const code of countryCodes) answered.countries.add(code.toUpperCase());
       for (const key of metricKeys) answered.metrics.add(key);
+      const [first] = rows;
+      if (first !== undefined) figuredPair = { countryCode: first.countryCode, metricKey: first.metricKey };
       for (const { countryCode, metricKey } of rows) {
         if (!figured.countries.has(countryCode)) figured.countries.add(countryCode.toUpperCase());
         if (!figured.metrics.has(metricKey)) figured.metrics.add(metricKey);
@@ -179,6 +182,10 @@ export function createLearned(now: () => number) {
     },
     /** Names that figures have come for: codes in upper case, keys as the service spells them. */
     figured,
+    /** A pair of them that a figure has come for; null before the first. */
+    get figuredPair() {
+      return figuredPair;
+    },
     /** Expected rows of a series. */
     seriesRows,
     /** True if the length of a series is known rather than assumed. */
