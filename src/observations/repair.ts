@@ -268,15 +268,21 @@ function splitOf(range: YearRange, came: SentRows) {
   return { parts: [earlier, later], whole };
 }
 
-/** Asks for years, the same ones once; null if the service refuses years, or doesn't heed them. */
+interface YearsReply {
+  readonly rows: SentRows;
+  readonly isCut: boolean;
+}
+
+/** Asks for years, the same ones once; null as soon as the service refuses years, or doesn't heed them. */
 function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) {
   const { mode, rectangle } = task;
   const all = answer.years && widened(answer.years);
   const { limitParam, maxRows } = learned.facts();
   const limit = limitParam === 'accepted' ? maxRows : undefined;
-  const asked = new Map<string, ReturnType<typeof ask>>();
+  const asked = new Map<string, YearsReply>();
+  let isUseless = false;
 
-  async function ask(named: YearRange): Promise<{ readonly rows: SentRows; readonly isCut: boolean } | null> {
+  async function ask(named: YearRange): Promise<YearsReply | null> {
     const part = await calls.ask({ mode, rectangle, limit, named }, sending);
     // There are figures of the pair: a 404 can only mean that there are none of these years.
     if (part.isRefused) return part.outcome instanceof Error ? null : { rows: [], isCut: false };
@@ -285,12 +291,14 @@ function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) 
     return rows && isHeeded ? { rows, isCut: await calls.isCutShort(task, part, sending) } : null;
   }
 
-  return ({ from, to }: YearRange) => {
+  return async ({ from, to }: YearRange) => {
     const named = { from: from ?? all?.from ?? null, to: to ?? all?.to ?? null };
     const name = nameOfYears(named);
-    const asking = asked.get(name) ?? (asked.size < MAX_YEAR_CALLS ? ask(named) : Promise.resolve(null));
-    asked.set(name, asking);
-    return asking;
+    if (isUseless || asked.size >= MAX_YEAR_CALLS) return null;
+    const reply = asked.get(name) ?? (await ask(named));
+    if (reply !== null) asked.set(name, reply);
+    isUseless = reply === null;
+    return reply;
   };
 }
 
