@@ -1,14 +1,27 @@
 import { globSync, readFileSync } from 'node:fs';
-import { posix } from 'node:path';
+import { dirname, posix } from 'node:path';
 import type { Types } from '@graphql-codegen/plugin-helpers';
-import { Kind, parse, type TypeNode } from 'graphql';
+import {
+  type DefinitionNode,
+  isTypeDefinitionNode,
+  Kind,
+  parse,
+  print,
+  type TypeDefinitionNode,
+  type TypeNode,
+  visit,
+} from 'graphql';
 
-/** All of it, with the additions of settings. */
-const SDL = 'schema/**/*.graphql';
+/** The kernel's, and the parts that plugins bring. */
+const OF_KERNEL = 'schema/*.graphql';
+const OF_PLUGINS = 'src/plugins/*/*.graphql';
+const SDL = `{${OF_KERNEL},${OF_PLUGINS}}`;
 
-/** A path as the file of the schema's types imports it. */
-const fromGenerated = (file: string) => {
-  const path = posix.relative('src/graphql/schema', file);
+const KERNEL_TYPES = 'src/graphql/schema/generated.ts';
+
+/** A path as a generated file imports it. */
+const pathFrom = (generated: string, file: string) => {
+  const path = posix.relative(dirname(generated), file);
   return path.startsWith('.') ? path : `./${path}`;
 };
 
@@ -21,33 +34,106 @@ function filesWith(name: string, pattern: string): string[] {
 }
 
 /**
- * Objects that our resolvers hand on for each type: that of its name in `sources.ts`, else the record of its
+ * Objects that our resolvers hand on for each type: that of its name in `context.ts`, else the record of its
  * name. A resolver makes all others as the schema has them.
+ * @param sdl has the types
+ * @param files have the records, besides the kernel's
  */
-function mappers(): Record<string, string> {
-  const sdl = globSync(SDL)
-    .map((file) => readFileSync(file, 'utf8'))
-    .join('\n');
+function mappers(generated: string, sdl: string, files: readonly string[] = []): Record<string, string> {
+  const context = 'src/graphql/schema/context.ts';
+  const all = [context, 'src/keys/ledger.ts', ...globSync('src/service/records/*.ts').sort(), ...files];
   const found: Record<string, string> = {};
-  const files = [
-    'src/graphql/schema/context.ts',
-    'src/keys/ledger.ts',
-    'src/plugins/subscriptions/inbox.ts',
-    ...globSync('src/{service/records,plugins/extra-routes}/*.ts').sort(),
-  ];
-  for (const file of files) {
+  for (const file of all) {
     for (const [, name = '', kind = ''] of readFileSync(file, 'utf8').matchAll(
       /^export (?:interface|type) (\w+)(Ref|Record)\b/gm,
     )) {
-      const path = fromGenerated(file);
+      const path = pathFrom(generated, file);
       if (new RegExp(`^type ${name}\\b`, 'm').test(sdl)) found[name] ??= `${path}#${name}${kind}`;
     }
   }
   for (const [, name = ''] of sdl.matchAll(/^type (\w+)Connection\b/gm)) {
     const row = found[name]?.split('#')[1];
-    if (row !== undefined) found[`${name}Connection`] = `./context.ts#Page<${row}>`;
+    if (row !== undefined) found[`${name}Connection`] = `${pathFrom(generated, context)}#Page<${row}>`;
   }
   return found;
+}
+
+const definitionsIn = (pattern: string) =>
+  globSync(pattern)
+    .sort()
+    .flatMap((file) => parse(readFileSync(file, 'utf8')).definitions);
+
+/**
+ * The SDL of a plugin as that of a schema of its own: with its extensions as types that have no other fields, and, of the
+ * other types that it names, what has to be known of them.
+ */
+function sdlOfPlugin(folder: string): string {
+  const types = new Map(
+    [...definitionsIn(OF_KERNEL), ...definitionsIn(OF_PLUGINS)]
+      .filter(isTypeDefinitionNode)
+      .map((type) => [type.name.value, type] as const),
+  );
+  const told = new Set<string>();
+  const own = definitionsIn(`${folder}/*.graphql`).map((one): DefinitionNode => {
+    const isFirst = 'name' in one && one.name !== undefined && !told.has(one.name.value);
+    if (isFirst && 'name' in one && one.name !== undefined) told.add(one.name.value);
+    return isFirst && one.kind === Kind.OBJECT_TYPE_EXTENSION
+      ? { ...one, kind: Kind.OBJECT_TYPE_DEFINITION }
+      : one;
+  });
+  const all = [...own];
+  // More come to the list while it is read.
+  for (const one of all) {
+    visit(one, {
+      NamedType({ name }) {
+        const type = types.get(name.value);
+        if (type === undefined || told.has(name.value)) return;
+        told.add(name.value);
+        all.push(stubOf(type));
+      },
+    });
+  }
+  return all.map(print).join('\n\n');
+}
+
+/** A type as far as a record stands for it: no field of it is resolved here. */
+function stubOf(type: TypeDefinitionNode): TypeDefinitionNode {
+  if (type.kind !== Kind.OBJECT_TYPE_DEFINITION) return type;
+  const id = type.fields?.find(({ name }) => name.value === 'id') ?? type.fields?.[0];
+  return { ...type, fields: id === undefined ? [] : [id], interfaces: [] };
+}
+
+/** The types of resolvers of each plugin that brings a part of the graph. */
+function ofPlugins(): Types.Config['generates'] {
+  const folders = [...new Set(globSync(OF_PLUGINS).map((file) => dirname(file)))].sort();
+  return Object.fromEntries(
+    folders.map((folder) => {
+      const generated = `${folder}/generated.ts`;
+      const sdl = sdlOfPlugin(folder);
+      const files = globSync(`${folder}/!(generated).ts`).sort();
+      return [generated, { schema: sdl, ...resolverTypes(generated, mappers(generated, sdl, files)) }];
+    }),
+  );
+}
+
+function resolverTypes(generated: string, found: Record<string, string>): Types.ConfiguredOutput {
+  return {
+    plugins: ['typescript', 'typescript-resolvers'],
+    config: {
+      federation: generated === KERNEL_TYPES,
+      contextType: `${pathFrom(generated, 'src/graphql/schema/context.ts')}#GraphContext`,
+      enumsAsTypes: true,
+      useTypeImports: true,
+      emitLegacyCommonJSImports: false,
+      importExtension: '.ts',
+      immutableTypes: true,
+      useIndexSignature: false,
+      makeResolverTypeCallable: true,
+      avoidOptionals: { field: true },
+      scalars: { CountryCode: 'string', DateTime: 'string', JSON: 'unknown' },
+      mappers: found,
+    },
+  };
 }
 
 /** Lists the resolvers of every file of a folder, so that none is forgotten and all are checked by their types. */
@@ -55,7 +141,6 @@ function resolverList(): string {
   const domains = 'src/graphql/resolvers/!(generated).ts';
   const resolvers = exportsLike(/(?:resolvers|\w+Resolvers)/, domains);
   const batches = exportsLike(/batches/, domains);
-  const extras = filesWith('resolvers', 'src/plugins/extra-routes/*.ts');
   const files = [...new Set(resolvers.map(({ file }) => file))];
   const from = (found: readonly { readonly file: string; readonly name: string }[]) =>
     found.map(({ file, name }) => `${nounOf(file)}.${name}`).join(', ');
@@ -69,14 +154,8 @@ export const resolvers = [${from(resolvers)}];
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [${from(batches)}];
 
-/** Resolvers of \`schema/extra\`, which are loaded if a setting asks for them. */
-export const extras = {
-${extras.map((file) => `  ${nounOf(file)}: () => import('../../plugins/extra-routes/${file.split('/').at(-1)}'),\n`).join('')}};
-
-type Extra = Awaited<ReturnType<(typeof extras)[keyof typeof extras]>>['resolvers'];
-
 /** Fields of the schema that none of them provides: there may be none. */
-export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number] | Extra>, never> = {};
+export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number]>, never> = {};
 `;
 }
 
@@ -116,7 +195,7 @@ function typesOfSchema(): string {
       .filter((one) => one.kind === Kind.OBJECT_TYPE_DEFINITION || one.kind === Kind.OBJECT_TYPE_EXTENSION);
   const definitions = read(SDL);
   const declared = definitions.filter(({ kind }) => kind === Kind.OBJECT_TYPE_DEFINITION);
-  const extra = read('schema/extra/*.graphql').filter(({ kind }) => kind === Kind.OBJECT_TYPE_DEFINITION);
+  const extra = read(OF_PLUGINS).filter(({ kind }) => kind === Kind.OBJECT_TYPE_DEFINITION);
   const list = (types: readonly { readonly name: { readonly value: string } }[]) =>
     types
       .filter(({ name }) => !ROOTS.has(name.value))
@@ -160,6 +239,11 @@ function typeNameOf(type: TypeNode): string {
 
 const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
 
+const kernelSdl = definitionsIn(OF_KERNEL).map(print).join('\n\n');
+
+/** Records of the kernel's SDL that a plugin makes. */
+const LIVE = ['src/plugins/subscriptions/inbox.ts'];
+
 /**
  * Resolver types, from the SDL in `schema/` and from the objects that our resolvers hand on; and the lists of
  * files.
@@ -167,23 +251,11 @@ const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']
 const config: Types.Config = {
   schema: SDL,
   generates: {
-    'src/graphql/schema/generated.ts': {
-      plugins: ['typescript', 'typescript-resolvers'],
-      config: {
-        federation: true,
-        contextType: './context.ts#GraphContext',
-        enumsAsTypes: true,
-        useTypeImports: true,
-        emitLegacyCommonJSImports: false,
-        importExtension: '.ts',
-        immutableTypes: true,
-        useIndexSignature: false,
-        makeResolverTypeCallable: true,
-        avoidOptionals: { field: true },
-        scalars: { CountryCode: 'string', DateTime: 'string', JSON: 'unknown' },
-        mappers: mappers(),
-      },
+    [KERNEL_TYPES]: {
+      schema: kernelSdl,
+      ...resolverTypes(KERNEL_TYPES, mappers(KERNEL_TYPES, kernelSdl, LIVE)),
     },
+    ...ofPlugins(),
     'clients/client/src/schema.ts': {
       plugins: [{ add: { content: '// Written by `npm run codegen`.' } }, 'typescript'],
       config: {

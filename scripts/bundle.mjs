@@ -4,9 +4,9 @@
  * one of Node's modules reads all that it has, which loads the rest of Node: a `require` takes a sixth off the start. Plain
  * JavaScript: see `prepare.mjs`.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parse } from 'graphql';
 import { rolldown } from 'rolldown';
 
@@ -88,7 +88,7 @@ const IN_PLACE = [
 /**
  * Work that the build has done before, and every start would repeat: the SDL is valid (`checkSchema` in `prepare.mjs`), and here it
  * is as it was parsed.
- * @param {import('graphql').DocumentNode} sdl without the parts of `schema/extra`
+ * @param {import('graphql').DocumentNode} sdl without the parts of plugins
  */
 const doneBefore = (sdl) => [
   {
@@ -98,10 +98,18 @@ const doneBefore = (sdl) => [
   },
   {
     file: /src\/graphql\/schema\/schema\.ts$/,
-    from: 'parse(readSdl(extra))',
-    to: `(extra.length > 0 ? parse(readSdl(extra)) : JSON.parse(${JSON.stringify(JSON.stringify(sdl))}))`,
+    from: 'parse(readSdl())',
+    to: parsed(sdl),
   },
+  ...globSync('src/plugins/*/*.graphql').map((path) => ({
+    file: new RegExp(`/${dirname(path)}/[^/]+$`),
+    from: `readPart(new URL('./${basename(path)}', import.meta.url))`,
+    to: parsed(parse(readFileSync(path, 'utf8'), { noLocation: true })),
+  })),
 ];
+
+/** @param {import('graphql').DocumentNode} document */
+const parsed = (document) => `JSON.parse(${JSON.stringify(JSON.stringify(document))})`;
 
 /** Depth in the package at which sources lie too, so that their paths to `schema` and `dist` hold. */
 const OUT = 'lib/program';

@@ -11,7 +11,14 @@ import {
   normalizeOutputParam,
   type Types,
 } from '@graphql-codegen/plugin-helpers';
-import { buildASTSchema, concatAST, type GraphQLSchema, lexicographicSortSchema, parse } from 'graphql';
+import {
+  buildASTSchema,
+  concatAST,
+  type DocumentNode,
+  type GraphQLSchema,
+  lexicographicSortSchema,
+  parse,
+} from 'graphql';
 import config from '../codegen.ts';
 
 const PLUGINS: Readonly<Record<string, () => Promise<CodegenPlugin>>> = {
@@ -36,7 +43,11 @@ function readSchema(pattern: string): GraphQLSchema {
   const files = globSync(pattern).sort();
   if (files.length === 0) throw new Error(`codegen.ts: there is no file ${pattern}.`);
   const document = concatAST(files.map((file) => parse(readFileSync(file, 'utf8'), { noLocation: true })));
-  // Federation's directives are declared by the plugins.
+  return schemaOf(document);
+}
+
+/** Federation's directives are declared by the plugins. */
+function schemaOf(document: DocumentNode): GraphQLSchema {
   return lexicographicSortSchema(buildASTSchema(document, { assumeValidSDL: true }));
 }
 
@@ -78,7 +89,10 @@ async function main(): Promise<void> {
   for (const [filename, given] of Object.entries(generates)) {
     const output = normalizeOutputParam(given);
     if (!('plugins' in output)) throw new Error(`codegen.ts, ${filename}: it has no plugins.`);
-    const text = await write(filename, output, schema);
+    const own = output.schema;
+    if (own !== undefined && typeof own !== 'string')
+      throw new Error(`codegen.ts, ${filename}: its schema is one text.`);
+    const text = await write(filename, output, own === undefined ? schema : schemaOf(parse(own)));
     if (readText(filename) === text) continue;
     stale.push(filename);
     if (!isCheck) writeFileSync(filename, text);

@@ -8,7 +8,7 @@
  * (`npm ci --prefix src/graphiql`, to work on the pages), they stay. `--without-pages` leaves the pages as they are.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -34,6 +34,9 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
   // A file that was renamed would stay in the package.
   rmSync(`${root}lib`, { recursive: true, force: true });
   run('tsc', '-p', 'tsconfig.build.json');
+  // The SDL of plugins, beside the code that reads it.
+  for (const path of globSync('src/plugins/*/*.graphql', { cwd: root }))
+    cpSync(root + path, `${root}${path.replace('src', 'lib')}`);
   await checkSchema();
   await (await import('./bundle.mjs')).bundle(root);
   await stamp();
@@ -44,9 +47,12 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
 /** Refuses an SDL that isn't valid, with all that settings may add to it: the program that is built takes it as valid. */
 async function checkSchema() {
   const { openSchema } = await import('../lib/gateway/gateway.js');
-  const { extras } = await import('../lib/graphql/resolvers/generated.js');
-  await openSchema([]);
-  await openSchema(Object.keys(extras));
+  await openSchema();
+  const parts = [];
+  // Beside each SDL is the code of the same name that brings it.
+  for (const path of globSync('lib/plugins/*/*.graphql', { cwd: root }))
+    parts.push((await import(`../${path.replace('.graphql', '.js')}`)).part);
+  await openSchema(parts);
 }
 
 /**

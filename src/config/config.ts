@@ -91,7 +91,8 @@ const PROXY_SETTINGS = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 /** A setting that is `on` or `off`. */
 export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
-const itemsOf = (list: string) =>
+/** Splits a list by commas. */
+export const itemsOf = (list: string) =>
   list
     .split(',')
     .map((item) => item.trim())
@@ -109,14 +110,6 @@ function isAddressRange(text: string): boolean {
   if (bits < 0 || others.length > 0) return false;
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
 }
-
-/** Routes that the specification names no paths for. */
-const EXTRA_ROUTES = ['policy', 'trade'] as const;
-
-const extraRoutes = z
-  .string()
-  .transform((list) => [...new Set(itemsOf(list))])
-  .pipe(z.array(z.enum(EXTRA_ROUTES, 'must be trade, policy or both, comma-separated')));
 
 const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
 
@@ -235,8 +228,6 @@ const Environment = z.object({
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
   /** Bytes of the longest answer that is sent, before compression. */
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).optional(),
-  /** Routes that are asked besides, and are in the schema only then. */
-  EXTRA_ROUTES: extraRoutes.default([]),
   /** True if clients may subscribe to changes. */
   SUBSCRIPTIONS: onOff.default(false),
   /** Seconds, at the least, between two looks at the sources on behalf of subscriptions. */

@@ -26,9 +26,9 @@ import {
   type OperationEvent,
   type OperationsParts,
 } from '../graphql/request/run.ts';
-import { batches, extras, resolvers } from '../graphql/resolvers/generated.ts';
+import { batches, resolvers } from '../graphql/resolvers/generated.ts';
 import { entities } from '../graphql/resolvers/nodes.ts';
-import { createSchema, printSdl } from '../graphql/schema/schema.ts';
+import { createSchema, printSdl, type SchemaPart } from '../graphql/schema/schema.ts';
 import { looksIssued, openTenants, type Tenant } from '../keys/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from '../keys/tenant-cache.ts';
 import type { FiguresParts } from '../observations/client.ts';
@@ -40,7 +40,6 @@ import type { PrefixedNames, Subgraph } from '../plugins/federation/subgraph.ts'
 import type { Issued } from '../plugins/issued-keys/exchange.ts';
 import type { LiveParts } from '../plugins/subscriptions/inbox.ts';
 import type { Attempt } from '../service/attempt.ts';
-import type { Endpoint } from '../service/call.ts';
 import { createUpstream } from '../service/client.ts';
 import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
 import { openPlugins } from './opened-plugins.ts';
@@ -75,8 +74,8 @@ interface GatewayParts {
   readonly clock?: Clock;
   /** The link to the state that processes of one program share; left out if there is one alone. */
   readonly link?: HubLink | undefined;
-  /** The schema, if it is open already: gateways of the same settings may share one. */
-  readonly opened?: Awaited<ReturnType<typeof openSchema>> | undefined;
+  /** Another way to open the schema: gateways of the same settings may share one. */
+  readonly openSchema?: typeof openSchema | undefined;
   /** Returns the share of its memory that the process takes; left out if the process is not the gateway's alone. */
   readonly takenMemory?: () => number;
 }
@@ -87,11 +86,11 @@ export async function createGateway(parts: GatewayParts) {
   const clocks = openClocks(parts.clock);
   const plugins = await openPlugins(parts.plugins ?? [], hostOf(parts, clocks));
   const subgraph = await subgraphIn(config);
-  const { schema, optionalEndpoints } =
-    parts.opened ?? (await openSchema(config.extraRoutes, subgraph, config.subscriptions));
+  const schemaParts = plugins.all.flatMap((plugin) => plugin.schema ?? []);
+  const schema = await (parts.openSchema ?? openSchema)(schemaParts, subgraph, config.subscriptions);
   const held = await openHeld(parts, clocks);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
-  const service = openService(parts, held, optionalEndpoints, plugins.all);
+  const service = openService(parts, held, plugins.all);
   const names = subgraph?.names(schema) ?? null;
   const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
@@ -198,22 +197,16 @@ export async function createGateway(parts: GatewayParts) {
 }
 
 /**
- * The executable schema, with the parts of `schema/extra` of some names, and the endpoints that those call; nothing of
- * the others is loaded.
+ * The executable schema, with the parts that plugins bring.
  * @throws TypeError naming a field that nothing provides
  */
 export async function openSchema(
-  names: readonly (keyof typeof extras)[],
+  parts: readonly SchemaPart[] = [],
   subgraph: Subgraph | null = null,
   isLive = false,
-) {
+): Promise<GraphQLSchema> {
   const { countWork } = isLive ? await import('../plugins/subscriptions/counted-work.ts') : {};
-  const opened = await Promise.all(names.map((name) => extras[name]()));
-  const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];
-  return {
-    schema: createSchema({ subgraph, extra: names, resolvers: all, entities, batches, countWork }),
-    optionalEndpoints: opened.flatMap(({ endpoints }): readonly Endpoint[] => Object.values(endpoints)),
-  };
+  return createSchema({ subgraph, parts, resolvers, entities, batches, countWork });
 }
 
 /** Loads the subgraph that settings describe; null if routers see what clients see. */
@@ -351,10 +344,10 @@ async function openHeld({ config, observer, link }: GatewayParts, clocks: Return
 function openService(
   { config, observer, upstreamUrl }: GatewayParts,
   { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Holdings,
-  optionalEndpoints: readonly Endpoint[],
   plugins: readonly Plugin[],
 ) {
-  const given = openGivenLists(optionalEndpoints);
+  const endpoints = plugins.flatMap(({ schema = [] }) => schema.flatMap((part) => part.endpoints ?? []));
+  const given = openGivenLists(endpoints);
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
@@ -369,21 +362,20 @@ function openService(
     stages: plugins.flatMap((plugin) => plugin.call?.bind(plugin) ?? []),
     watchers: plugins.flatMap((plugin) => plugin.attempt?.bind(plugin) ?? []),
     remembering: given.remembering,
-    optionalRoutes: new Set(optionalEndpoints.map(({ route }) => route)),
     tenantCache,
     inFlight,
     tenants,
     sharedCounters: store?.sharedCounters ?? null,
     freshness: freshnessIn(config),
   });
-  return { given, upstream, optionalEndpoints };
+  return { given, upstream, endpoints };
 }
 
 /** Makes the means that operations run with, and are priced with: the same loaders and planner. */
 function composeService(
   {
     given,
-    optionalEndpoints,
+    endpoints,
     upstream: { ask: askService, send, ledger, outage, gate },
   }: ReturnType<typeof openService>,
   { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups }: Holdings,
@@ -453,7 +445,7 @@ function composeService(
         figures,
         schema,
         given,
-        optionalEndpoints,
+        partEndpoints: endpoints,
         maxUpstreamCalls: config.maxUpstreamCalls,
         maxListItems: config.maxListItems,
       });

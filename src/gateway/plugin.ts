@@ -11,6 +11,7 @@ import type { z } from 'zod';
 import type { Config, SettingsOwner } from '../config/config.ts';
 import type { PersistedTexts } from '../graphql/request/documents.ts';
 import type { CallerOf, Handle, HandleRequest } from '../graphql/request/messages.ts';
+import type { SchemaPart } from '../graphql/schema/schema.ts';
 import type { AnswerSending } from '../server/http.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { Call, Send } from '../service/call.ts';
@@ -45,6 +46,8 @@ export interface PluginHost {
 
 /** A plugin of one gateway. It takes part by the members that it has. */
 export interface Plugin {
+  /** Parts of the graph that it brings: types, fields of its own and of others, and the routes that they ask. */
+  readonly schema?: readonly SchemaPart[];
   /**
    * Wraps the handling of requests of GraphQL over HTTP, before the operation is known: it may answer by itself, change
    * the request, or turn the answer into another form. Calls can't be sent but by `next`.

@@ -541,8 +541,6 @@ interface UpstreamParts {
   readonly stages?: readonly ((next: Send) => Send)[];
   /** Hear of each request. */
   readonly watchers?: Parameters<typeof watchedTransport>[1];
-  /** Routes that the service may lack; left out if all are specified. */
-  readonly optionalRoutes?: ReadonlySet<string>;
   /** Counts the hits and misses of lists and other answers among held entries. */
   readonly lookups?: Lookups;
 }
@@ -564,16 +562,7 @@ export function createUpstream(parts: UpstreamParts) {
   const paced = pacedStage(transport, ledger, clock, parts.onAttempt, parts.onMinuteWait);
   const patient = retried(gate.stopping(paced), parts.retries, outage);
   const staged = (parts.stages ?? []).reduceRight((next, stage) => stage(next), patient);
-  const routes = parts.optionalRoutes ?? new Set();
-  const looking =
-    routes.size === 0
-      ? null
-      : import('../plugins/extra-routes/absent-routes.ts').then((part) =>
-          part.absentRoutes(staged, routes, elapsed),
-        );
-  const there: Send = async (call, sending) =>
-    ((routes.has(call.route) && (await looking)) || staged)(call, sending);
-  const send = coalesced(looking === null ? staged : there);
+  const send = coalesced(staged);
   const ask = cached(parts.remembering(send), { ...parts, now: steadyNow }, outage);
 
   return { ask, send, ledger, gate, outage, close: http.close };

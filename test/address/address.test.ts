@@ -629,7 +629,7 @@ describe('a file of public documents', () => {
         'query Ordered($order: [ObservationOrder!]) { observations(countryCodes: ["KE"], metricKeys: ["population_total"], orderBy: $order) { value } }',
       wrong: 'query Wrong { nothing }',
     };
-    const { schema } = await openSchema([]);
+    const schema = await openSchema();
     using folder = openFolder();
     const path = join(folder.path, 'public.json');
     writeFileSync(path, JSON.stringify(published));
@@ -645,7 +645,7 @@ describe('a file of public documents', () => {
   });
 
   it('ends with what is trusted no longer', async () => {
-    const { schema } = await openSchema([]);
+    const schema = await openSchema();
     const trusted = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
     let listed = trusted;
     using folder = openFolder();
@@ -667,7 +667,7 @@ describe('a file of public documents', () => {
   });
 
   it('is read again when the file changes, and not taken over while it is at fault', async () => {
-    const { schema } = await openSchema([]);
+    const schema = await openSchema();
     let listed = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
     using folder = openFolder();
     const path = join(folder.path, 'public.json');

@@ -13,10 +13,11 @@ import {
   isScalarType,
 } from 'graphql';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openSchema } from '../../src/gateway/gateway.ts';
+import { extraRoutes } from '../../src/plugins/extra-routes/plugin.ts';
 import { Terms } from '../../src/plugins/issued-keys/key.ts';
 import { openPublishing } from '../address/publishing.ts';
 import { freePort } from '../support/free-port.ts';
+import { schemaOf } from '../support/plugin-host.ts';
 import { openProgram } from '../support/program.ts';
 import { CARD, RANKED, trustedFile } from '../tools/documents.ts';
 
@@ -83,7 +84,7 @@ function operationOf(path: Path, field: GraphQLField<unknown, unknown>, wanted: 
   return { text: `query(${definitions.join(', ')}) { ${body} }`, variables };
 }
 
-const { schema } = await openSchema(['trade', 'policy']);
+const schema = await schemaOf([extraRoutes], { EXTRA_ROUTES: 'trade,policy' });
 const query = schema.getQueryType() as GraphQLObjectType;
 const ARGUMENTS = [...pathsFrom(query)].flatMap(([type, path]) =>
   Object.values(type.getFields()).flatMap((field) =>

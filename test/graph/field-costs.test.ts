@@ -10,15 +10,16 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openSchema } from '../../src/gateway/gateway.ts';
 import { isOpenEnded } from '../../src/graphql/cost/pricing.ts';
 import { encodeId } from '../../src/graphql/resolvers/lists.ts';
 import { costOf, type FieldCost, takeCosts } from '../../src/graphql/schema/selection.ts';
+import { plugins } from '../../src/plugins.ts';
 import { observations } from '../../src/service/endpoints.ts';
+import { schemaOf } from '../support/plugin-host.ts';
 import { openProgram } from '../support/program.ts';
 
-const EXTRA_ROUTES = ['policy', 'trade'] as const;
-const { schema } = await openSchema(EXTRA_ROUTES);
+const WHOLE = { EXTRA_ROUTES: 'policy,trade' };
+const schema = await schemaOf(plugins, WHOLE);
 
 /** Countries that are asked for: as many calls for a field, and it takes one for each of them. */
 const CODES = ['KE', 'NG', 'ZA', 'GH', 'EG'];
@@ -111,7 +112,7 @@ const clock = { now: () => time, sleep: async () => {} };
 const program = await openProgram({
   clock,
   sandbox: { now: clock.now },
-  env: { MAX_UPSTREAM_CALLS: '1000', EXTRA_ROUTES: String(EXTRA_ROUTES) },
+  env: { MAX_UPSTREAM_CALLS: '1000', ...WHOLE },
 });
 afterAll(() => program[Symbol.asyncDispose]());
 

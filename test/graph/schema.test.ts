@@ -226,7 +226,7 @@ describe('introspection', () => {
   });
 });
 
-const { schema } = await openSchema([]);
+const schema = await openSchema();
 const [CountryCode, DateTime, JSONValue] = ['CountryCode', 'DateTime', 'JSON'].map((name) =>
   schema.getType(name),
 ) as [GraphQLScalarType, GraphQLScalarType, GraphQLScalarType];

@@ -5,12 +5,14 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { GraphQLObjectType } from 'graphql';
 import { beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { createGateway, openSchema } from '../../src/gateway/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import { sha256Of } from '../../src/graphql/request/documents.ts';
 import { wholeBody } from '../../src/graphql/request/messages.ts';
+import { plugins } from '../../src/plugins.ts';
 import { TAGS } from '../../src/service/rights.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
 import { Flow } from '../../src/shared/async/turns.ts';
+import { schemaOf } from '../support/plugin-host.ts';
 import { openFolder, openIssuing } from './issuing.ts';
 import { fieldQuestions, type IdQuestion, idQuestions, type Question } from './questions.ts';
 
@@ -31,7 +33,7 @@ const tagsOfRequests = (requests: readonly string[]) =>
 const NOTHING_HELD = { CACHE_TTL_SECONDS: '0', STALE_IF_ERROR_SECONDS: '0', CACHE_RENEWAL: 'off' };
 const WHOLE = { EXTRA_ROUTES: 'policy,trade', MAX_SUBSCRIPTIONS: '1000' };
 
-const schemaOf = async () => (await openSchema(['policy', 'trade'], null, true)).schema;
+const openWhole = () => schemaOf(plugins, { ...WHOLE, SUBSCRIPTIONS: 'on' });
 
 type Issuing = Awaited<ReturnType<typeof openIssuing>>;
 
@@ -59,7 +61,7 @@ const ID_OF = {
 async function judgeAll(): Promise<readonly Judged[]> {
   using folder = openFolder();
   await using program = await openIssuing({ ...folder, env: { ...WHOLE, ...NOTHING_HELD } });
-  const schema = await schemaOf();
+  const schema = await openWhole();
   const whole = await program.issue({ name: 'whole' });
   const ask = (text: string, variables = {}) => program.ask(text, { key: whole, variables });
   const ids: Record<string, string> = {};
@@ -167,11 +169,12 @@ it('what a key may read is judged where it is reached, though nobody has looked 
   using folder = openFolder();
   await using program = await openIssuing(folder);
   const gateway = await createGateway({
-    config: readConfig({ CACHE_URL: 'none', ...WHOLE }),
+    config: readConfig({ CACHE_URL: 'none', ...WHOLE }, plugins),
+    plugins,
     upstreamUrl: program.service.url,
     observer: { operation() {}, attempt() {}, problem() {} },
     clock: { ...systemClock, ...program.clock.clock },
-    opened: await openSchema(['policy', 'trade'], null, true),
+    openSchema: openWhole,
   });
   const purse = { name: 'free', flow: new Flow(), take: () => () => {} };
   const ask = async (tag: string, { text, variables = {} }: Judged) => {
@@ -196,7 +199,7 @@ it('what a key may read is judged where it is reached, though nobody has looked 
 it('no subscription reads for a key what it may not, whatever of an event it selects', async () => {
   using folder = openFolder();
   await using program = await openIssuing({ ...folder, env: { ...WHOLE, SUBSCRIPTIONS: 'on' } });
-  const schema = await schemaOf();
+  const schema = await openWhole();
   const questions = fieldQuestions(schema.getSubscriptionType() as GraphQLObjectType, 'subscription ').map(
     ({ text, typeTags }) => ({
       text,

@@ -4,11 +4,11 @@ import { Failure } from '../../src/shared/errors.ts';
 
 /** A schema in which every citation fails, which may not be null. */
 export async function brokenSchema() {
-  const opened = await openSchema([]);
-  const { citation } = (opened.schema.getType('Observation') as GraphQLObjectType).getFields();
+  const schema = await openSchema();
+  const { citation } = (schema.getType('Observation') as GraphQLObjectType).getFields();
   const resolve = () => {
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'There is no citation.');
   };
   Object.assign(citation ?? {}, { resolve, extensions: {} });
-  return opened;
+  return schema;
 }

@@ -1,4 +1,5 @@
 import { readConfig } from '../../src/config/config.ts';
+import { openSchema } from '../../src/gateway/gateway.ts';
 import { openPlugins } from '../../src/gateway/opened-plugins.ts';
 import type { PluginDefinition } from '../../src/gateway/plugin.ts';
 
@@ -13,4 +14,17 @@ export function openAlone(definitions: readonly PluginDefinition[], env: Readonl
       throw fault;
     },
   });
+}
+
+/** Opens the graph with the parts that plugins bring by settings. */
+export async function schemaOf(
+  definitions: readonly PluginDefinition[],
+  env: Readonly<Record<string, string>>,
+) {
+  const { all } = await openAlone(definitions, env);
+  return openSchema(
+    all.flatMap(({ schema }) => schema ?? []),
+    null,
+    env.SUBSCRIPTIONS === 'on',
+  );
 }

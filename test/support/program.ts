@@ -1,3 +1,4 @@
+import type { GraphQLSchema } from 'graphql';
 import type { StoreOutage } from '../../src/cache/outage.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway, openSchema } from '../../src/gateway/gateway.ts';
@@ -54,20 +55,28 @@ export interface ProgramOptions {
   /** Plugins of the test's own, behind those of the program. */
   readonly plugins?: readonly PluginDefinition[];
   /** A schema of the test's own. */
-  readonly opened?: Awaited<Opened>;
+  readonly opened?: GraphQLSchema;
 }
 
-type Opened = ReturnType<typeof openSchema>;
+/** Schemas by the parts that they are made of: to build one takes longer than all the rest of a program. */
+const schemas: { readonly made: Parameters<typeof openSchema>; readonly schema: Promise<GraphQLSchema> }[] =
+  [];
 
-/** Schemas by the settings that they depend on: to build one takes longer than all the rest of a program. */
-const schemas = new Map<string, Opened>();
-
-function schemaOf({ extraRoutes, subscriptions }: ReturnType<typeof readConfig>): Opened {
-  const name = [...extraRoutes, subscriptions].join();
-  const opened = schemas.get(name) ?? openSchema(extraRoutes, null, subscriptions);
-  schemas.set(name, opened);
-  return opened;
-}
+const openOnce: typeof openSchema = (...[parts = [], subgraph = null, isLive = false]) => {
+  const made = [parts, subgraph, isLive] as const;
+  const known = schemas.find(
+    ({ made: [others = [], ...rest] }) =>
+      others.length === parts.length &&
+      others.every((part, i) => part === parts[i]) &&
+      rest[0] === subgraph &&
+      rest[1] === isLive,
+  );
+  if (known !== undefined) return known.schema;
+  const schema = openSchema(...made);
+  // A subgraph is opened anew for each program.
+  if (subgraph === null) schemas.push({ made: [...made], schema });
+  return schema;
+};
 
 /** The whole program over a sandbox of its own, on free ports. */
 export async function openProgram({
@@ -107,10 +116,7 @@ export async function openProgram({
     upstreamUrl: upstreamUrl ?? service.url,
     observer,
     clock: { ...systemClock, ...clock },
-    // Builds the opened schema of a subgraph from its settings.
-    opened: Object.keys(env).some((name) => name.startsWith('SUBGRAPH_'))
-      ? undefined
-      : (opened ?? (await schemaOf(config))),
+    openSchema: opened === undefined ? openOnce : async () => opened,
   });
   const server = createServer({
     config,

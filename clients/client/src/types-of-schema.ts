@@ -29,12 +29,6 @@ export const PART_TYPES = [
   'DisasterAlert',
   'Ratio',
   'Rank',
-  'PolicyOverview',
-  'Policy',
-  'TradeOverview',
-  'TradeFlow',
-  'TradePartner',
-  'TradeProduct',
   'Term',
   'ObservationChanges',
   'ObservationChange',
@@ -43,6 +37,12 @@ export const PART_TYPES = [
   'Health',
   'PlatformVersion',
   'Quota',
+  'PolicyOverview',
+  'Policy',
+  'TradeOverview',
+  'TradeFlow',
+  'TradePartner',
+  'TradeProduct',
 ] as const;
 
 /** Types that a gateway has only if a setting asks for them. */
@@ -129,18 +129,6 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
   Ratio: {
     operands: 'Observation',
   },
-  PolicyOverview: {
-    country: 'Country',
-    latestPolicy: 'Policy',
-    recentPolicies: 'Policy',
-  },
-  Policy: {
-    source: 'Source',
-    country: 'Country',
-  },
-  TradeOverview: {
-    country: 'Country',
-  },
   Office: {
     country: 'Country',
     terms: 'Term',
@@ -178,8 +166,6 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     indicatorsConnection: 'IndicatorConnection',
     observationsConnection: 'ObservationConnection',
     tickersConnection: 'TickerConnection',
-    policies: 'Policy',
-    tradeFlows: 'TradeFlow',
     health: 'Health',
     platformVersion: 'PlatformVersion',
     sources: 'Source',
@@ -194,5 +180,19 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     quota: 'Quota',
     node: 'Node',
     nodes: 'Node',
+    policies: 'Policy',
+    tradeFlows: 'TradeFlow',
+  },
+  PolicyOverview: {
+    country: 'Country',
+    latestPolicy: 'Policy',
+    recentPolicies: 'Policy',
+  },
+  Policy: {
+    source: 'Source',
+    country: 'Country',
+  },
+  TradeOverview: {
+    country: 'Country',
   },
 };

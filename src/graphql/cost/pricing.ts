@@ -64,8 +64,8 @@ interface PricingParts {
   readonly figures: FiguresParts;
   readonly schema: GraphQLSchema;
   readonly given: ReturnType<typeof openGivenLists>;
-  /** Endpoints besides those that every service has. */
-  readonly optionalEndpoints: readonly Endpoint[];
+  /** Endpoints of parts of the graph that plugins bring. */
+  readonly partEndpoints: readonly Endpoint[];
   readonly tickersLearned: TickersLearned;
   readonly maxUpstreamCalls: number;
   readonly maxListItems: number;
@@ -602,11 +602,11 @@ const NO_RECORD = { detail: 'no record' };
  * with assumptions, and notes the calls that it was asked.
  */
 function answeringBy(
-  { given, optionalEndpoints, figures }: PricingParts,
+  { given, partEndpoints, figures }: PricingParts,
   note: (call: Call) => void,
   assumptions: ReturnType<typeof assumptionsOf>,
 ): Send {
-  const all: readonly Endpoint[] = [...Object.values(endpoints), ...optionalEndpoints];
+  const all: readonly Endpoint[] = [...Object.values(endpoints), ...partEndpoints];
 
   return async (call, { caller, payer }) => {
     note(call);

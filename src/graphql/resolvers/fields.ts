@@ -6,19 +6,20 @@ import type { GraphContext } from '../schema/context.ts';
 import type { ResolversParentTypes } from '../schema/generated.ts';
 
 /**
- * Resolvers for fields that are read off the object behind a type, as they are there. Each is named, so that a field
- * which nothing provides is found when the schema is made (`createSchema`), rather than being null.
+ * Makes resolvers for fields that are read off the object behind a type, as they are there. Each is named, so that a
+ * field which nothing provides is found when the schema is made (`createSchema`), rather than being null.
+ * @typeParam Parents the objects behind the types of a schema
  */
-export function plainFields<
-  Type extends keyof ResolversParentTypes,
-  Name extends keyof ResolversParentTypes[Type] & string,
->(
-  _type: Type,
-  ...names: readonly Name[]
-): { readonly [Field in Name]: (source: ResolversParentTypes[Type]) => ResolversParentTypes[Type][Field] } {
-  // The entries of an object made of a list have no type of their own.
-  return Object.fromEntries(names.map((name) => [name, defaultFieldResolver])) as never;
-}
+export const plainFieldsOf =
+  <Parents extends object>() =>
+  <Type extends keyof Parents, Name extends keyof Parents[Type] & string>(
+    _type: Type,
+    ...names: readonly Name[]
+  ): { readonly [Field in Name]: (source: Parents[Type]) => Parents[Type][Field] } =>
+    // The entries of an object made of a list have no type of their own.
+    Object.fromEntries(names.map((name) => [name, defaultFieldResolver])) as never;
+
+export const plainFields = plainFieldsOf<ResolversParentTypes>();
 
 /** Makes resolvers for fields that are loaded unless known. Without a record, `record` fails; others are null. */
 export function recordFields<

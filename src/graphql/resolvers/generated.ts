@@ -12,13 +12,5 @@ export const resolvers = [countries.resolvers, indicators.resolvers, nodes.resol
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [countries.batches, observations.batches];
 
-/** Resolvers of `schema/extra`, which are loaded if a setting asks for them. */
-export const extras = {
-  policy: () => import('../../plugins/extra-routes/policy.ts'),
-  trade: () => import('../../plugins/extra-routes/trade.ts'),
-};
-
-type Extra = Awaited<ReturnType<(typeof extras)[keyof typeof extras]>>['resolvers'];
-
 /** Fields of the schema that none of them provides: there may be none. */
-export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number] | Extra>, never> = {};
+export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number]>, never> = {};

@@ -1,11 +1,10 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { CountryRef, IndicatorRef, SourceRef, Page, GraphContext } from './context.ts';
 import type { QuotaRecord } from '../../keys/ledger.ts';
-import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from '../../plugins/subscriptions/inbox.ts';
-import type { PolicyRecord, PolicyOverviewRecord, TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from '../../plugins/extra-routes/records.ts';
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../../service/records/countries.ts';
 import type { ObservationRecord, SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../../service/records/observations.ts';
 import type { HealthRecord, PlatformVersionRecord, OfficeRecord, TermRecord, TickerRecord } from '../../service/records/reference.ts';
+import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from '../../plugins/subscriptions/inbox.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
@@ -82,10 +81,6 @@ export type Country = Node & {
   readonly offices: Maybe<ReadonlyArray<Office>>;
   /** Official name in English. From the one `/v1/countries` call. */
   readonly officialName: Maybe<Scalars['String']['output']>;
-  /** Policies of the country. One `/v1/policies` call a country; for many countries, `Query.policies` takes one for all of them. */
-  readonly policies: Maybe<ReadonlyArray<Policy>>;
-  /** The country's policies at a glance; null if there are none. One `/v1/policies/country/{code}` call a country. */
-  readonly policyOverview: Maybe<PolicyOverview>;
   /** Reference record with selected indicators; null if there is none. One `/v1/countries/{code}/profile` call a country. */
   readonly profile: Maybe<CountryProfile>;
   /** The record just as the service sent it; an error if the service lists no such country. From the one `/v1/countries` call. */
@@ -98,14 +93,6 @@ export type Country = Node & {
   readonly subregion: Maybe<Scalars['String']['output']>;
   /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
   readonly tickers: Maybe<ReadonlyArray<Ticker>>;
-  /** Flows that the country reports. One `/v1/trade/flows` call a country. Further calls complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole. */
-  readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
-  /** The country's trade at a glance; null if there is none. One `/v1/trade/overview/{code}` call a country. */
-  readonly tradeOverview: Maybe<TradeOverview>;
-  /** Countries that the country trades with. One `/v1/trade/partners` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
-  readonly tradePartners: Maybe<ReadonlyArray<TradePartner>>;
-  /** Products that the country trades in. One `/v1/trade/products` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
-  readonly tradeProducts: Maybe<ReadonlyArray<TradeProduct>>;
 };
 
 
@@ -141,40 +128,6 @@ export type CountryObservationsConnectionArgs = {
   orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
-};
-
-
-/** A country that the service covers. */
-export type CountryPoliciesArgs = {
-  documentType?: InputMaybe<PolicyDocumentType>;
-  fromYear?: InputMaybe<Scalars['Int']['input']>;
-  search?: InputMaybe<Scalars['String']['input']>;
-  status?: InputMaybe<PolicyStatus>;
-  toYear?: InputMaybe<Scalars['Int']['input']>;
-};
-
-
-/** A country that the service covers. */
-export type CountryPolicyOverviewArgs = {
-  top?: InputMaybe<Scalars['Int']['input']>;
-};
-
-
-/** A country that the service covers. */
-export type CountryTradeFlowsArgs = {
-  flowType?: InputMaybe<TradeFlowType>;
-  fromYear?: InputMaybe<Scalars['Int']['input']>;
-  partnerCode?: InputMaybe<Scalars['CountryCode']['input']>;
-  productCode?: InputMaybe<Scalars['String']['input']>;
-  toYear?: InputMaybe<Scalars['Int']['input']>;
-};
-
-
-/** A country that the service covers. */
-export type CountryTradeOverviewArgs = {
-  fromYear?: InputMaybe<Scalars['Int']['input']>;
-  toYear?: InputMaybe<Scalars['Int']['input']>;
-  top?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** A page of countries. */
@@ -708,72 +661,6 @@ export type PlatformVersion = {
   readonly version: Maybe<Scalars['String']['output']>;
 };
 
-/** A policy of a country, as its record has it. */
-export type Policy = {
-  readonly __typename?: 'Policy';
-  /** The country; null if the record names none. */
-  readonly country: Maybe<Country>;
-  /** Kind of document, in the record's own word, such as `law`. */
-  readonly documentType: Maybe<Scalars['String']['output']>;
-  /** Day it was published, `YYYY-MM-DD`; null if the record doesn't say. */
-  readonly publishedAt: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
-  readonly record: Scalars['JSON']['output'];
-  /** Key of the body that the record comes from. */
-  readonly source: Maybe<Source>;
-  /** Status, in the record's own word, such as `active`. */
-  readonly status: Maybe<Scalars['String']['output']>;
-  /** Title of the policy; null if the record has none. */
-  readonly title: Maybe<Scalars['String']['output']>;
-  /** Its identifier at Wikidata; null if the record has none. */
-  readonly wikidataId: Maybe<Scalars['String']['output']>;
-};
-
-/** Kinds of documents, to filter policies. */
-export type PolicyDocumentType =
-  /** A bill that is not yet a law. */
-  | 'BILL'
-  /** A constitution. */
-  | 'CONSTITUTION'
-  /** A decree. */
-  | 'DECREE'
-  /** A law. */
-  | 'LAW'
-  /** Any other kind. */
-  | 'OTHER'
-  /** A policy. */
-  | 'POLICY'
-  /** A regulation. */
-  | 'REGULATION'
-  /** A strategy. */
-  | 'STRATEGY';
-
-/** A country's policies at a glance. */
-export type PolicyOverview = {
-  readonly __typename?: 'PolicyOverview';
-  /** Number of policies in force; null if the record doesn't say. */
-  readonly activePolicyCount: Maybe<Scalars['Int']['output']>;
-  /** The country. */
-  readonly country: Country;
-  /** The policy published last; null if the record has none. */
-  readonly latestPolicy: Maybe<Policy>;
-  /** Policies published lately, as many as the service lists. */
-  readonly recentPolicies: ReadonlyArray<Policy>;
-  /** The record just as the service sent it. */
-  readonly record: Scalars['JSON']['output'];
-};
-
-/** Statuses, to filter policies. */
-export type PolicyStatus =
-  /** In force. */
-  | 'ACTIVE'
-  /** Not yet in force. */
-  | 'DRAFT'
-  /** No longer in force. */
-  | 'REPEALED'
-  /** The record doesn't know. */
-  | 'UNKNOWN';
-
 /** One indicator of a country's profile, as the profile gives it. */
 export type ProfileIndicator = {
   readonly __typename?: 'ProfileIndicator';
@@ -837,11 +724,6 @@ export type Query = {
   readonly observationsConnection: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
   readonly platformVersion: Maybe<PlatformVersion>;
-  /**
-   * Policies of all countries, or of one. One `/v1/policies` call for any number of countries. Further calls for years complete a list that fills an answer (500 rows),
-   * if the service's own count proves it; else a warning says that the list isn't whole.
-   */
-  readonly policies: Maybe<ReadonlyArray<Policy>>;
   /** Plan and spending of the caller, as seen by this gateway. Costs nothing. */
   readonly quota: Maybe<Quota>;
   /** One source; null if the service knows no source of this key. One `/v1/platform/etl-status` call. */
@@ -854,11 +736,6 @@ export type Query = {
   readonly tickers: Maybe<ReadonlyArray<Ticker>>;
   /** As `tickers`, in pages. */
   readonly tickersConnection: Maybe<TickerConnection>;
-  /**
-   * Flows of goods, as the trade routes have them: by reporter, by partner, or by both. One `/v1/trade/flows` call. Further calls for exports, imports and years
-   * complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole.
-   */
-  readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
 };
 
 
@@ -1031,23 +908,6 @@ export type QueryObservationsConnectionArgs = {
  * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
  * `extensions.upstream` of each response tells the cost of the operation.
  */
-export type QueryPoliciesArgs = {
-  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
-  documentType?: InputMaybe<PolicyDocumentType>;
-  fromYear?: InputMaybe<Scalars['Int']['input']>;
-  search?: InputMaybe<Scalars['String']['input']>;
-  status?: InputMaybe<PolicyStatus>;
-  toYear?: InputMaybe<Scalars['Int']['input']>;
-};
-
-
-/**
- * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
- *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
- */
 export type QuerySourceArgs = {
   key: Scalars['String']['input'];
 };
@@ -1097,23 +957,6 @@ export type QueryTickersConnectionArgs = {
   instrumentType?: InputMaybe<Scalars['String']['input']>;
   last?: InputMaybe<Scalars['Int']['input']>;
   orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
-};
-
-
-/**
- * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
- *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
- */
-export type QueryTradeFlowsArgs = {
-  flowType?: InputMaybe<TradeFlowType>;
-  fromYear?: InputMaybe<Scalars['Int']['input']>;
-  partnerCode?: InputMaybe<Scalars['CountryCode']['input']>;
-  productCode?: InputMaybe<Scalars['String']['input']>;
-  reporterCode?: InputMaybe<Scalars['CountryCode']['input']>;
-  toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** Plan and spending of the caller's key, as seen by this gateway and by those that share its cache. Facts that the service has not told yet are null. */
@@ -1332,57 +1175,6 @@ export type TickerOrderField =
   /** Symbol on the exchange. */
   | 'SYMBOL';
 
-/** A flow of goods between two countries. Its fields are the parameters of the route; values, units and all else are in `record`. */
-export type TradeFlow = {
-  readonly __typename?: 'TradeFlow';
-  /** Direction, in the record's own word, such as `export`; null if the record doesn't say. */
-  readonly flowType: Maybe<Scalars['String']['output']>;
-  /** Code of the other country, in upper case; null if the record doesn't say. */
-  readonly partnerCode: Maybe<Scalars['CountryCode']['output']>;
-  /** Code of the product; null if the record doesn't say. */
-  readonly productCode: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
-  readonly record: Scalars['JSON']['output'];
-  /** Code of the country that reports it, in upper case; null if the record doesn't say. */
-  readonly reporterCode: Maybe<Scalars['CountryCode']['output']>;
-  /** The year of the flow; null if the record doesn't say. */
-  readonly year: Maybe<Scalars['Int']['output']>;
-};
-
-/** Direction of goods. */
-export type TradeFlowType =
-  /** From the reporter to the partner. */
-  | 'EXPORT'
-  /** From the partner to the reporter. */
-  | 'IMPORT';
-
-/** A country's trade at a glance. Its fields are not specified: all of them are in `record`. */
-export type TradeOverview = {
-  readonly __typename?: 'TradeOverview';
-  /** The country. */
-  readonly country: Country;
-  /** The record just as the service sent it. */
-  readonly record: Scalars['JSON']['output'];
-};
-
-/** A country that another one trades with. Its other fields are not specified: all of them are in `record`. */
-export type TradePartner = {
-  readonly __typename?: 'TradePartner';
-  /** Code of the partner, in upper case; null if the record doesn't say. */
-  readonly partnerCode: Maybe<Scalars['CountryCode']['output']>;
-  /** The record just as the service sent it. */
-  readonly record: Scalars['JSON']['output'];
-};
-
-/** A product that a country trades in. Its other fields are not specified: all of them are in `record`. */
-export type TradeProduct = {
-  readonly __typename?: 'TradeProduct';
-  /** Code of the product; null if the record doesn't say. */
-  readonly productCode: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
-  readonly record: Scalars['JSON']['output'];
-};
-
 /** Calls that a field may take. */
 export type UpstreamTake =
   /** A call for each object that has the field. */
@@ -1555,10 +1347,6 @@ export type ResolversTypes = {
   OrderDirection: OrderDirection;
   PageInfo: ResolverTypeWrapper<PageInfo>;
   PlatformVersion: ResolverTypeWrapper<PlatformVersionRecord>;
-  Policy: ResolverTypeWrapper<PolicyRecord>;
-  PolicyDocumentType: PolicyDocumentType;
-  PolicyOverview: ResolverTypeWrapper<PolicyOverviewRecord>;
-  PolicyStatus: PolicyStatus;
   ProfileIndicator: ResolverTypeWrapper<ProfileIndicatorRecord>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Quota: ResolverTypeWrapper<QuotaRecord>;
@@ -1574,11 +1362,6 @@ export type ResolversTypes = {
   TickerEdge: ResolverTypeWrapper<Omit<TickerEdge, 'node'> & { node: ResolversTypes['Ticker'] }>;
   TickerOrder: TickerOrder;
   TickerOrderField: TickerOrderField;
-  TradeFlow: ResolverTypeWrapper<TradeFlowRecord>;
-  TradeFlowType: TradeFlowType;
-  TradeOverview: ResolverTypeWrapper<TradeOverviewRecord>;
-  TradePartner: ResolverTypeWrapper<TradePartnerRecord>;
-  TradeProduct: ResolverTypeWrapper<TradeProductRecord>;
   UpstreamTake: UpstreamTake;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
@@ -1617,8 +1400,6 @@ export type ResolversParentTypes = {
   Office: OfficeRecord;
   PageInfo: PageInfo;
   PlatformVersion: PlatformVersionRecord;
-  Policy: PolicyRecord;
-  PolicyOverview: PolicyOverviewRecord;
   ProfileIndicator: ProfileIndicatorRecord;
   Query: Record<PropertyKey, never>;
   Quota: QuotaRecord;
@@ -1632,10 +1413,6 @@ export type ResolversParentTypes = {
   TickerConnection: Page<TickerRecord>;
   TickerEdge: Omit<TickerEdge, 'node'> & { node: ResolversParentTypes['Ticker'] };
   TickerOrder: TickerOrder;
-  TradeFlow: TradeFlowRecord;
-  TradeOverview: TradeOverviewRecord;
-  TradePartner: TradePartnerRecord;
-  TradeProduct: TradeProductRecord;
   Boolean: Scalars['Boolean']['output'];
   String: Scalars['String']['output'];
   Int: Scalars['Int']['output'];
@@ -1683,18 +1460,12 @@ export type CountryResolvers<ContextType = GraphContext, ParentType extends Reso
   observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<CountryObservationsConnectionArgs, 'latest' | 'scope'>>;
   offices?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Office']>>, ParentType, ContextType>;
   officialName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  policies?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Policy']>>, ParentType, ContextType, Partial<CountryPoliciesArgs>>;
-  policyOverview?: Resolver<Maybe<ResolversTypes['PolicyOverview']>, ParentType, ContextType, Partial<CountryPolicyOverviewArgs>>;
   profile?: Resolver<Maybe<ResolversTypes['CountryProfile']>, ParentType, ContextType>;
   record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
   region?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   signals?: Resolver<Maybe<ResolversTypes['Signals']>, ParentType, ContextType>;
   subregion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType>;
-  tradeFlows?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeFlow']>>, ParentType, ContextType, Partial<CountryTradeFlowsArgs>>;
-  tradeOverview?: Resolver<Maybe<ResolversTypes['TradeOverview']>, ParentType, ContextType, Partial<CountryTradeOverviewArgs>>;
-  tradePartners?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradePartner']>>, ParentType, ContextType>;
-  tradeProducts?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeProduct']>>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -1891,25 +1662,6 @@ export type PlatformVersionResolvers<ContextType = GraphContext, ParentType exte
   version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
-export type PolicyResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Policy'] = ResolversParentTypes['Policy']> = {
-  country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType>;
-  documentType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  publishedAt?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
-  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
-  status?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  title?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  wikidataId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-};
-
-export type PolicyOverviewResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PolicyOverview'] = ResolversParentTypes['PolicyOverview']> = {
-  activePolicyCount?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
-  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
-  latestPolicy?: Resolver<Maybe<ResolversTypes['Policy']>, ParentType, ContextType>;
-  recentPolicies?: Resolver<ReadonlyArray<ResolversTypes['Policy']>, ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
-};
-
 export type ProfileIndicatorResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ProfileIndicator'] = ResolversParentTypes['ProfileIndicator']> = {
   indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -1935,14 +1687,12 @@ export type QueryResolvers<ContextType = GraphContext, ParentType extends Resolv
   observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<QueryObservationsArgs, 'latest' | 'scope'>>;
   observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<QueryObservationsConnectionArgs, 'latest' | 'scope'>>;
   platformVersion?: Resolver<Maybe<ResolversTypes['PlatformVersion']>, ParentType, ContextType>;
-  policies?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Policy']>>, ParentType, ContextType, Partial<QueryPoliciesArgs>>;
   quota?: Resolver<Maybe<ResolversTypes['Quota']>, ParentType, ContextType>;
   source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType, RequireFields<QuerySourceArgs, 'key'>>;
   sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
   ticker?: Resolver<Maybe<ResolversTypes['Ticker']>, ParentType, ContextType, RequireFields<QueryTickerArgs, 'exchangeCode' | 'symbol'>>;
   tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType, Partial<QueryTickersArgs>>;
   tickersConnection?: Resolver<Maybe<ResolversTypes['TickerConnection']>, ParentType, ContextType, Partial<QueryTickersConnectionArgs>>;
-  tradeFlows?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeFlow']>>, ParentType, ContextType, Partial<QueryTradeFlowsArgs>>;
 };
 
 export type QuotaResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Quota'] = ResolversParentTypes['Quota']> = {
@@ -2032,30 +1782,6 @@ export type TickerEdgeResolvers<ContextType = GraphContext, ParentType extends R
   node?: Resolver<ResolversTypes['Ticker'], ParentType, ContextType>;
 };
 
-export type TradeFlowResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeFlow'] = ResolversParentTypes['TradeFlow']> = {
-  flowType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  partnerCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
-  productCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
-  reporterCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
-  year?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
-};
-
-export type TradeOverviewResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeOverview'] = ResolversParentTypes['TradeOverview']> = {
-  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
-};
-
-export type TradePartnerResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradePartner'] = ResolversParentTypes['TradePartner']> = {
-  partnerCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
-};
-
-export type TradeProductResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeProduct'] = ResolversParentTypes['TradeProduct']> = {
-  productCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
-};
-
 export type Resolvers<ContextType = GraphContext> = {
   CommodityBenchmark?: CommodityBenchmarkResolvers<ContextType>;
   Country?: CountryResolvers<ContextType>;
@@ -2082,8 +1808,6 @@ export type Resolvers<ContextType = GraphContext> = {
   Office?: OfficeResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   PlatformVersion?: PlatformVersionResolvers<ContextType>;
-  Policy?: PolicyResolvers<ContextType>;
-  PolicyOverview?: PolicyOverviewResolvers<ContextType>;
   ProfileIndicator?: ProfileIndicatorResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Quota?: QuotaResolvers<ContextType>;
@@ -2096,10 +1820,6 @@ export type Resolvers<ContextType = GraphContext> = {
   Ticker?: TickerResolvers<ContextType>;
   TickerConnection?: TickerConnectionResolvers<ContextType>;
   TickerEdge?: TickerEdgeResolvers<ContextType>;
-  TradeFlow?: TradeFlowResolvers<ContextType>;
-  TradeOverview?: TradeOverviewResolvers<ContextType>;
-  TradePartner?: TradePartnerResolvers<ContextType>;
-  TradeProduct?: TradeProductResolvers<ContextType>;
 };
 
 export type DirectiveResolvers<ContextType = GraphContext> = {

@@ -6,6 +6,7 @@ import {
   BREAK,
   buildASTSchema,
   type ConstDirectiveNode,
+  concatAST,
   type DefinitionNode,
   type DocumentNode,
   defaultFieldResolver,
@@ -41,6 +42,7 @@ import {
 import { isPromise } from 'graphql/jsutils/isPromise.js';
 import { createObjectMemo } from '../../cache/lru.ts';
 import type { Subgraph } from '../../plugins/federation/subgraph.ts';
+import type { Endpoint } from '../../service/call.ts';
 import { checkRight, TAGS, type Tag } from '../../service/rights.ts';
 import { Failure } from '../../shared/errors.ts';
 import { timeIn } from '../../shared/periods.ts';
@@ -197,14 +199,30 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion',
 // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
 type Batches = Readonly<Record<string, BatchResolver<any, any, any, any>>>;
 
+/** A part of the graph that a plugin brings. */
+export interface SchemaPart {
+  /** Types of its own, and extensions of others; what a field takes of the service stands in `@upstream`. */
+  readonly sdl: DocumentNode | string;
+  readonly resolvers: PartResolvers;
+  /** Routes that its fields ask, to be priced by what each is assumed to answer. */
+  readonly endpoints?: readonly Endpoint[];
+  /** Called with the schema once its fields have their resolvers, and before the kernel wraps them. */
+  finish?(schema: GraphQLSchema): void;
+}
+
+/** Resolvers by type and field, as the types of a schema of its own would have them. */
+type PartResolvers = Readonly<Record<string, Readonly<Record<string, AnyResolver>>>>;
+
+// biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
+type AnyResolver = GraphQLFieldResolver<any, GraphContext, any>;
+
 interface SchemaParts {
   readonly resolvers: readonly Resolvers[];
   /** Resolvers of references that other subgraphs hold, by type. */
   readonly entities: Entities;
   /** Resolvers of fields for many parents at once, by type and field. */
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
-  /** Names of the parts of `schema/extra` to add. */
-  readonly extra?: readonly string[];
+  readonly parts?: readonly SchemaPart[];
   /** Stands in for the SDL of `schema/`. */
   readonly sdl?: DocumentNode;
   /** Null, or left out, if routers see what clients see. */
@@ -218,14 +236,16 @@ interface SchemaParts {
  * @throws TypeError naming a field that nothing provides
  */
 export function createSchema({
-  resolvers,
+  resolvers: ofKernel,
   entities,
   batches = [],
-  extra = [],
-  sdl = parse(readSdl(extra)),
+  parts = [],
+  sdl = concatAST([parse(readSdl()), ...parts.map((part) => documentOf(part))]),
   subgraph = null,
   countWork,
 }: SchemaParts): GraphQLSchema {
+  // Takes those of parts as they come: the types of each are its own.
+  const resolvers = [...ofKernel, ...(parts.map((part) => part.resolvers) as readonly Resolvers[])];
   const { document, executable } = executableApart(tagForContracts(sdl));
   const { typeDefs, said } = takeCosts(subgraph === null ? document : subgraph.keyed(document));
   const { Node: _, ...ofObjects } = entities;
@@ -240,6 +260,7 @@ export function createSchema({
   requireResolvers(schema);
   writeCosts(schema, said);
   countWork?.(schema);
+  for (const part of parts) part.finish?.(schema);
   judgeObjects(schema);
   gateWhileLoading(schema);
   requireKey(schema);
@@ -348,13 +369,18 @@ function tellRouters(schema: GraphQLSchema, document: DocumentNode): void {
   if (field !== undefined) field.resolve = () => ({ sdl });
 }
 
-/**
- * The SDL of `schema/`.
- * @param extra names of the parts of `schema/extra` to add
- */
-export function readSdl(extra: readonly string[] = []): string {
-  const files = readdirSync(SDL_FOLDER).filter((name) => name.endsWith('.graphql'));
-  return [...files, ...extra.map((name) => `extra/${name}.graphql`)]
+const documentOf = ({ sdl }: SchemaPart) =>
+  typeof sdl === 'string' ? parse(sdl, { noLocation: true }) : sdl;
+
+/** Reads the SDL of a part, beside the file that brings it. The program is built with what this returns. */
+export function readPart(file: URL): DocumentNode {
+  return parse(readFileSync(file, 'utf8'), { noLocation: true });
+}
+
+/** The SDL of `schema/`. */
+export function readSdl(): string {
+  return readdirSync(SDL_FOLDER)
+    .filter((name) => name.endsWith('.graphql'))
     .sort()
     .map((name) => readFileSync(new URL(name, SDL_FOLDER), 'utf8'))
     .join('\n');

@@ -4,10 +4,10 @@
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
-import { plainFields } from '../../graphql/resolvers/fields.ts';
+import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
 import { checkTexts, warned } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
-import type { CountryPoliciesArgs, Resolvers } from '../../graphql/schema/generated.ts';
+import { readPart, type SchemaPart } from '../../graphql/schema/schema.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
 import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
@@ -29,6 +29,7 @@ import {
 } from '../../service/records/envelope.ts';
 import { periodIn } from '../../shared/periods.ts';
 import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import type { CountryPoliciesArgs, Resolvers, ResolversParentTypes } from './generated.ts';
 import type { PolicyOverviewRecord, PolicyRecord } from './records.ts';
 
 interface PolicyOverviewParams extends CountryParams {
@@ -168,7 +169,9 @@ function yearOf({ publishedAt }: PolicyRecord): number | null {
   return published === null || published.frequency === 'span' ? null : Number(published.lastDay.slice(0, 4));
 }
 
-export const resolvers = {
+const plainFields = plainFieldsOf<ResolversParentTypes>();
+
+const resolvers = {
   Query: {
     policies: (_, { countryCode, ...args }, context, info) => policyList(args, countryCode, context, info),
   },
@@ -190,3 +193,9 @@ export const resolvers = {
     country: ({ countryCode }) => (countryCode === null ? null : { code: countryCode }),
   },
 } satisfies Resolvers;
+
+export const part: SchemaPart = {
+  sdl: readPart(new URL('./policy.graphql', import.meta.url)),
+  resolvers,
+  endpoints: Object.values(endpoints),
+};

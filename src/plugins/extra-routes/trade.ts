@@ -5,10 +5,10 @@
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
-import { plainFields } from '../../graphql/resolvers/fields.ts';
+import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
 import { checkTexts } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
-import type { CountryTradeFlowsArgs, Resolvers } from '../../graphql/schema/generated.ts';
+import { readPart, type SchemaPart } from '../../graphql/schema/schema.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
 import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
@@ -25,6 +25,7 @@ import {
   textIn,
 } from '../../service/records/envelope.ts';
 import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import type { CountryTradeFlowsArgs, Resolvers, ResolversParentTypes } from './generated.ts';
 import type {
   TradeFlowRecord,
   TradeOverviewRecord,
@@ -207,7 +208,9 @@ function listOf<Row>(
   return warnedOfLack(context, info.path, endpoint.route, list);
 }
 
-export const resolvers = {
+const plainFields = plainFieldsOf<ResolversParentTypes>();
+
+const resolvers = {
   Query: {
     tradeFlows: (_, { reporterCode, ...args }, context, info) => flowList(args, reporterCode, context, info),
   },
@@ -234,3 +237,9 @@ export const resolvers = {
   TradePartner: plainFields('TradePartner', 'partnerCode', 'record'),
   TradeProduct: plainFields('TradeProduct', 'productCode', 'record'),
 } satisfies Resolvers;
+
+export const part: SchemaPart = {
+  sdl: readPart(new URL('./trade.graphql', import.meta.url)),
+  resolvers,
+  endpoints: Object.values(endpoints),
+};

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { absentRoutes } from '../../src/plugins/extra-routes/absent-routes.ts';
-import type { Answer } from '../../src/service/call.ts';
-import { Failure } from '../../src/shared/errors.ts';
-import { sendingFor } from './sending.ts';
+import { absentRoutes } from '../../../src/plugins/extra-routes/absent-routes.ts';
+import type { Answer } from '../../../src/service/call.ts';
+import { Failure } from '../../../src/shared/errors.ts';
+import { sendingFor } from '../../service/sending.ts';
 
 const ROUTE = '/v1/trade/overview/{code}';
 const FLOWS = '/v1/trade/flows';

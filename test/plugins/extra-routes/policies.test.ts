@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/plugins/extra-routes/policy.ts';
-import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
+import { endpoints } from '../../../src/plugins/extra-routes/policy.ts';
+import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from '../../records/failure-of.ts';
 
 const { policies, policyOverview } = endpoints;
 const NOW = 0;

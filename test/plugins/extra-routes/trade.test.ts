@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/plugins/extra-routes/trade.ts';
-import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
+import { endpoints } from '../../../src/plugins/extra-routes/trade.ts';
+import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from '../../records/failure-of.ts';
 
 const { tradeFlows, tradeOverview, tradePartners, tradeProducts } = endpoints;
 const KE = { code: 'ke' };

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { openProgram, type ProgramOptions } from '../support/program.ts';
+import { openProgram, type ProgramOptions } from '../../support/program.ts';
 
 const BOTH = { EXTRA_ROUTES: 'trade,policy' };
 const open = ({ env, ...options }: ProgramOptions = {}) =>
