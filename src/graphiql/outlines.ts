@@ -18,6 +18,8 @@ const SMALL = 0.5;
 const PARTS: Readonly<Record<string, string>> = { Somaliland: 'SO' };
 /** Shown, so that the map has no hole; the service has no figures of it. */
 const NOT_COVERED: Readonly<Record<string, string>> = { '732': 'EH' };
+/** The border of Western Sahara in the north: the world's outlines have most of it with Morocco. */
+const BORDER = { of: 'MA', south: 'EH', latitude: 27.667 };
 
 export function outlines() {
   const file = createRequire(import.meta.url).resolve('world-atlas/countries-50m.json');
@@ -30,25 +32,28 @@ export function outlines() {
     id?: string | number | undefined;
     properties?: object | undefined;
   }) => codes.get(String(id)) ?? NOT_COVERED[String(id)] ?? PARTS[(properties as { name: string }).name];
-  const features = [...Map.groupBy(world.objects.countries.geometries, codeOf)].flatMap(([code, parts]) => {
-    if (code === undefined) return [];
+  const byCode = new Map<string, Rings[]>();
+  for (const [code, parts] of Map.groupBy(world.objects.countries.geometries, codeOf)) {
+    if (code === undefined) continue;
     const whole = merge(world, parts as (Polygon | MultiPolygon)[]);
     const polygons = (whole.coordinates as unknown as Rings[])
       .filter(([outline = []]) => outline.every(([, latitude]) => latitude > SOUTHERNMOST))
       .map((rings) => rings.map((ring) => ring.map(rounded)));
+    byCode.set(code, polygons);
+  }
+  moveBorder(byCode);
+  const features = [...byCode].map(([code, polygons]) => {
     const [largest] = polygons.toSorted((a, b) => areaOf(b) - areaOf(a));
     const area = polygons.reduce((sum, rings) => sum + areaOf(rings), 0);
-    return [
-      {
-        type: 'Feature',
-        properties: {
-          code,
-          centre: middleOf(area < SMALL ? polygons.flat() : (largest ?? [])),
-          isSmall: area < SMALL,
-        },
-        geometry: { type: 'MultiPolygon', coordinates: polygons },
+    return {
+      type: 'Feature',
+      properties: {
+        code,
+        centre: middleOf(area < SMALL ? polygons.flat() : (largest ?? [])),
+        isSmall: area < SMALL,
       },
-    ];
+      geometry: { type: 'MultiPolygon', coordinates: polygons },
+    };
   });
   return { type: 'FeatureCollection', features };
 }
@@ -72,4 +77,52 @@ function middleOf(rings: Rings): Position {
   const all = rings.flat();
   const middle = (values: number[]) => (Math.min(...values) + Math.max(...values)) / 2;
   return rounded([middle(all.map(([x]) => x)), middle(all.map(([, y]) => y))]);
+}
+
+/** Gives what lies south of a border to the area that is there, as one with it. */
+function moveBorder(byCode: Map<string, Rings[]>): void {
+  const { of, south, latitude } = BORDER;
+  const [polygons, others] = [byCode.get(of) ?? [], byCode.get(south) ?? []];
+  const cut = (isNorth: boolean) =>
+    polygons
+      .map(([outline = []]) => [cutAt(outline, latitude, isNorth)])
+      .filter(([ring = []]) => ring.length > 3);
+  byCode.set(of, cut(true));
+  byCode.set(south, joined([...cut(false), ...others]));
+}
+
+/** Cuts an outline at a latitude (Sutherland and Hodgman). */
+function cutAt(outline: readonly Position[], latitude: number, isNorth: boolean): Position[] {
+  const isKept = ([, y]: Position) => (isNorth ? y >= latitude : y <= latitude);
+  const ring = outline.flatMap((point, i): Position[] => {
+    const before = outline[(i - 1 + outline.length) % outline.length] as Position;
+    const share = (latitude - before[1]) / (point[1] - before[1]);
+    const crossing: Position = rounded([before[0] + share * (point[0] - before[0]), latitude]);
+    return [...(isKept(before) !== isKept(point) ? [crossing] : []), ...(isKept(point) ? [point] : [])];
+  });
+  const [first] = ring;
+  return first === undefined ? [] : [...ring, first];
+}
+
+/** Joins polygons along the sides that they share, which are no border then. */
+function joined(polygons: readonly Rings[]): Rings[] {
+  const sides = new Map<string, readonly [Position, Position]>();
+  for (const [outline = []] of polygons) {
+    for (const [i, from] of outline.slice(0, -1).entries()) {
+      const to = outline[i + 1] as Position;
+      if (String(from) === String(to) || sides.delete(`${to} ${from}`)) continue;
+      sides.set(`${from} ${to}`, [from, to]);
+    }
+  }
+  const next = new Map([...sides.values()].map(([from, to]) => [String(from), to]));
+  const rings: Position[][] = [];
+  for (const [start] of [...sides.values()]) {
+    const ring: Position[] = [start];
+    for (let at = next.get(String(start)); at !== undefined; at = next.get(String(at))) {
+      next.delete(String(ring.at(-1)));
+      ring.push(at);
+    }
+    if (ring.length > 3) rings.push(ring);
+  }
+  return rings.map((ring) => [ring]);
 }

@@ -3,20 +3,43 @@ export type SourceNames = Readonly<Record<string, { readonly name: string; reado
 
 let names: SourceNames = {};
 
+/** A figure, as far as it tells of its source. */
+interface OfSource {
+  readonly source: string | null;
+  readonly origin: { readonly name: string | null; readonly url: string | null } | null;
+}
+
 export function setSourceNames(all: SourceNames): void {
   names = all;
 }
 
+/** Adds names that the service gives: those of the operator stay. */
+export function addSourceNames(all: SourceNames): void {
+  names = { ...all, ...names };
+}
+
 /** Returns the name and page of a source; null if only its key is known. */
-export function namedSource(key: string): SourceNames[string] | null {
+function namedSource(key: string): SourceNames[string] | null {
   return Object.hasOwn(names, key) ? (names[key] ?? null) : null;
 }
 
-export const nameOfSource = (key: string): string => namedSource(key)?.name ?? key;
+/** Returns the name and page of a figure's source, by the answer or else as this gateway knows it; null if there is only a key. */
+export function sourceOf({ source, origin }: OfSource): SourceNames[string] | null {
+  if (source === null) return null;
+  const known = namedSource(source);
+  if (origin?.name == null) return known;
+  return { name: origin.name, url: origin.url ?? known?.url ?? null };
+}
 
-/** Sources that have a page, by their names. */
-export function pagesOfSources(): ReadonlyMap<string, string> {
-  return new Map(
-    Object.values(names).flatMap(({ name, url }) => (url === null ? [] : [[name, url] as const])),
-  );
+/** The name of a figure's source, or its key; empty if the answer names none. */
+export const sourceNameOf = (figure: OfSource): string => sourceOf(figure)?.name ?? figure.source ?? '';
+
+/** Pages of the sources of figures, by their names. */
+export function pagesOf(figures: readonly OfSource[]): ReadonlyMap<string, string> {
+  const pages = new Map<string, string>();
+  for (const figure of figures) {
+    const { name, url } = sourceOf(figure) ?? {};
+    if (name !== undefined && url != null) pages.set(name, url);
+  }
+  return pages;
 }

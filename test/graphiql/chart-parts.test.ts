@@ -1,22 +1,47 @@
 import { describe, expect, it } from 'vitest';
 import { listsIn, shortNames } from '../../src/graphiql/chart/answer-lists.ts';
 import { codeOf, nameOf } from '../../src/graphiql/chart/countries.ts';
-import { placedLabels } from '../../src/graphiql/chart/labels.ts';
-import { fullNumber, shortNumber, timeLabel, timeTicks, yearsOf } from '../../src/graphiql/chart/numbers.ts';
+import { placedLabels, placedNames } from '../../src/graphiql/chart/labels.ts';
+import {
+  fullNumber,
+  shortNumber,
+  shortRange,
+  timeLabel,
+  timeTicks,
+  yearsOf,
+} from '../../src/graphiql/chart/numbers.ts';
 import { outlines } from '../../src/graphiql/outlines.ts';
 
 describe('labels of dots', () => {
   const within = { left: 0, right: 200, top: 0, bottom: 200 };
-  const at = (x: number, y: number) => ({ x, y, width: 15 });
+  const at = (x: number, y: number) => ({ x, y, widths: [15] });
 
   it('labels of dots stand above their dots, or where there is room, or nowhere', () => {
-    expect(placedLabels([at(100, 100)], within)).toEqual([{ x: 100, y: 88 }]);
+    expect(placedLabels([at(100, 100)], within)).toEqual([{ x: 100, y: 88, which: 0 }]);
     // Places it at the edge, below.
     expect(placedLabels([at(100, 4)], within)[0]?.y).toBeGreaterThan(4);
     const crowd = Array.from({ length: 30 }, (_, i) => at(100 + (i % 6), 100 + Math.floor(i / 6)));
     const placed = placedLabels([...crowd, at(20, 20)], within);
-    expect(placed.at(-1)).toEqual({ x: 20, y: 8 });
+    expect(placed.at(-1)).toEqual({ x: 20, y: 8, which: 0 });
     expect(placed.filter((place) => place === null).length).toBeGreaterThan(20);
+  });
+
+  it('labels of dots are names where there is room, and else codes', () => {
+    const texts = [
+      ['Cabo Verde', 'CV'],
+      ['Mauritius', 'MU'],
+    ];
+    const place = (x: number, width: number) =>
+      placedNames(
+        [
+          { x, y: 30 },
+          { x: x + 8, y: 30 },
+        ],
+        texts,
+        { left: 0, right: width, top: 0, bottom: 60 },
+      );
+    expect(place(100, 200).map((label) => label?.text)).toEqual(['Cabo Verde', 'Mauritius']);
+    expect(place(20, 50).map((label) => label?.text)).toEqual(['CV', 'MU']);
   });
 
   it('labels of dots never lie on another', () => {
@@ -31,11 +56,12 @@ describe('labels of dots', () => {
 
 describe('numbers', () => {
   it.for([
-    [120e9, '120 bn'],
-    [3_500_000, '3.5 m'],
-    [1.25e12, '1.25 tn'],
-    [-44_464, '−44.46 k'],
-    [999_999, '1 m'],
+    [120e9, '120 billion'],
+    [3_500_000, '3.5 million'],
+    [1.25e12, '1.25 trillion'],
+    [-44_464, '−44,464'],
+    [999_999, '1 million'],
+    [999_400, '999,400'],
     [0.0244, '0.0244'],
     [0, '0'],
     [1e300, '1e+300'],
@@ -46,13 +72,20 @@ describe('numbers', () => {
 
   it.for([
     [[1510.2, 1510.25], '1,510.2 | 1,510.25'],
-    [[999_800, 1_000_000, 1_000_200], '999.8 k | 1 m | 1.0002 m'],
-    [[0.1, 1, 1e6], '0.1 | 1 | 1 m'],
+    [[999_800, 1_000_000, 1_000_200], '999,800 | 1,000,000 | 1,000,200'],
+    [[0.1, 1, 1e6], '0.1 | 1 | 1 million'],
     [[0, -0.2, 0.1 + 0.2], '0 | −0.2 | 0.3'],
     [[-1e308, 1e308, 0], '−1e+308 | 1e+308 | 0'],
   ] as const)('numbers have the digits that tell them apart beside others: %j', ([values, text]) => {
     const texts = values.map((value) => shortNumber(value, values).replaceAll('\u00a0', ' '));
     expect(texts.join(' | ')).toBe(text);
+  });
+
+  it('numbers share their word in a range', () => {
+    const text = (low: number, high: number) => shortRange(low, high).replaceAll('\u00a0', ' ');
+    expect(text(1_200_000, 3_400_000)).toBe('1.2 to 3.4 million');
+    expect(text(900_000, 3_400_000)).toBe('900,000 to 3.4 million');
+    expect(text(7, 7)).toBe('7');
   });
 
   it('numbers are whole elsewhere', () => {
@@ -101,7 +134,7 @@ describe('countries', () => {
       .filter(({ properties }) => properties.isSmall)
       .map(({ properties }) => properties.code);
     expect(small.sort()).toEqual(['CV', 'KM', 'MU', 'SC', 'ST']);
-    expect(nameOf('EH')).toBeUndefined();
+    expect([nameOf('EH'), codeOf('Western Sahara')]).toEqual(['Western Sahara', undefined]);
   });
 });
 

@@ -151,11 +151,11 @@ describe.skipIf(!hasChromium)('controls', () => {
     await page.locator('.frame.scatter').focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
-    const said = await page.locator('.charts p[role="status"]').textContent();
-    expect(said).toMatch(/^\w.*\n[\d,.]+ .*\n[\d.]+ years/);
+    const said = await page.locator('.frame.scatter + p[role="status"]').textContent();
+    expect(said).toMatch(/^\w[^,]*, Gross domestic product per head.*: [\d,.]+ US dollars.* [\d.]+ years/);
     await expect
-      .poll(() => page.locator('.frame.scatter g[aria-label="tip"]').textContent())
-      .toContain(said?.split('\n')[0] as string);
+      .poll(() => page.locator('.frame.scatter .tip').textContent())
+      .toContain(said?.split(',')[0] as string);
     // The sandbox is known as such once the page has asked for its health.
     await expect
       .poll(() => page.locator('.picture .under').first().innerText())

@@ -16,6 +16,7 @@ const FIGURE: Figure = {
   value: 1,
   unit: 'persons',
   source: null,
+  origin: null,
   status: null,
   isModelled: false,
   low: null,

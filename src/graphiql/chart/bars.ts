@@ -1,16 +1,22 @@
 import * as Plot from '@observablehq/plot';
-import { nameOfSource } from '../source-names.ts';
+import { sourceNameOf } from '../source-names.ts';
+import { earlierTime, isOld, newestOf, stripes } from './latest.ts';
 import { shortNumber } from './numbers.ts';
 import { type BarsPicture, MAX_BARS } from './picture.ts';
 import {
   CHARACTER,
   captionOf,
+  idIn,
+  inGroup,
   type Look,
   labelOf,
   type Plotted,
   plotted,
   shortened,
+  svgElement,
+  thinned,
   tickLabel,
+  unitInWords,
 } from './plot.ts';
 
 const BAR_HEIGHT = 20;
@@ -27,8 +33,11 @@ function reachOf(
   return { domain: [least, least === most ? 1 : most] };
 }
 
-/** Draws bars from the highest down, each with its number; those below zero have a colour of their own. */
-export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plotted {
+/**
+ * Draws bars from the highest down, each with its number; those below zero have a colour of their own. Of latest figures, one
+ * that isn't of the newest time has its own beside the number.
+ */
+export function drawBars({ bars, unit, scaleOf, isLatest = true }: BarsPicture, look: Look): Plotted {
   const { width, colours } = look;
   const shown = bars.slice(0, MAX_BARS).map((figure, i) => ({ figure, row: String(i) }));
   type Row = (typeof shown)[number];
@@ -37,7 +46,7 @@ export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plot
   const names = shown.map(({ figure }) => {
     const label = labelOf(figure);
     const isAlone = byLabel.get(label)?.length === 1 || figure.source === null;
-    return shortened(isAlone ? label : `${label}, ${nameOfSource(figure.source)}`, mostCharacters);
+    return shortened(isAlone ? label : `${label}, ${sourceNameOf(figure)}`, mostCharacters);
   });
   const hasNegative = shown.some(({ figure }) => figure.value < 0);
   const hasPositive = shown.some(({ figure }) => figure.value > 0);
@@ -45,18 +54,26 @@ export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plot
   const ticks = Math.max(2, (width - marginLeft) / 90);
   const value = ({ figure }: Row) => figure.value;
   const values = shown.map(value);
-  const longest = Math.max(0, ...values.map((one) => shortNumber(one, values).length));
+  const newest = isLatest ? newestOf(bars) : null;
+  const numberOf = ({ figure }: Row) => {
+    const number = shortNumber(figure.value, values);
+    const time = earlierTime(figure, newest);
+    return time === '' ? number : `${number} (${time})`;
+  };
+  const longest = Math.max(0, ...shown.map((row) => numberOf(row).length));
   const numberWidth = Math.max(NUMBER_WIDTH, longest * CHARACTER + 6);
   const numbers = (rows: readonly Row[], isAbove: boolean) =>
     Plot.text(rows, {
       x: value,
       y: 'row',
-      text: ({ figure }: Row) => shortNumber(figure.value, values),
+      text: numberOf,
       textAnchor: isAbove ? 'start' : 'end',
       dx: isAbove ? 4 : -4,
       fill: colours.text,
     });
-  return plotted(
+  const old = shown.filter(({ figure }) => isOld(figure, newest));
+  const striped = idIn(look, 'stripes');
+  const svg = plotted(
     {
       height: shown.length * BAR_HEIGHT + 62,
       marginLeft,
@@ -64,7 +81,7 @@ export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plot
       marginTop: 34,
       x: {
         axis: 'top',
-        label: unit,
+        label: unitInWords(unit),
         nice: true,
         ...reachOf(values, scaleOf),
         ticks,
@@ -87,6 +104,7 @@ export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plot
           fill: ({ figure }: Row) => (figure.value < 0 ? colours.below : colours.above),
           fillOpacity: ({ figure }: Row) => (figure.isModelled ? 0.55 : 1),
         }),
+        Plot.barX(old, { x: value, y: 'row', fill: `url(#${striped})`, ...inGroup('old') }),
         numbers(
           shown.filter(({ figure }) => figure.value >= 0),
           true,
@@ -96,19 +114,21 @@ export function drawBars({ bars, unit, scaleOf }: BarsPicture, look: Look): Plot
           false,
         ),
         Plot.ruleX([0], { stroke: colours.muted }),
-        Plot.tip(
-          shown,
-          Plot.pointerY({
-            x: value,
-            y: 'row',
-            title: ({ figure }: Row) => captionOf(figure),
-            fill: colours.ground,
-            stroke: colours.outline,
-            lineHeight: 1.25,
-          }),
-        ),
       ],
     },
     look,
   );
+  if (old.length > 0) svg.prepend(svgElement('defs', {}, stripes(striped, colours)));
+  thinned(svg, 'x');
+  const [x, y] = [svg.scale('x'), svg.scale('y')];
+  svg.spots = {
+    all: shown.map(({ figure, row }) => ({
+      x: Number(x?.apply(figure.value)),
+      y: Number(y?.apply(row)) + Number(y?.bandwidth) / 2,
+      line: '',
+      words: captionOf(figure),
+    })),
+    areRows: true,
+  };
+  return svg;
 }

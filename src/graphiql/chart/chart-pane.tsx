@@ -8,6 +8,7 @@ import { looksDark, onLooks } from '../view.ts';
 import { Warnings } from '../warnings.tsx';
 import { listsIn } from './answer-lists.ts';
 import { AnswerTable } from './answer-table.tsx';
+import { askedIn, undrawnOf } from './asked.ts';
 import { usePictures } from './drawable.ts';
 import { MAX_PICTURES, type Picture } from './picture.ts';
 import { PictureView } from './picture-view.tsx';
@@ -45,6 +46,17 @@ function Found({ exchange, own, earlier }: FoundProps) {
   const [{ isTable: wantsTable }, change] = useTabLook();
   const isTable = wantsTable || pictures.length === 0;
   const setWantsTable = (wanted: boolean) => change({ isTable: wanted });
+  const { drawn } = exchange;
+  const undrawn = useMemo(
+    () =>
+      own.length === 0
+        ? ''
+        : undrawnOf(
+            askedIn(drawn.query, operation.variables ?? {}, operationName),
+            own.flatMap(({ figures }) => figures),
+          ),
+    [own, drawn, operation, operationName],
+  );
   const lists = useMemo(
     () => (isTable ? listsIn(query, operationName, answer.data) : []),
     [isTable, query, operationName, answer],
@@ -76,6 +88,7 @@ function Found({ exchange, own, earlier }: FoundProps) {
           The last response holds no figures with a <code>value</code>, so there is nothing to draw.
         </p>
       )}
+      {undrawn !== '' && !isTable && <p role="note">No figures of any country: {undrawn}.</p>}
       {isTable ? <AnswerTable lists={lists} /> : <Pictures pictures={pictures} />}
     </div>
   );

@@ -1,5 +1,5 @@
 import { type CitationStyle, type Cited, citationOf } from '../../shared/citations.ts';
-import { namedSource } from '../source-names.ts';
+import { sourceOf } from '../source-names.ts';
 import type { Figure } from './figures.ts';
 import { yearsOf } from './numbers.ts';
 
@@ -23,7 +23,8 @@ export function citationsOf(figures: readonly Figure[], style: CitationStyle, li
   return all.join(style === 'TEXT' ? '\n' : '\n\n');
 }
 
-function citedOf({ source, release }: Figure, rows: readonly Figure[], link: string | null): Cited {
+function citedOf(first: Figure, rows: readonly Figure[], link: string | null): Cited {
+  const { source, release } = first;
   const key = source ?? '';
   const times = rows.flatMap(({ retrievedAt }) => retrievedAt ?? []);
   const title = [
@@ -42,7 +43,7 @@ function citedOf({ source, release }: Figure, rows: readonly Figure[], link: str
   ];
   return {
     source: key,
-    named: namedSource(key),
+    named: sourceOf(first),
     title: title.filter((part) => part !== '').join(', '),
     period: yearsOf(rows),
     release,

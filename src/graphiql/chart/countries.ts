@@ -93,7 +93,10 @@ export function codeOf(name: string): string | undefined {
   return codes.get(plain(name));
 }
 
+/** A part of the continent that the service has no figures of. */
+const NOT_COVERED = 'EH';
+
 /** Name in English; undefined if the code is none of the continent's. */
 export function nameOf(code: string): string | undefined {
-  return code in COUNTRY_NUMBERS ? names.of(code) : undefined;
+  return code in COUNTRY_NUMBERS || code === NOT_COVERED ? names.of(code) : undefined;
 }

@@ -7,6 +7,7 @@ import {
   type OperationTypeNode,
   parse,
   type SelectionSetNode,
+  valueFromASTUntyped,
 } from 'graphql';
 
 /** An operation as it was written, and the fragments beside it. */
@@ -61,6 +62,15 @@ function fieldsWith(definitions: readonly DefinitionNode[]): FieldsOf {
     return fields;
   };
   return fieldsOf;
+}
+
+/** Values that the variables of an operation have unless others are given. */
+export function defaultsOf(operation: OperationDefinitionNode | undefined): Record<string, unknown> {
+  return Object.fromEntries(
+    (operation?.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
+      defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)]],
+    ),
+  );
 }
 
 export function responseKey({ alias, name }: FieldNode): string {

@@ -1,10 +1,11 @@
 import * as Plot from '@observablehq/plot';
+import { sourceNameOf } from '../source-names.ts';
 import type { Figure } from './figures.ts';
-import { placedLabels } from './labels.ts';
+import { type Box, placedNames } from './labels.ts';
 import { rankingOf, yearsIn } from './measured.ts';
-import { fullNumber } from './numbers.ts';
-import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
+import { type BarsPicture, type LinesPicture, type Picture, timeOf } from './picture.ts';
 import {
+  amountOf,
   CHARACTER,
   inGroup,
   type Look,
@@ -13,6 +14,7 @@ import {
   plotted,
   shortened,
   svgElement,
+  thinned,
   tickLabel,
   tickRoom,
 } from './plot.ts';
@@ -86,7 +88,7 @@ export const subtitleOf = (pairs: readonly Pair[], year: number | null) =>
 
 /** Puts the dots into words, for readers who don't see them. */
 export function wordsOf(pairs: readonly Pair[], x: Mapped, y: Mapped): string {
-  return `${titleOf(x, y)}: a dot for each of ${pairs.length} countries. The tables below have the figures.`;
+  return `${titleOf(x, y)}: a dot for each of ${pairs.length} countries.`;
 }
 
 /** Scales stay as they are from year to year. */
@@ -131,7 +133,7 @@ export function drawScatter(
         type,
         label: label(x),
         ...reachOf(x, isLog),
-        nice: true,
+        nice: !isLog,
         ticks: width / 110,
         tickFormat: tickLabel,
       },
@@ -139,7 +141,7 @@ export function drawScatter(
         type,
         label: label(y),
         ...reachOf(y, isLog),
-        nice: true,
+        nice: !isLog,
         ticks: height / 60,
         tickFormat: tickLabel,
       },
@@ -147,16 +149,6 @@ export function drawScatter(
         Plot.gridX({ stroke: colours.grid, strokeOpacity: 1, ticks: width / 110 }),
         Plot.gridY({ stroke: colours.grid, strokeOpacity: 1, ticks: height / 60 }),
         Plot.dot(pairs, { ...at, r: 4, fill: colours.above, ...inGroup('points') }),
-        Plot.tip(
-          pairs,
-          Plot.pointer({
-            ...at,
-            title: (pair: Pair) => captionOfPair(pair, x, y),
-            fill: colours.ground,
-            stroke: colours.outline,
-            lineHeight: 1.25,
-          }),
-        ),
       ],
     },
     look,
@@ -165,42 +157,48 @@ export function drawScatter(
   if (room > left) return drawScatter(pairs, x, y, look, room);
   const within = { left, right: width, top: 0, bottom: height - EDGES.bottom };
   labelDots(svg, pairs, within, colours.muted);
+  thinned(svg, 'x');
+  const places = placesOf(svg, pairs);
+  svg.spots = {
+    all: pairs.map((pair, i) => ({
+      ...(places[i] as { readonly x: number; readonly y: number }),
+      line: '',
+      words: captionOfPair(pair, x, y),
+    })),
+    areRows: false,
+  };
   return svg;
 }
 
 /** Describes a dot line by line. */
-export function captionOfPair(pair: Pair, x: Mapped, y: Mapped): string {
-  const figure = ({ value, year }: Figure, { unit }: Mapped) => {
-    const said = `${fullNumber(value)} ${unit}`;
-    return year === null ? said : `${said}, ${year}`;
+function captionOfPair(pair: Pair, x: Mapped, y: Mapped): string {
+  const words = (figure: Figure, { title }: Mapped) => {
+    const { value, unit, isModelled } = figure;
+    return [
+      `${title}: ${amountOf(value, unit)}`,
+      timeOf(figure),
+      isModelled ? 'modelled' : '',
+      sourceNameOf(figure),
+    ]
+      .filter((part) => part !== '')
+      .join(', ');
   };
-  return [labelOf(pair.x), figure(pair.x, x), figure(pair.y, y)].join('\n');
+  return [labelOf(pair.x), words(pair.x, x), words(pair.y, y)].join('\n');
 }
 
 /** Places in a drawing, in pixels, of the dots of pairs. */
-export function placesOf(svg: Plotted, pairs: readonly Pair[]): { readonly x: number; readonly y: number }[] {
+function placesOf(svg: Plotted, pairs: readonly Pair[]): { readonly x: number; readonly y: number }[] {
   const [x, y] = [svg.scale('x'), svg.scale('y')];
   return pairs.map((pair) => ({ x: Number(x?.apply(pair.x.value)), y: Number(y?.apply(pair.y.value)) }));
 }
 
-/** Width of a capital letter of a label in pixels, at the most. */
-const LETTER = 9;
-
-/** Names the dots that there is room to name; the pointer and the arrow keys name the others. */
-function labelDots(
-  svg: Plotted,
-  pairs: readonly Pair[],
-  within: Parameters<typeof placedLabels>[1],
-  fill: string,
-): void {
-  const spots = placesOf(svg, pairs).map((place, i) => ({
-    ...place,
-    width: (pairs[i]?.x.country.length ?? 0) * LETTER,
-  }));
-  const group = svgElement('g', { class: 'names', 'font-size': 10, 'text-anchor': 'middle', fill });
-  for (const [i, place] of placedLabels(spots, within).entries())
-    if (place !== null)
-      group.append(svgElement('text', { ...place, dy: '0.35em' }, pairs[i]?.x.country ?? ''));
-  // Keeps names below the marks of a hover.
-  svg.insertBefore(group, svg.lastElementChild);
+/** Names the dots that there is room to name, by their codes where a name has none; the pointer and the arrow keys name the others. */
+function labelDots(svg: Plotted, pairs: readonly Pair[], within: Box, fill: string): void {
+  const places = placesOf(svg, pairs);
+  const group = svgElement('g', { class: 'names', 'font-size': 11, 'text-anchor': 'middle', fill });
+  const texts = pairs.map(({ x: { country, countryName } }) => [countryName, country]);
+  for (const label of placedNames(places, texts, within))
+    if (label !== null)
+      group.append(svgElement('text', { x: label.x, y: label.y, dy: '0.35em' }, label.text));
+  svg.append(group);
 }

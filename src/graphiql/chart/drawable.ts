@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Exchange } from '../exchange.ts';
 import { inOneTurn, inTurns } from '../turns.ts';
+import { askedIn } from './asked.ts';
 import { figureSteps } from './figures.ts';
 import { type Picture, pictureSteps } from './picture.ts';
 
@@ -30,7 +31,8 @@ function* stepsOf(
   variables: Readonly<Record<string, unknown>>,
   operationName: string | undefined,
 ): Generator<void, Picture[]> {
-  return yield* pictureSteps(yield* figureSteps(query, variables, operationName, data));
+  const figures = yield* figureSteps(query, variables, operationName, data);
+  return yield* pictureSteps(figures, askedIn(query, variables, operationName));
 }
 
 /** Resolves to the pictures of an answer, once all of it has been looked through. */

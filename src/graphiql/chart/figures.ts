@@ -1,13 +1,14 @@
-import {
-  type FieldNode,
-  type OperationDefinitionNode,
-  type SelectionSetNode,
-  type ValueNode,
-  valueFromASTUntyped,
-} from 'graphql';
+import { type FieldNode, type SelectionSetNode, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { atOnce } from '../turns.ts';
 import { codeOf, nameOf } from './countries.ts';
-import { type FieldsOf, isObject, type JsonObject, parsedOperation, responseKey } from './document.ts';
+import {
+  defaultsOf,
+  type FieldsOf,
+  isObject,
+  type JsonObject,
+  parsedOperation,
+  responseKey,
+} from './document.ts';
 import { COUNTRY_FIELDS, FIGURE_FIELDS } from './needed-fields.ts';
 
 /** A figure found in a response, as far as the operation asked for it. */
@@ -28,6 +29,8 @@ export interface Figure {
   readonly value: number;
   readonly unit: string | null;
   readonly source: string | null;
+  /** Facts of the source that the answer has; null if it has none but the key. */
+  readonly origin: Origin | null;
   readonly status: string | null;
   readonly isModelled: boolean;
   readonly low: number | null;
@@ -36,6 +39,15 @@ export interface Figure {
   readonly release: string | null;
   readonly retrievedAt: string | null;
   readonly isStale: boolean;
+}
+
+/** A source as the service tells of it. */
+export interface Origin {
+  readonly name: string | null;
+  readonly url: string | null;
+  readonly licence: string | null;
+  /** Last refresh of the service from it. */
+  readonly refreshedAt: string | null;
 }
 
 type Json = unknown;
@@ -53,8 +65,11 @@ interface Scope {
   readonly fieldsOf: FieldsOf;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly found: Figure[];
+  /** Sources that the answer tells more of than their keys. */
+  readonly origins: Map<string, Origin>;
 }
 
+const SOURCE_FIELDS: ReadonlySet<string> = new Set(['source', 'sources']);
 const INDICATOR_FIELDS: ReadonlySet<string> = new Set(['indicator', 'indicators']);
 
 /**
@@ -79,13 +94,20 @@ export function* figureSteps(
 ): Generator<void, Figure[]> {
   try {
     const { operation, fieldsOf } = parsedOperation(query, operationName);
-    const scope: Scope = { fieldsOf, variables: { ...defaultsOf(operation), ...variables }, found: [] };
+    const scope: Scope = {
+      fieldsOf,
+      variables: { ...defaultsOf(operation), ...variables },
+      found: [],
+      origins: new Map(),
+    };
     if (operation === undefined) return [];
     for (const part of partsOf(data, 2)) {
       visit(operation.selectionSet, part, {}, scope);
       yield;
     }
-    return scope.found;
+    const { found, origins } = scope;
+    if (origins.size === 0) return found;
+    return found.map((figure) => ({ ...figure, origin: origins.get(figure.source ?? '') ?? null }));
   } catch {
     return [];
   }
@@ -117,14 +139,6 @@ function* partsOf(value: Json, depth: number): Generator<Json> {
   if (isWhole || Object.values(rest).some(isObject)) yield rest;
 }
 
-function defaultsOf(operation: OperationDefinitionNode | undefined): Record<string, unknown> {
-  return Object.fromEntries(
-    (operation?.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
-      defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)]],
-    ),
-  );
-}
-
 function visit(set: SelectionSetNode, value: Json, place: Place, scope: Scope): void {
   if (Array.isArray(value)) {
     for (const item of value) visit(set, item, place, scope);
@@ -137,6 +151,7 @@ function visit(set: SelectionSetNode, value: Json, place: Place, scope: Scope): 
     const below = value[responseKey(field)];
     if (below == null || field.selectionSet === undefined) continue;
     const name = field.name.value;
+    if (SOURCE_FIELDS.has(name)) noteOrigins(field.selectionSet, below, scope);
     const here = placeOf(field, value, named, place, scope);
     if (FIGURE_FIELDS.has(name)) {
       for (const row of [below].flat()) if (isObject(row)) take(field, row, here, scope);
@@ -144,6 +159,23 @@ function visit(set: SelectionSetNode, value: Json, place: Place, scope: Scope): 
       for (const item of [below].flat())
         visit(field.selectionSet, item, placeBelow(field, item, here, scope), scope);
     }
+  }
+}
+
+/** Notes the sources that an answer tells more of than their keys. */
+function noteOrigins(set: SelectionSetNode, below: Json, scope: Scope): void {
+  for (const item of [below].flat()) {
+    if (!isObject(item)) continue;
+    const { key, name, url, lastSuccessfulRefresh, record } = namedIn(set, item, scope);
+    const { licence, license } = isObject(record) ? record : {};
+    const origin = {
+      name: text(name) ?? null,
+      url: text(url) ?? null,
+      licence: text(licence) ?? text(license) ?? null,
+      refreshedAt: text(lastSuccessfulRefresh) ?? null,
+    };
+    const isTold = Object.values(origin).some((fact) => fact !== null);
+    if (typeof key === 'string' && isTold) scope.origins.set(key, origin);
   }
 }
 
@@ -177,6 +209,9 @@ function take(field: FieldNode, row: JsonObject, place: Place, scope: Scope): vo
   const fields = namedIn(field.selectionSet, row, scope);
   if (typeof fields.value !== 'number') return;
   const inside = scope.fieldsOf(field.selectionSet);
+  for (const node of inside)
+    if (node.name.value === 'source' && node.selectionSet !== undefined)
+      noteOrigins(node.selectionSet, row[responseKey(node)], scope);
   const below = (name: string): JsonObject => {
     const named: Record<string, Json> = {};
     for (const node of inside) {
@@ -204,6 +239,7 @@ function take(field: FieldNode, row: JsonObject, place: Place, scope: Scope): vo
     value: fields.value,
     unit: text(fields.unit) ?? text(indicator.unit) ?? null,
     source: text(below('source').key) ?? null,
+    origin: null,
     status: text(fields.valueStatus) ?? null,
     isModelled: fields.isModelled === true || (text(fields.valueStatus) ?? 'reported') !== 'reported',
     low: typeof fields.estimateLow === 'number' ? fields.estimateLow : null,

@@ -2,11 +2,11 @@
 export interface Spot {
   readonly x: number;
   readonly y: number;
-  /** Width of the label. */
-  readonly width: number;
+  /** Widths of the label: the first that there is room for is taken. */
+  readonly widths: readonly number[];
 }
 
-interface Box {
+export interface Box {
   readonly left: number;
   readonly right: number;
   readonly top: number;
@@ -29,53 +29,75 @@ const boxAt = (x: number, y: number, width: number, height: number): Box => ({
 const overlap = (a: Box, b: Box) =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
+/** Width of a letter in pixels, at the most. */
+const LETTER = 6.6;
+
+/**
+ * Writes the first of several texts beside each dot that there is room for: names, or else codes.
+ * @returns the text and its middle; null if there is no room for any
+ */
+export function placedNames(
+  dots: readonly { readonly x: number; readonly y: number }[],
+  texts: readonly (readonly string[])[],
+  within: Box,
+): readonly ({ readonly x: number; readonly y: number; readonly text: string } | null)[] {
+  const labels = placedLabels(
+    dots.map((dot, i) => ({ ...dot, widths: (texts[i] ?? []).map((text) => text.length * LETTER + 2) })),
+    within,
+  );
+  return labels.map((label, i) => label && { x: label.x, y: label.y, text: texts[i]?.[label.which] ?? '' });
+}
+
 /**
  * Places labels beside their dots, so that none covers another, or a dot: those of lonely dots first.
  * @param within edges that no label crosses
- * @returns the middle of each label; null if there is no room for it
+ * @returns the middle of each label, and which of its widths it has; null if there is no room for it
  */
-export function placedLabels(
-  spots: readonly Spot[],
-  within: Box,
-): readonly ({ readonly x: number; readonly y: number } | null)[] {
+export function placedLabels(spots: readonly Spot[], within: Box) {
   const dots = spots.map(({ x, y }) => boxAt(x, y, 2 * DOT, 2 * DOT));
   const isNear = (a: Spot, b: Spot) => Math.hypot(a.x - b.x, a.y - b.y) < CROWD;
   const crowds = spots.map((spot) => spots.filter((other) => isNear(spot, other)).length);
   const order = spots.map((_, i) => i).sort((a, b) => (crowds[a] ?? 0) - (crowds[b] ?? 0));
   const taken: Box[] = [];
-  const placed: ({ readonly x: number; readonly y: number } | null)[] = spots.map(() => null);
-  for (const i of order) {
-    const spot = spots[i] as Spot;
-    const beside = spot.width / 2 + DOT + 1;
-    const above = HEIGHT / 2 + DOT;
-    const places = [
-      [0, -above],
-      [beside, 0],
-      [-beside, 0],
-      [0, above],
-      [beside - 3, -above + 3],
-      [-beside + 3, -above + 3],
-      [beside - 3, above - 3],
-      [-beside + 3, above - 3],
-    ] as const;
-    for (const [dx, dy] of places) {
-      const [x, y] = [spot.x + dx, spot.y + dy];
-      const box = boxAt(x, y, spot.width, HEIGHT);
-      const isIn =
-        box.left >= within.left &&
-        box.right <= within.right &&
-        box.top >= within.top &&
-        box.bottom <= within.bottom;
-      if (
-        !isIn ||
-        taken.some((other) => overlap(box, other)) ||
-        dots.some((dot, j) => j !== i && overlap(box, dot))
-      )
-        continue;
-      taken.push(box);
-      placed[i] = { x, y };
-      break;
+  const placed: ({ readonly x: number; readonly y: number; readonly which: number } | null)[] = spots.map(
+    () => null,
+  );
+  const isFree = (box: Box, i: number) =>
+    box.left >= within.left &&
+    box.right <= within.right &&
+    box.top >= within.top &&
+    box.bottom <= within.bottom &&
+    !taken.some((other) => overlap(box, other)) &&
+    !dots.some((dot, j) => j !== i && overlap(box, dot));
+  // Codes are placed once no more names fit: a name may not take the place of several.
+  for (const which of [0, 1]) {
+    for (const i of order) {
+      const { x, y, widths } = spots[i] as Spot;
+      const width = widths[which];
+      if (width === undefined || placed[i] !== null) continue;
+      const at = placesBeside(width)
+        .map(([dx, dy]) => ({ x: x + dx, y: y + dy }))
+        .find((place) => isFree(boxAt(place.x, place.y, width, HEIGHT), i));
+      if (at === undefined) continue;
+      taken.push(boxAt(at.x, at.y, width, HEIGHT));
+      placed[i] = { ...at, which };
     }
   }
   return placed;
+}
+
+/** Middles of a label beside its dot, the best first. */
+function placesBeside(width: number): readonly (readonly [dx: number, dy: number])[] {
+  const beside = width / 2 + DOT + 1;
+  const above = HEIGHT / 2 + DOT;
+  return [
+    [0, -above],
+    [beside, 0],
+    [-beside, 0],
+    [0, above],
+    [beside - 3, -above + 3],
+    [-beside + 3, -above + 3],
+    [beside - 3, above - 3],
+    [-beside + 3, above - 3],
+  ];
 }

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import type { Colours } from './colours.ts';
 import { timeLabel, timeTicks } from './numbers.ts';
-import { coloured, type Line, type LinesPicture, type Point } from './picture.ts';
+import { coloured, type Line, type LinesPicture, MAX_BANDS, type Point } from './picture.ts';
 import {
   CHARACTER,
   captionOf,
@@ -13,10 +13,13 @@ import {
   svgElement,
   tickLabel,
   tickRoom,
+  unitInWords,
 } from './plot.ts';
 
-/** Below this width labels beside lines are the codes of their countries, in pixels. */
-const NARROW = 560;
+/** Part of the width that the names beside lines may have: with less room, they are the codes of their countries. */
+const NAMES_SHARE = 0.34;
+/** Opacity of lines while another one stands out. */
+const FADED = 0.2;
 const LABEL_HEIGHT = 14;
 /** Pixels beside the values of the axis, unless its labels need more. */
 const LEFT = 62;
@@ -48,10 +51,13 @@ export function drawLines(
   const { width, colours } = look;
   const { top, others, colourOf } = lineColours(picture, chosen, colours);
   const points = top.flatMap((line) => line.points);
-  const bounded = top.filter((line) => line.points.some(({ low }) => low !== null));
-  const labels = top.map((line) =>
-    width < NARROW ? shortened(line.shortName, 8) : shortened(line.name, 24),
+  const focus = top.some(({ name }) => name === look.focus) ? look.focus : null;
+  const bounded = top.filter(
+    ({ name, points: own }) =>
+      (top.length <= MAX_BANDS || name === focus) && own.some(({ low }) => low !== null),
   );
+  const labels = endLabels(top, width);
+  const opacityOf = (name: string) => (focus === null || focus === name ? 1 : FADED);
   const all = picture.lines.flatMap((line) => line.points.filter(({ value }) => value !== null));
   const height = Math.round(Math.min(520, look.room ?? 520, Math.max(260, width * 0.5)));
   const marginRight = top.length > 1 ? Math.max(...labels.map((label) => label.length)) * CHARACTER + 18 : 16;
@@ -67,7 +73,7 @@ export function drawLines(
       marginRight,
       x: { ...timeAxis(all, (width - marginLeft - marginRight) / 62), label: null, inset: 6 },
       y: {
-        label: picture.unit,
+        label: unitInWords(picture.unit),
         labelAnchor: 'top',
         nice: true,
         ticks: height / 56,
@@ -97,6 +103,7 @@ export function drawLines(
           y: 'value',
           z: 'line',
           stroke: (point: Point) => colourOf(point.line),
+          strokeOpacity: (point: Point) => opacityOf(point.line),
           strokeWidth: 2,
           ...inGroup('top'),
         }),
@@ -106,29 +113,43 @@ export function drawLines(
           y: 'value',
           stroke: (point: Point) => colourOf(point.line),
           fill: (point: Point) => (point.isModelled ? colours.ground : colourOf(point.line)),
+          opacity: (point: Point) => opacityOf(point.line),
           r: 2.6,
           ...inGroup('points'),
         }),
-        Plot.tip(
-          all,
-          Plot.pointer({
-            x: 'at',
-            y: 'value',
-            title: (point: Point) => (point.figure === null ? '' : captionOf(point.figure)),
-            fill: colours.ground,
-            stroke: colours.outline,
-            lineHeight: 1.25,
-          }),
-        ),
       ],
     },
     look,
   );
   const room = tickRoom(svg, 'y');
   if (room > marginLeft) return drawLines(picture, chosen, look, room);
-  if (top.length > 1) labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height });
-  emphasise(svg, others, colours);
+  if (top.length > 1)
+    labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height, opacityOf });
+  nameParts(svg, 'g.top path', top);
+  nameParts(svg, 'g.others path', others);
+  const [x, y] = [svg.scale('x'), svg.scale('y')];
+  svg.spots = {
+    all: all.flatMap(({ line, at, value, figure }) =>
+      figure === null
+        ? []
+        : [{ x: Number(x?.apply(at)), y: Number(y?.apply(value)), line, words: captionOf(figure) }],
+    ),
+    areRows: false,
+  };
   return svg;
+}
+
+/** Names at the ends of lines, or the codes of their countries where names would leave too little room. */
+function endLabels(lines: readonly Line[], width: number): readonly string[] {
+  const most = Math.floor((width * NAMES_SHARE) / CHARACTER);
+  const fits = lines.every(({ name }) => name.length <= most);
+  return lines.map(({ name, shortName }) => shortened(fits ? name : shortName, most));
+}
+
+/** Gives the paths of lines their names, by which a pointer or a legend finds them. */
+function nameParts(svg: Plotted, selector: string, lines: readonly Line[]): void {
+  for (const [i, part] of svg.querySelectorAll(selector).entries())
+    part.setAttribute('data-line', lines[i]?.name ?? '');
 }
 
 function timeAxis(points: readonly Point[], most: number): Plot.ScaleOptions {
@@ -151,7 +172,11 @@ function labelEnds(
   lines: readonly Line[],
   labels: readonly string[],
   colourOf: (name: string) => string,
-  { right, height }: { readonly right: number; readonly height: number },
+  {
+    right,
+    height,
+    opacityOf,
+  }: { readonly right: number; readonly height: number; opacityOf(name: string): number },
 ): void {
   const x = svg.scale('x');
   const y = svg.scale('y');
@@ -185,7 +210,11 @@ function labelEnds(
         'stroke-opacity': 0.5,
         'stroke-width': 1,
       }),
-      svgElement('text', { x: right + 9, y: to, dy: '0.35em', fill: colour }, end.text),
+      svgElement(
+        'text',
+        { x: right + 9, y: to, dy: '0.35em', fill: colour, opacity: opacityOf(end.name) },
+        end.text,
+      ),
     );
   }
   svg.append(group);
@@ -209,17 +238,4 @@ function apart(places: readonly number[], least: number, from: number, to: numbe
     placed[i] = after;
   }
   return placed;
-}
-
-/** A grey line is told from the others while the pointer is on it. */
-function emphasise(svg: Plotted, others: readonly Line[], { text, other }: Colours): void {
-  const paths = svg.querySelectorAll<SVGPathElement>('g.others path');
-  svg.addEventListener('input', () => {
-    const point: Point | null = svg.value;
-    for (const [i, path] of paths.entries()) {
-      const isMeant = others[i]?.name === point?.line;
-      path.setAttribute('stroke', isMeant ? text : other);
-      path.setAttribute('stroke-width', isMeant ? '2' : '1');
-    }
-  });
 }

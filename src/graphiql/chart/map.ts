@@ -1,23 +1,35 @@
 import { africa } from 'virtual:africa';
 import * as Plot from '@observablehq/plot';
 import { nameOf } from './countries.ts';
+import type { Figure } from './figures.ts';
+import { placedNames } from './labels.ts';
+import { isOld, newestOf, stripes, TOLERANCE_YEARS, timeIn } from './latest.ts';
 import { legendTicks, mapScale } from './map-scale.ts';
 import { shortNumber } from './numbers.ts';
 import type { BarsPicture } from './picture.ts';
-import { captionOf, inGroup, type Look, type Plotted, plotted, svgElement } from './plot.ts';
+import {
+  CHARACTER,
+  captionOf,
+  idIn,
+  inGroup,
+  type Look,
+  type Plotted,
+  plotted,
+  svgElement,
+  unitInWords,
+} from './plot.ts';
 
 /** Below this width, in pixels, the legend stands below the map, not on the sea. */
 const NARROW = 520;
 const LEGEND_HEIGHT = 84;
+const SWATCH_HEIGHT = 18;
 
 type Shape = (typeof africa.features)[number];
-
-let drawn = 0;
 
 /**
  * Draws Africa by national figures. Countries without one are hatched; islands too small to see have a disc.
  */
-export function drawMap({ map, unit, scaleOf }: BarsPicture, look: Look): Plotted {
+export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, look: Look): Plotted {
   const { width, colours } = look;
   const figures = map ?? [];
   const byCode = new Map(figures.map((figure) => [figure.country, figure]));
@@ -27,69 +39,130 @@ export function drawMap({ map, unit, scaleOf }: BarsPicture, look: Look): Plotte
   const [known, unknown] = [true, false].map((isKnown) =>
     africa.features.filter((shape) => (figureOf(shape) !== undefined) === isKnown),
   ) as [Shape[], Shape[]];
-  if (!look.isAlone) drawn += 1;
-  const hatch = look.isAlone ? 'hatch' : `hatch-${drawn}`;
+  const newest = isLatest ? newestOf(figures) : null;
+  const old = known.filter((shape) => isOld(figureOf(shape) as Figure, newest));
+  const [hatch, striped] = [idIn(look, 'hatch'), idIn(look, 'stripes')];
   const isNarrow = width < NARROW;
   const longitude = ({ properties: { centre } }: Shape) => centre[0];
   const latitude = ({ properties: { centre } }: Shape) => centre[1];
   const islands = (shapes: readonly Shape[]) => shapes.filter(({ properties: { isSmall } }) => isSmall);
   const disc = { x: longitude, y: latitude, r: isNarrow ? 5 : 7, stroke: colours.text, strokeWidth: 0.8 };
   const outline = { stroke: colours.outline, strokeWidth: 0.6 };
-  const height = isNarrow ? width * 0.95 + LEGEND_HEIGHT : Math.min(width * 0.86, look.room ?? 640, 640);
+  const legendHeight = LEGEND_HEIGHT + (old.length > 0 ? SWATCH_HEIGHT : 0);
+  const height = isNarrow ? width * 0.95 + legendHeight : Math.min(width * 0.86, look.room ?? 640, 640);
   const svg = plotted(
     {
       height: Math.round(height),
       margin: 0,
-      marginBottom: isNarrow ? LEGEND_HEIGHT : 0,
+      marginBottom: isNarrow ? legendHeight : 0,
       projection: { type: 'azimuthal-equal-area', rotate: [-18, -2], domain: africa, inset: 12 },
       marks: [
         Plot.geo(unknown, { fill: `url(#${hatch})`, ...outline, ...inGroup('without-figure') }),
         Plot.geo(known, { fill: colourOf, ...outline, ...inGroup('with-figure') }),
+        Plot.geo(old, { fill: `url(#${striped})`, ...inGroup('old') }),
+        Plot.dot(africa.features, { x: longitude, y: latitude, r: 1, sort: null, ...inGroup('places') }),
         Plot.dot(islands(unknown), { ...disc, fill: `url(#${hatch})`, ...inGroup('islands-without') }),
         Plot.dot(islands(known), { ...disc, fill: colourOf, ...inGroup('islands') }),
-        ...[true, false].map((isWest) =>
-          Plot.text(
-            islands(africa.features as Shape[]).filter((shape) => isInGulf(shape) === isWest),
-            {
-              x: longitude,
-              y: latitude,
-              text: ({ properties: { code } }: Shape) => code,
-              textAnchor: isWest ? 'end' : 'start',
-              dx: (isNarrow ? 7 : 10) * (isWest ? -1 : 1),
-              fontSize: isNarrow ? 9 : 11,
-              fill: colours.muted,
-            },
-          ),
-        ),
-        Plot.tip(
-          africa.features,
-          Plot.pointer({
-            x: longitude,
-            y: latitude,
-            title: (shape: Shape) => {
-              const figure = figureOf(shape);
-              const { code } = shape.properties;
-              return figure === undefined ? `${nameOf(code) ?? code}\nno figure` : captionOf(figure);
-            },
-            maxRadius: 60,
-            fill: colours.ground,
-            stroke: colours.outline,
-            lineHeight: 1.25,
-          }),
-        ),
       ],
     },
     look,
   );
-  svg.prepend(svgElement('defs', {}, hatching(hatch, look)));
-  const top = isNarrow ? height - LEGEND_HEIGHT + 14 : height - LEGEND_HEIGHT - 22;
-  svg.append(legendOf(scale, unit, hatch, { x: isNarrow ? 10 : 14, y: top, look }));
+  const places = placesIn(svg, africa.features);
+  svg.spots = {
+    all: africa.features.map((shape, i) => {
+      const figure = figureOf(shape);
+      const { code } = shape.properties;
+      const words = figure === undefined ? `${nameOf(code) ?? code}\nno figure` : captionOf(figure);
+      return { ...(places[i] as Place), line: '', words };
+    }),
+    areRows: false,
+  };
+  tellSpots(svg, [
+    ['without-figure', unknown],
+    ['with-figure', known],
+    ['old', old],
+    ['islands-without', islands(unknown)],
+    ['islands', islands(known)],
+  ]);
+  nameIslands(svg, look, places);
+  svg.prepend(
+    svgElement('defs', {}, hatching(hatch, look), ...(old.length > 0 ? [stripes(striped, colours)] : [])),
+  );
+  const top = isNarrow ? height - legendHeight + 14 : height - legendHeight - 22;
+  const swatches = [
+    { className: 'swatch-none', fill: `url(#${hatch})`, words: 'no figure' },
+    ...(old.length > 0 && newest !== null
+      ? [
+          {
+            className: 'swatch-old',
+            fill: `url(#${striped})`,
+            words: `over ${TOLERANCE_YEARS} years older than ${timeIn(newest)}`,
+          },
+        ]
+      : []),
+  ];
+  svg.append(legendOf(scale, unit, `${hatch}-ramp`, swatches, { x: isNarrow ? 10 : 14, y: top, look }));
   return svg;
 }
 
-/** True if the continent lies to the east of an island: its code stands on the other side. */
-function isInGulf({ properties: { centre } }: Shape): boolean {
-  return centre[0] > 0 && centre[0] < 20;
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Places of countries in the drawing, in its pixels: a mark of no size has been drawn for each. */
+function placesIn(svg: Plotted, shapes: readonly Shape[]): readonly Place[] {
+  const dots = svg.querySelector('g.places');
+  const places = Array.from(dots?.children ?? [], (dot) => ({
+    x: Number(dot.getAttribute('cx')),
+    y: Number(dot.getAttribute('cy')),
+  }));
+  dots?.remove();
+  return shapes.map((_, i) => places[i] ?? { x: 0, y: 0 });
+}
+
+/** Tells the shapes by the numbers of their figures, which a pointer finds them by. */
+function tellSpots(
+  svg: Plotted,
+  groups: readonly (readonly [name: string, shapes: readonly Shape[]])[],
+): void {
+  const numbers = new Map(africa.features.map((shape, i) => [shape, String(i)]));
+  for (const [name, shapes] of groups)
+    for (const [i, part] of svg.querySelectorAll(`g.${name} > *`).entries())
+      part.setAttribute('data-spot', numbers.get(shapes[i] as Shape) ?? '');
+}
+
+/** Names the islands that are too small to see, or writes their codes where a name has no room. */
+function nameIslands(svg: Plotted, { width, colours }: Look, places: readonly Place[]): void {
+  const small = africa.features.flatMap(({ properties: { code, isSmall, centre } }, i) =>
+    isSmall
+      ? [
+          {
+            code,
+            name: nameOf(code) ?? code,
+            isInGulf: centre[0] > 0 && centre[0] < 20,
+            ...(places[i] as Place),
+          },
+        ]
+      : [],
+  );
+  const edges = { left: 0, right: width, top: 0, bottom: Number(svg.getAttribute('height')) };
+  const group = svgElement('g', {
+    class: 'island-names',
+    'font-size': 11,
+    'text-anchor': 'middle',
+    fill: colours.muted,
+  });
+  for (const isWest of [true, false]) {
+    // In a gulf the continent lies to the east: the name stands on the other side.
+    const some = small.filter(({ isInGulf }) => isInGulf === isWest);
+    const within = isWest ? { ...edges, right: Math.max(...some.map(({ x }) => x)) } : edges;
+    const texts = some.map(({ name, code }) => [name, code]);
+    for (const label of placedNames(some, texts, within))
+      if (label !== null)
+        group.append(svgElement('text', { x: label.x, y: label.y, dy: '0.35em' }, label.text));
+  }
+  svg.append(group);
 }
 
 function hatching(id: string, { colours }: Look): SVGElement {
@@ -101,23 +174,26 @@ function hatching(id: string, { colours }: Look): SVGElement {
   );
 }
 
-/** A legend of the colours of the map, and of the hatching. */
+/** A legend of the colours of the map, and of what lies over them. */
 function legendOf(
   scale: ReturnType<typeof mapScale>,
   unit: string,
-  hatch: string,
+  ramp: string,
+  swatches: readonly { readonly className: string; readonly fill: string; readonly words: string }[],
   { x, y, look: { width, colours } }: { readonly x: number; readonly y: number; readonly look: Look },
 ): SVGElement {
-  const ramp = `${hatch}-ramp`;
-  const length = Math.min(220, width < NARROW ? width - 30 : width * 0.27);
+  const length = Math.min(260, width < NARROW ? width - 30 : width * 0.27);
   const stops = Array.from({ length: 21 }, (_, i) =>
     svgElement('stop', { offset: i / 20, 'stop-color': scale.colourOf(scale.valueAt(i / 20)) }),
   );
-  const ticks = legendTicks(scale, 46 / length);
+  const widest = (values: readonly number[]) =>
+    Math.max(...values.map((value) => shortNumber(value, values).length)) * CHARACTER + 8;
+  const ticks = legendTicks(scale, widest(legendTicks(scale, 46 / length)) / length);
   const tick = (value: number) => {
     const at = scale.placeOf(value) * length;
+    const half = (shortNumber(value, ticks).length * CHARACTER) / 2;
     // Keeps words at an end from going beyond it.
-    const anchor = at < 12 ? 'start' : at > length - 12 ? 'end' : 'middle';
+    const anchor = at < half ? 'start' : at > length - half ? 'end' : 'middle';
     return [
       svgElement('line', { x1: at, x2: at, y1: 18, y2: 23, stroke: colours.text }),
       svgElement('text', { x: at, y: 34, 'text-anchor': anchor }, shortNumber(value, ticks)),
@@ -133,18 +209,22 @@ function legendOf(
       'text-anchor': 'start',
     },
     svgElement('defs', {}, svgElement('linearGradient', { id: ramp }, ...stops)),
-    svgElement('text', { x: 0, y: 0 }, unit),
+    svgElement('text', { x: 0, y: 0 }, unitInWords(unit)),
     svgElement('rect', { x: 0, y: 8, width: length, height: 11, fill: `url(#${ramp})` }),
     ...ticks.flatMap(tick),
-    svgElement('rect', {
-      class: 'swatch-none',
-      x: 0,
-      y: 46,
-      width: 18,
-      height: 11,
-      fill: `url(#${hatch})`,
-      stroke: colours.outline,
-    }),
-    svgElement('text', { x: 25, y: 56 }, 'no figure'),
+    ...swatches.flatMap(({ className, fill, words }, i) => [
+      ...[scale.colourOf(scale.most), fill].map((of, layer) =>
+        svgElement('rect', {
+          ...(layer === 1 && { class: className }),
+          x: 0,
+          y: 46 + i * SWATCH_HEIGHT,
+          width: 18,
+          height: 11,
+          fill: of,
+          stroke: colours.outline,
+        }),
+      ),
+      svgElement('text', { x: 25, y: 56 + i * SWATCH_HEIGHT }, words),
+    ]),
   );
 }

@@ -70,6 +70,7 @@ export function rankingOf(picture: LinesPicture, year: number | null): BarsPictu
     ...barsOf(picture.unit, first?.indicator ?? '', figures, least),
     key: picture.key,
     title: picture.title,
+    isLatest: year === null,
     scaleOf: picture.figures.map(({ value }) => value),
   };
 }

@@ -1,64 +1,10 @@
 import { useId, useState } from 'react';
 import type { Look } from '../looks.ts';
-import type { Figure } from './figures.ts';
-import { type BarsPicture, type LinesPicture, MAX_COLOURED, type Picture } from './picture.ts';
-
-/** A subject of a picture: a country, or an indicator of one. */
-export interface Member {
-  /** Code of a country, or key of an indicator. */
-  readonly key: string;
-  readonly name: string;
-}
+import type { BarsPicture, LinesPicture } from './picture.ts';
+import { type Member, membersOf } from './subjects.ts';
 
 /** Members that each have a button to be taken out by; of more, one is searched for. */
 const MAX_BUTTONS = 12;
-
-const isOfCountries = ({ figures }: Picture) => new Set(figures.map(({ country }) => country)).size > 1;
-
-function memberOf(picture: Picture): (figure: Figure) => Member {
-  return isOfCountries(picture)
-    ? ({ country, countryName }) => ({ key: country, name: countryName || country })
-    : ({ indicator, indicatorName }) => ({ key: indicator, name: indicatorName });
-}
-
-/** The members of a picture by their names. */
-function membersOf(picture: Picture): readonly Member[] {
-  const of = memberOf(picture);
-  const members = new Map(picture.figures.map((figure) => [of(figure).key, of(figure)]));
-  return [...members.values()].sort((a, b) => a.name.localeCompare(b.name));
-}
-
-/**
- * Keys of members by the names of their lines; null if a member has several lines, or there are more than
- * have a colour.
- */
-export function membersByLine(picture: Picture): ReadonlyMap<string, string> | null {
-  if (picture.kind !== 'lines' || picture.lines.length > MAX_COLOURED) return null;
-  const keys = new Map(membersOf(picture).map(({ key, name }) => [name, key]));
-  const isEach = keys.size === picture.lines.length && picture.lines.every(({ name }) => keys.has(name));
-  return isEach ? keys : null;
-}
-
-/** A picture without some of its members; the whole if nothing would be left. */
-export function withoutMembers(picture: Picture, removed: readonly string[]): Picture {
-  if (removed.length === 0 || picture.kind === 'values') return picture;
-  const of = memberOf(picture);
-  const isLeft = (figure: Figure) => !removed.includes(of(figure).key);
-  const figures = picture.figures.filter(isLeft);
-  if (figures.length === 0) return picture;
-  if (picture.kind === 'lines') {
-    const lines = picture.lines.filter(({ points }) =>
-      points.some(({ figure }) => figure !== null && isLeft(figure)),
-    );
-    return { ...picture, lines, figures };
-  }
-  return {
-    ...picture,
-    figures,
-    bars: picture.bars.filter(isLeft),
-    map: picture.map === null ? null : picture.map.filter(isLeft),
-  };
-}
 
 interface MembersProps {
   readonly picture: LinesPicture | BarsPicture;

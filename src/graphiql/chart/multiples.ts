@@ -1,7 +1,8 @@
 import * as Plot from '@observablehq/plot';
-import { shortNumber, timeLabel } from './numbers.ts';
+import { shortRange, timeLabel } from './numbers.ts';
 import { type Line, type LinesPicture, type Point, ranked } from './picture.ts';
 import {
+  CHARACTER,
   captionOf,
   inGroup,
   type Look,
@@ -11,11 +12,14 @@ import {
   svgElement,
   tickLabel,
   tickRoom,
+  wrapped,
 } from './plot.ts';
 
 /** Size of one picture in pixels; they fill the width. */
 const LEAST_WIDTH = 130;
 const HEIGHT = 84;
+/** Pixels from one line of words to the next. */
+const LINE = 14;
 /** Pixels beside the values of one scale for all, unless its labels need more. */
 const SHARED = 46;
 
@@ -34,12 +38,19 @@ function reachOf({ points }: Line): readonly [number, number] {
   return [Math.min(...values), Math.max(...values)];
 }
 
+/** A name in two lines at the most. */
+function twoLines(name: string, most: number): string {
+  const [first = '', ...rest] = wrapped(name, most);
+  return [first, ...(rest.length > 0 ? [rest.join(' ')] : [])]
+    .map((part) => shortened(part, most))
+    .join('\n');
+}
+
 /** Draws each line in a frame of its own, the highest first: on a scale of its own, or all on one. */
 export function drawMultiples(picture: LinesPicture, look: Look, shared = SHARED): Plotted {
   const { width, colours, isShared = false } = look;
   const { isLog = false } = picture;
   const margin = isShared ? shared : 10;
-  const title = isShared ? 16 : 30;
   const lines = ranked(picture.lines);
   const reaches = new Map(lines.map((line) => [line.name, reachOf(line)]));
   /** Stretches each line from the bottom of its frame to the top, on a scale of its own. */
@@ -51,23 +62,34 @@ export function drawMultiples(picture: LinesPicture, look: Look, shared = SHARED
     ];
     return low === high ? 0.5 : ((isLog ? Math.log(value) : value) - low) / (high - low);
   };
-  const columns = Math.max(1, Math.floor((width - margin) / LEAST_WIDTH));
+  const captions = new Map(lines.map(({ name }) => [name, shortRange(...(reaches.get(name) ?? [0, 0]))]));
+  const longest = isShared ? 0 : Math.max(...[...captions.values()].map((text) => text.length));
+  const least = Math.max(LEAST_WIDTH, longest * CHARACTER + 10);
+  const columns = Math.max(1, Math.floor((width - margin) / least));
   const place = new Map(lines.map(({ name }, i) => [name, [i % columns, Math.floor(i / columns)] as const]));
   const points = lines.flatMap((line) => line.points);
   const fx = ({ line }: Pick<Point, 'line'>) => place.get(line)?.[0];
   const fy = ({ line }: Pick<Point, 'line'>) => place.get(line)?.[1];
   const names = lines.map(({ name }) => ({ line: name }));
-  const most = Math.floor((width - margin) / columns / 7);
+  const most = Math.floor((((width - margin) / columns) * 0.92) / CHARACTER);
+  const titles = new Map(lines.map(({ name }) => [name, twoLines(name, most)]));
+  const hasTwo = [...titles.values()].some((text) => text.includes('\n'));
+  const title = (isShared ? 16 : 30) + (hasTwo ? LINE : 0);
+  const words = wrapped(
+    isShared ? 'One scale for all.' : 'Each has a scale of its own, from its lowest value to its highest.',
+    Math.floor((width - margin) / CHARACTER),
+  );
+  const below = 34 + LINE * words.length;
   const moments = points.map(({ at }) => at);
   const [from, to] = [moments.reduce((a, b) => Math.min(a, b)), moments.reduce((a, b) => Math.max(a, b))];
   const isInOneYear = Math.floor(from) === Math.floor(to);
   const svg = plotted(
     {
-      height: Math.ceil(lines.length / columns) * (HEIGHT + title) + 48 + title,
+      height: Math.ceil(lines.length / columns) * (HEIGHT + title) + below + title,
       marginLeft: margin,
       marginRight: 10,
       marginTop: title,
-      marginBottom: 48,
+      marginBottom: below,
       fx: { axis: null, padding: 0.08 },
       fy: { axis: null, padding: (title + 8) / (HEIGHT + title + 8) },
       y: isShared
@@ -94,7 +116,8 @@ export function drawMultiples(picture: LinesPicture, look: Look, shared = SHARED
         Plot.text(names, {
           fx,
           fy,
-          text: ({ line }: { readonly line: string }) => shortened(line, most),
+          text: ({ line }: { readonly line: string }) => titles.get(line) ?? '',
+          lineHeight: LINE / 12,
           frameAnchor: 'top-left',
           dy: 3 - title,
           fill: colours.text,
@@ -105,53 +128,49 @@ export function drawMultiples(picture: LinesPicture, look: Look, shared = SHARED
               Plot.text(names, {
                 fx,
                 fy,
-                text: ({ line }: { readonly line: string }) => {
-                  const [low, high] = (reaches.get(line) ?? [0, 0]).map((end, _, both) =>
-                    shortNumber(end, both),
-                  );
-                  return low === high ? low : `${low} to ${high}`;
-                },
+                text: ({ line }: { readonly line: string }) => captions.get(line) ?? '',
                 frameAnchor: 'top-left',
                 dy: -13,
                 fontSize: 11,
                 fill: colours.muted,
               }),
             ]),
-        Plot.tip(
-          points.filter(({ value }) => value !== null),
-          Plot.pointer({
-            x: 'at',
-            y: height,
-            fx,
-            fy,
-            title: (point: Point) => (point.figure === null ? '' : captionOf(point.figure)),
-            fill: colours.ground,
-            stroke: colours.outline,
-            lineHeight: 1.25,
-          }),
-        ),
       ],
     },
     look,
   );
   const room = isShared ? tickRoom(svg, 'y') : 0;
   if (room > margin) return drawMultiples(picture, look, room);
-  const words = isShared
-    ? 'One scale for all.'
-    : 'Each has a scale of its own, from its lowest value to its highest.';
-  svg.append(
-    svgElement(
-      'text',
-      {
-        class: 'scales',
-        x: margin,
-        y: Number(svg.getAttribute('height')) - 6,
-        'font-size': 12,
-        'text-anchor': 'start',
-        fill: colours.muted,
-      },
-      shortened(words, Math.floor((width - margin) / 5.6)),
+  const [fxs, fys, x, y] = (['fx', 'fy', 'x', 'y'] as const).map((name) => svg.scale(name));
+  svg.spots = {
+    all: points.flatMap((point) =>
+      point.figure === null
+        ? []
+        : [
+            {
+              x: Number(fxs?.apply(fx(point))) - margin + Number(x?.apply(point.at)),
+              y: Number(fys?.apply(fy(point))) - title + Number(y?.apply(height(point))),
+              line: point.line,
+              words: captionOf(point.figure),
+            },
+          ],
     ),
-  );
+    areRows: false,
+  };
+  for (const [i, row] of words.entries())
+    svg.append(
+      svgElement(
+        'text',
+        {
+          class: 'scales',
+          x: margin,
+          y: Number(svg.getAttribute('height')) - 6 - LINE * (words.length - 1 - i),
+          'font-size': 12,
+          'text-anchor': 'start',
+          fill: colours.muted,
+        },
+        row,
+      ),
+    );
   return svg;
 }

@@ -1,7 +1,10 @@
-import { nameOfSource } from '../source-names.ts';
+import { timeIn } from '../../shared/periods.ts';
+import { sourceNameOf } from '../source-names.ts';
 import type { Figure } from './figures.ts';
+import { timesInWords } from './latest.ts';
 import { fullNumber, yearsOf } from './numbers.ts';
-import type { Picture } from './picture.ts';
+import { MAX_BANDS, type Picture } from './picture.ts';
+import { unitInWords } from './plot.ts';
 
 /** Sources that are named below a table, which has them row by row. */
 const MOST_SOURCES = 8;
@@ -13,38 +16,57 @@ export function figuresOf(picture: Picture, shown: Shown): readonly Figure[] {
   return shown === 'map' && picture.kind === 'bars' && picture.map !== null ? picture.map : picture.figures;
 }
 
+/** The figures of a picture that are each the latest of theirs; none if they are of a year that was chosen. */
+function latestOf(picture: Picture, shown: Shown): readonly Figure[] {
+  return picture.kind === 'bars' && picture.isLatest !== false ? figuresOf(picture, shown) : [];
+}
+
 /** Words below the title: the measure and the years. */
 export function subtitleOf(picture: Picture, shown: Shown): string {
-  const years = yearsOf(figuresOf(picture, shown));
-  const isLatest = picture.kind === 'bars' && years.includes('–');
-  const unit = picture.unit === picture.title ? '' : picture.unit;
-  return [unit, isLatest ? `latest figures, ${years}` : years].filter((part) => part !== '').join(', ');
+  const unit = picture.unit === picture.title ? '' : unitInWords(picture.unit);
+  const times = timesInWords(latestOf(picture, shown))?.short ?? yearsOf(figuresOf(picture, shown));
+  return [unit, times].filter((part) => part !== '').join(', ');
 }
 
 /**
- * Publishers of the figures by name or key, and the years of each: `world_bank_wdi (1990–2024)`. Empty if
- * none is named.
+ * Publishers of the figures by name or key, the years and the licence of each: `world_bank_wdi (1990–2024, CC BY 4.0)`. Empty
+ * if none is named.
  */
-export function sourcesOf(figures: readonly Figure[]): string[] {
+function sourcesOf(figures: readonly Figure[]): string[] {
   const bySource = Map.groupBy(
     figures.filter(({ source }) => source !== null),
     ({ source }) => source as string,
   );
-  return [...bySource].map(([source, rows]) => {
-    const years = yearsOf(rows);
-    const name = nameOfSource(source);
-    return years === '' ? name : `${name} (${years})`;
+  return [...bySource.values()].map((rows) => {
+    const [first] = rows as [Figure];
+    const told = [yearsOf(rows), first.origin?.licence ?? ''].filter((part) => part !== '').join(', ');
+    return told === '' ? sourceNameOf(first) : `${sourceNameOf(first)} (${told})`;
   });
 }
 
+/** Says how fresh figures are: the last refresh from their sources, if the answer tells it of all, or their retrieval. */
+function freshnessOf(figures: readonly Figure[]): string {
+  const refreshed = figures.map(({ origin }) => origin?.refreshedAt ?? null);
+  const isRefresh = !refreshed.includes(null);
+  const times = isRefresh ? refreshed : figures.map(({ retrievedAt }) => retrievedAt);
+  const newest = times.reduce(
+    (latest, time) => Math.max(latest, time === null ? 0 : (timeIn(time)?.firstMs ?? 0)),
+    0,
+  );
+  if (newest <= 0) return '';
+  const day = new Date(newest).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+  return ` ${isRefresh ? 'Last refreshed' : 'Retrieved'} on ${day}.`;
+}
+
 /** Notes on the origin of figures: that they are synthetic, if they are, and who published them. */
-export function originOf(sources: readonly string[], isSynthetic: boolean, isInTable = false): string[] {
+export function originOf(figures: readonly Figure[], isSynthetic: boolean, isInTable = false): string[] {
+  const sources = sourcesOf(figures);
   const published =
     sources.length === 0
       ? 'The answer names no source.'
       : isInTable && sources.length > MOST_SOURCES
         ? `${sources.length} sources, named in the table.`
-        : `Source: ${sources.join(', ')}.`;
+        : `Source: ${sources.join(', ')}.${freshnessOf(figures)}`;
   return isSynthetic
     ? ['Synthetic figures of the embedded sandbox: none of them is real.', published]
     : [published];
@@ -64,11 +86,13 @@ export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): s
   const leftOut = picture.figures.length - figures.length;
   const places = picture.figures.filter((figure) => !figure.isNational).length;
   return [
-    ...originOf(sourcesOf(figures), isSynthetic, shown === 'values'),
+    ...originOf(figures, isSynthetic, shown === 'values'),
+    timesInWords(latestOf(picture, shown))?.note ?? '',
+    picture.missing ? `No figures: ${picture.missing}.` : '',
     modelled > 0
       ? `${modelled === figures.length ? 'All' : `${fullNumber(modelled)} of ${fullNumber(figures.length)}`} figures are modelled${drawnAs[shown]}.`
       : '',
-    shown === 'lines' && figures.some(({ low }) => low !== null) ? "Bands are the provider's bounds." : '',
+    shown === 'lines' && figures.some(({ low }) => low !== null) ? boundsIn(picture) : '',
     leftOut > 0
       ? places > 0
         ? `The map shows national figures; ${places} of places within countries are in the bars and the table.`
@@ -77,4 +101,11 @@ export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): s
     ...(picture.remarks ?? []),
     figures.some(({ isStale }) => isStale) ? 'Some figures are past their time.' : '',
   ].filter((note) => note !== '');
+}
+
+function boundsIn(picture: Picture): string {
+  const areAll = picture.kind === 'lines' && picture.lines.length <= MAX_BANDS;
+  return areAll
+    ? "Bands are the provider's bounds."
+    : "The provider's bounds are drawn as a band for a line that is highlighted.";
 }

@@ -1,10 +1,9 @@
 import { precisionRound } from 'd3-format';
 
 const STEPS = [
-  [1e12, 'tn'],
-  [1e9, 'bn'],
-  [1e6, 'm'],
-  [1e3, 'k'],
+  [1e12, 'trillion'],
+  [1e9, 'billion'],
+  [1e6, 'million'],
 ] as const;
 
 /** Digits of a short number that stands alone, and those that a number of JSON has at the most. */
@@ -14,17 +13,37 @@ const DIGITS = { usual: 4, most: 15 };
 const PLAIN = { least: 1e-9, most: 1e18 };
 
 /**
- * A number for an axis: `120 bn`, `3.5 m`, `0.25`. It has four digits at the most, or as many as tell it from its neighbours.
+ * A number for an axis: `120 billion`, `44,464`, `0.25`. It has four digits at the most, all that stand before its point, or as
+ * many as tell it from its neighbours.
  * @param beside numbers that stand beside it, itself among them
  */
 export function shortNumber(value: number, beside: readonly number[] = []): string {
+  const { text, word } = shortParts(value, beside);
+  return word === '' ? text : `${text}\u00a0${word}`;
+}
+
+/** Two numbers as a range: `1.2 to 3.4 million`. */
+export function shortRange(low: number, high: number): string {
+  const [from, to] = [low, high].map((value) => shortParts(value, [low, high]));
+  if (from === undefined || to === undefined || low === high) return shortNumber(low);
+  const isShared = from.word === to.word;
+  return `${isShared ? from.text : shortNumber(low, [low, high])} to ${shortNumber(high, [low, high])}`;
+}
+
+function shortParts(
+  value: number,
+  beside: readonly number[],
+): { readonly text: string; readonly word: string } {
   const digits = digitsAmong(value, beside);
   const rounded = Number(value.toPrecision(digits));
-  // A number of thousands to the last digit is as short without its step.
+  // A number of millions to the last digit is as short without its step.
   const steps = digits > DIGITS.usual ? STEPS.slice(0, -1) : STEPS;
-  const [step, name] = steps.find(([least]) => Math.abs(rounded) >= least) ?? [1, ''];
-  if (name === '' || !isPlain(rounded)) return written(rounded, digits);
-  return `${written(rounded / step, digits)}\u00a0${name}`;
+  const [step, word] = steps.find(([least]) => Math.abs(rounded) >= least) ?? [1, ''];
+  if (word !== '' && isPlain(rounded)) return { text: written(rounded / step, digits), word };
+  // Thousands with fewer digits than they have would look exact, and be none.
+  const before = Math.min(DIGITS.most, String(Math.trunc(Math.abs(rounded))).length);
+  const size = isPlain(rounded) ? Math.max(digits, before) : digits;
+  return { text: written(Number(value.toPrecision(size)), size), word: '' };
 }
 
 function digitsAmong(value: number, beside: readonly number[]): number {
@@ -45,8 +64,14 @@ export function fullNumber(value: number): string {
 function written(value: number, digits: number): string {
   const text = isPlain(value)
     ? value.toLocaleString('en', { maximumSignificantDigits: digits })
-    : String(Number(value.toPrecision(digits)));
+    : exponential(value, digits);
   return text.replaceAll('-', '−');
+}
+
+function exponential(value: number, digits: number): string {
+  const rounded = Number(value.toPrecision(digits));
+  // The largest numbers would be rounded to none.
+  return String(Number.isFinite(rounded) ? rounded : value);
 }
 
 function isPlain(value: number): boolean {

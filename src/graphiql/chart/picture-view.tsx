@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useLook } from '../looks.ts';
-import { pagesOfSources } from '../source-names.ts';
+import { pagesOf } from '../source-names.ts';
 import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
 import { Cite } from './cite.tsx';
@@ -12,17 +12,18 @@ import { draw } from './drawing.ts';
 import { saveCsv, savePng, saveSvg } from './files.ts';
 import { FurtherCountry } from './further-country.tsx';
 import { lineColours } from './lines.ts';
-import { Members, membersByLine, withoutMembers } from './members.tsx';
+import { Members } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
-import { ofScope } from './places.tsx';
 import { PLAIN } from './plain-look.ts';
 import type { Look } from './plot.ts';
 import { othersName, posterOf } from './poster.ts';
 import { roomFor } from './room.ts';
 import { canMap, drawnOf, inWords, shownAs } from './shown.ts';
 import { SortableTable } from './sortable-table.tsx';
+import { membersByLine, ofScope, withoutMembers } from './subjects.ts';
+import { emphasise, tipsOn } from './tips.ts';
 import { useWidth } from './width.ts';
 
 /** A picture with its notes, its figures as a table, and all of that as files. */
@@ -46,12 +47,13 @@ export function PictureView({
     () => drawnOf(left, shown, { ...PLAIN, isLog, measure, base, year }),
     [left, shown, isLog, measure, base, year],
   );
-  const { isShared } = look;
-  const scales = useMemo(() => ({ isShared }), [isShared]);
+  const { isShared, focus } = look;
+  const scales = useMemo(() => ({ isShared, focus }), [isShared, focus]);
   const chosen = look.highlight;
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
   const hasLegend = picture.kind === 'lines' && shown !== 'multiples';
+  const pages = useMemo(() => [...pagesOf(picture.figures)], [picture]);
   const keys = useMemo(() => (hasLegend ? membersByLine(left) : null), [hasLegend, left]);
   return (
     <figure className="picture">
@@ -65,6 +67,8 @@ export function PictureView({
           takeOut={keys && ((name) => change({ removed: [...removed, keys.get(name) ?? ''] }))}
           chosen={chosen}
           choose={(highlight) => change({ highlight })}
+          focus={focus}
+          focusOn={(line) => change({ focus: line })}
           colours={colours}
         />
       )}
@@ -90,7 +94,7 @@ export function PictureView({
       <div className="under">
         {notesOf(picture, shown, isSynthetic).map((note) => (
           <p key={note}>
-            <WithLinks text={note} />
+            <WithLinks text={note} pages={pages} />
           </p>
         ))}
         {shown === 'bars' && picture.figures.length > MAX_BARS && (
@@ -115,7 +119,7 @@ export function PictureView({
   );
 }
 
-type Scales = Pick<Look, 'isShared'>;
+type Scales = Pick<Look, 'isShared' | 'focus'>;
 
 /** Draws at the width that it is given, once it comes into view. */
 function Frame({
@@ -132,6 +136,8 @@ function Frame({
   readonly colours: Colours;
 }) {
   const frame = useRef<HTMLDivElement>(null);
+  const status = useRef<HTMLParagraphElement>(null);
+  const tips = useRef<ReturnType<typeof tipsOn>>(null);
   const width = useWidth(frame);
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
@@ -158,8 +164,10 @@ function Frame({
       const drawn = isCurrent
         ? draw(picture, shown, chosen, { ...scales, width, room: roomFor(), colours })
         : null;
-      drawn?.setAttribute('aria-hidden', 'true');
-      if (drawn !== null) frame.current?.replaceChildren(drawn);
+      if (drawn === null || frame.current === null || status.current === null) return;
+      drawn.setAttribute('aria-hidden', 'true');
+      tips.current ??= tipsOn(frame.current, status.current);
+      tips.current.take(drawn, drawn.spots);
     };
     // A dozen maps take a second: they come one by one, but on paper.
     if (paper.matches) show();
@@ -168,7 +176,19 @@ function Frame({
       isCurrent = false;
     };
   }, [picture, shown, chosen, scales, width, colours, isSeen]);
-  return <div ref={frame} className={`frame ${shown}`} role="img" aria-label={inWords(picture, shown)} />;
+  return (
+    <>
+      <div
+        ref={frame}
+        className={`frame ${shown}`}
+        role="img"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys go from figure to figure
+        tabIndex={0}
+        aria-label={`${inWords(picture, shown)} The table below has them all. Arrow keys go from figure to figure.`}
+      />
+      <p ref={status} className="unseen" role="status" />
+    </>
+  );
 }
 
 function Legend({
@@ -176,6 +196,8 @@ function Legend({
   takeOut,
   chosen,
   choose,
+  focus,
+  focusOn,
   colours,
 }: {
   readonly picture: LinesPicture;
@@ -183,17 +205,35 @@ function Legend({
   readonly takeOut: ((name: string) => void) | null;
   readonly chosen: readonly string[];
   readonly choose: (names: readonly string[]) => void;
+  /** The line that stands out; null for none. */
+  readonly focus: string | null;
+  readonly focusOn: (name: string | null) => void;
   readonly colours: Colours;
 }) {
+  const list = useRef<HTMLUListElement>(null);
+  const light = (name: string | null) => {
+    const drawn = list.current?.closest('.picture')?.querySelector<SVGSVGElement>('.frame svg');
+    if (drawn != null) emphasise(drawn, name, true);
+  };
   const { top, others, colourOf } = lineColours(picture, chosen, colours);
   if (top.length < 2) return null;
   return (
     <div className="legend">
-      <ul>
+      <ul ref={list}>
         {top.map(({ name }) => (
-          <li key={name}>
-            <span className="swatch" style={{ background: colourOf(name) }} />
-            {name}
+          <li key={name} onPointerEnter={() => light(name)} onPointerLeave={() => light(null)}>
+            <button
+              type="button"
+              className="line"
+              aria-pressed={focus === name}
+              title={focus === name ? 'Show all lines alike' : `Let ${name} stand out`}
+              onClick={() => focusOn(focus === name ? null : name)}
+              onFocus={() => light(name)}
+              onBlur={() => light(null)}
+            >
+              <span className="swatch" style={{ background: colourOf(name) }} />
+              {name}
+            </button>
             {takeOut !== null && (
               <button
                 type="button"
@@ -236,18 +276,25 @@ function Legend({
 }
 
 /** A note, with the names of sources as links to their pages. */
-function WithLinks({ text }: { readonly text: string }) {
-  const found = [...pagesOfSources()].find(([name]) => text.includes(name));
+function WithLinks({
+  text,
+  pages,
+}: {
+  readonly text: string;
+  readonly pages: readonly (readonly [string, string])[];
+}) {
+  const found = pages.find(([name]) => text.includes(name));
   if (found === undefined) return text;
   const [name, url] = found;
   const [before = '', ...rest] = text.split(name);
+  const others = pages.filter((page) => page !== found);
   return (
     <>
-      <WithLinks text={before} />
+      <WithLinks text={before} pages={others} />
       <a href={url} target="_blank" rel="noreferrer">
         {name}
       </a>
-      <WithLinks text={rest.join(name)} />
+      <WithLinks text={rest.join(name)} pages={others} />
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { type Frequency, periodOf } from '../../shared/periods.ts';
-import { nameOfSource } from '../source-names.ts';
+import { sourceNameOf } from '../source-names.ts';
 import { atOnce } from '../turns.ts';
+import { type Asked, missingAmong } from './asked.ts';
 import type { Figure } from './figures.ts';
 
 /** One line: the figures of one country, indicator and place over time, one for each. */
@@ -30,6 +31,8 @@ interface Drawable {
   readonly title: string;
   readonly unit: string;
   readonly figures: readonly Figure[];
+  /** Names of the countries that were asked for and have no figure of it; empty if all have. */
+  readonly missing?: string;
   /** Words on figures that its scale can't show, if there are any. */
   readonly remarks?: readonly string[];
   /** True if its scale is logarithmic. */
@@ -47,6 +50,8 @@ export interface BarsPicture extends Drawable {
   readonly bars: readonly Figure[];
   /** The figures of whole countries, one each, if they are enough for a map. */
   readonly map: readonly Figure[] | null;
+  /** False if its figures are those of one year that somebody has chosen. */
+  readonly isLatest?: boolean;
   /** Values that scales reach over, if these figures are one year of several; left out if they are all. */
   readonly scaleOf?: readonly number[];
 }
@@ -68,6 +73,9 @@ export const MAX_BARS = 60;
 /** Lines that have a colour and a label of their own; the others of a picture are grey. */
 export const MAX_COLOURED = 8;
 
+/** Lines that each have a band of their bounds: those of more would lie over each other. */
+export const MAX_BANDS = 3;
+
 /** Pictures that are shown at once. */
 export const MAX_PICTURES = 12;
 
@@ -78,12 +86,15 @@ const SMALL_PICTURES = 6;
  * Pictures of figures: series as lines, latest values as bars or a map, and figures with nothing to stand
  * beside them as a table. Figures of different units never share an axis.
  */
-export function picturesOf(figures: readonly Figure[]): Picture[] {
-  return atOnce(pictureSteps(figures));
+export function picturesOf(figures: readonly Figure[], asked: readonly Asked[] = []): Picture[] {
+  return atOnce(pictureSteps(figures, asked));
 }
 
 /** The same, an indicator a step. */
-export function* pictureSteps(figures: readonly Figure[]): Generator<void, Picture[]> {
+export function* pictureSteps(
+  figures: readonly Figure[],
+  asked: readonly Asked[],
+): Generator<void, Picture[]> {
   const pictures: Picture[] = [];
   const bars: BarsPicture[] = [];
   const deduped = dedupe(figures);
@@ -109,7 +120,8 @@ export function* pictureSteps(figures: readonly Figure[]): Generator<void, Pictu
   );
   pictures.push(...bars.filter((one) => !asTable.includes(one)));
   if (asTable.length > 0) pictures.unshift(valuesOf(asTable.flatMap((one) => one.figures)));
-  return pictures;
+  const missingOf = missingAmong(asked, deduped);
+  return pictures.map((picture) => ({ ...picture, missing: missingOf(picture.figures) }));
 }
 
 /** Drops figures that stand in several places of a response. One that names no source is that of equal ones that do. */
@@ -235,7 +247,7 @@ function namesOf(firsts: readonly Figure[]): string[] {
     const ofSource = rivals.filter((one) => one.source === source);
     const named = [
       ...(own.length > 0 ? own : [countryName || indicatorName]),
-      ofSource.length < rivals.length && source !== null && nameOfSource(source),
+      ofSource.length < rivals.length && sourceNameOf(figure),
       differ((one) => one.release, ofSource) && release,
     ];
     const told = named.filter(Boolean).join(', ');

@@ -4,38 +4,15 @@ import { useStore } from '../store.ts';
 import { useEdit } from '../tools.ts';
 import { trustedIdOf } from '../trusted.ts';
 import { Choice } from './choice.tsx';
-import type { Figure } from './figures.ts';
 import { type Scope, scopeIn, withScope } from './operation-edit.ts';
-import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
+import type { BarsPicture, LinesPicture } from './picture.ts';
+import { hasBoth } from './subjects.ts';
 
 const SCOPES: readonly (readonly [Scope, string])[] = [
   ['ALL', 'all'],
   ['NATIONAL', 'whole countries'],
   ['PLACES', 'places'],
 ];
-
-/** A picture of figures of whole countries, or of places; the whole if it has one kind alone. */
-export function ofScope(picture: Picture, scope: Scope): Picture {
-  if (scope === 'ALL' || picture.kind === 'values' || !hasBoth(picture)) return picture;
-  const isOf = (figure: Figure) => figure.isNational === (scope === 'NATIONAL');
-  const figures = picture.figures.filter(isOf);
-  if (picture.kind === 'lines') {
-    const lines = picture.lines.filter(({ points }) =>
-      points.some(({ figure }) => figure !== null && isOf(figure)),
-    );
-    return { ...picture, lines, figures };
-  }
-  return {
-    ...picture,
-    figures,
-    bars: picture.bars.filter(isOf),
-    map: scope === 'NATIONAL' ? picture.map : null,
-  };
-}
-
-function hasBoth({ figures }: Picture): boolean {
-  return figures.some(({ isNational }) => isNational) && figures.some(({ isNational }) => !isNational);
-}
 
 interface PlacesProps {
   readonly picture: LinesPicture | BarsPicture;

@@ -4,6 +4,8 @@ import type { Scope } from './operation-edit.ts';
 export interface Look {
   /** Names of lines that have a colour before all others, the last one chosen first. */
   readonly highlight: readonly string[];
+  /** Name of the line that stands out; null for none. */
+  readonly focus: string | null;
   /** Codes of countries, or keys of indicators, that are taken out. */
   readonly removed: readonly string[];
   /** The form that it is drawn in; null for the one that it has by itself. */
@@ -23,6 +25,7 @@ export interface Look {
 
 export const PLAIN: Look = {
   highlight: [],
+  focus: null,
   removed: [],
   kind: null,
   isLog: false,

@@ -1,9 +1,10 @@
 import * as Plot from '@observablehq/plot';
-import { nameOfSource } from '../source-names.ts';
+import { sourceNameOf } from '../source-names.ts';
 import type { Colours } from './colours.ts';
 import type { Figure } from './figures.ts';
 import { fullNumber, shortNumber } from './numbers.ts';
 import { timeOf } from './picture.ts';
+import type { Spots } from './tips.ts';
 
 /** Size, colours and scale of a drawing: width in pixels. */
 export interface Look {
@@ -16,12 +17,14 @@ export interface Look {
   readonly colours: Colours;
   /** True if small pictures have one scale for all; else each has its own. */
   readonly isShared?: boolean;
+  /** Name of the line that stands out: the others are faded. */
+  readonly focus?: string | null;
   /** True if no other picture stands beside it: the same picture is the same text then. */
   readonly isAlone?: boolean;
 }
 
-/** A picture, with its scales. */
-export type Plotted = SVGSVGElement & Plot.Plot;
+/** A picture with its scales, and the figures in it. */
+export type Plotted = SVGSVGElement & Plot.Plot & { spots: Spots };
 
 /** Width of a character in pixels, at the most, at 12 pixels of size. */
 export const CHARACTER = 6.6;
@@ -43,9 +46,8 @@ export function plotted(options: Plot.PlotOptions, { width, colours }: Look): Pl
     style: { background: 'transparent', fontSize: '12px', fontFamily: 'system-ui, sans-serif' },
   }) as unknown as Plotted;
   svg.style.color = colours.text;
-  // Gives hovers the ground that they lie on.
-  svg.style.setProperty('--plot-background', colours.ground);
   svg.style.overflow = 'visible';
+  svg.spots = { all: [], areRows: false };
   return svg;
 }
 
@@ -58,6 +60,43 @@ export function inGroup(name: string): { readonly render: Plot.RenderFunction } 
       return group;
     },
   };
+}
+
+let drawn = 0;
+
+/** Names a part of a drawing that others refer to. A page has several drawings; the same file is the same text. */
+export function idIn({ isAlone = false }: Look, name: string): string {
+  if (!isAlone) drawn += 1;
+  return isAlone ? name : `${name}-${drawn}`;
+}
+
+/** Pixels between the labels of two ticks. */
+const TICK_GAP = 8;
+
+/** Takes labels of ticks away, one of two or more, until none lies over the next; that of zero stays. */
+export function thinned(svg: Plotted, axis: 'x'): void {
+  const labels = [...svg.querySelectorAll(`[aria-label="${axis}-axis tick label"] text`)];
+  const places = labels.map((label) =>
+    Number(/translate\(([-\d.]+)/.exec(label.getAttribute('transform') ?? '')?.[1]),
+  );
+  const widths = labels.map(({ textContent }) => (textContent?.length ?? 0) * CHARACTER);
+  const zero = Math.max(
+    0,
+    labels.findIndex(({ textContent }) => textContent === '0'),
+  );
+  const isKept = (i: number, step: number) => (i - zero) % step === 0;
+  const fit = (step: number) => {
+    const kept = labels.map((_, i) => i).filter((i) => isKept(i, step));
+    return kept.every((i, at) => {
+      const before = kept[at - 1];
+      if (before === undefined) return true;
+      const room = Math.abs((places[i] ?? 0) - (places[before] ?? 0));
+      return room >= ((widths[i] ?? 0) + (widths[before] ?? 0)) / 2 + TICK_GAP;
+    });
+  };
+  let step = 1;
+  while (step < labels.length && !fit(step)) step += 1;
+  for (const [i, label] of labels.entries()) if (!isKept(i, step)) label.remove();
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -77,21 +116,38 @@ export function labelOf({ countryName, indicatorName, place }: Figure): string {
   return [countryName || indicatorName, place].filter((part) => part !== null && part !== '').join(', ');
 }
 
-/** Words of a hover about a figure. */
+/** Words about a figure, line by line. */
 export function captionOf(figure: Figure): string {
-  const { value, unit, low, high, isModelled, isStale, source } = figure;
-  const bounds = low !== null && high !== null ? `${fullNumber(low)} to ${fullNumber(high)}` : null;
+  const { value, unit, low, high, isModelled, isStale } = figure;
+  const bounds = low !== null && high !== null ? `${inWords(low)} to ${inWords(high)}` : null;
   return [
     labelOf(figure),
-    `${fullNumber(value)} ${unit ?? ''}`.trim(),
+    amountOf(value, unit),
     bounds,
     [timeOf(figure), isModelled ? 'modelled' : null, isStale ? 'past its time' : null]
       .filter(Boolean)
       .join(', '),
-    source === null ? null : nameOfSource(source),
+    sourceNameOf(figure),
   ]
     .filter((part) => part !== null && part !== '')
     .join('\n');
+}
+
+/** A number as it is read: exact while it is short. */
+function inWords(value: number): string {
+  return Math.abs(value) < 1e9 ? fullNumber(value) : shortNumber(value);
+}
+
+/** A number and its unit, such as `111.1 billion US dollars`, or `45 (score, 0 to 100)`. */
+export function amountOf(value: number, unit: string | null): string {
+  const words = unitInWords(unit ?? '');
+  const isNoun = !/^(score|index|ratio)\b|,/.test(words);
+  return [inWords(value), isNoun ? words : `(${words})`].filter((part) => part !== '').join(' ');
+}
+
+/** A unit as it is read: some sources write theirs as names of variables. */
+export function unitInWords(unit: string): string {
+  return /\s/.test(unit) ? unit : unit.replaceAll('_', ' ');
 }
 
 /** The longest end of a text that fits, with an ellipsis for the missing rest. */
@@ -99,4 +155,16 @@ export function shortened(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const letters = [...text].slice(0, Math.max(1, characters - 1));
   return `${letters.join('').trimEnd()}…`;
+}
+
+/** A text in lines of no more than so many characters. */
+export function wrapped(text: string, most: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ').filter((one) => one !== '')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= most)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

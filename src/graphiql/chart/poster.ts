@@ -3,7 +3,9 @@ import { draw } from './drawing.ts';
 import { lineColours } from './lines.ts';
 import { notesOf, type Shown, subtitleOf } from './notes.ts';
 import type { Picture } from './picture.ts';
-import { type Look, svgElement } from './plot.ts';
+import { type Look, type Plotted, svgElement, wrapped } from './plot.ts';
+import { inWords } from './shown.ts';
+import type { Spots } from './tips.ts';
 
 /** A picture that stands for itself, in pixels; files are as wide for any width of the pane. */
 const WIDTH = 960;
@@ -17,6 +19,8 @@ interface PosterLook {
   readonly colours: Colours;
   /** True if title and notes stand elsewhere. */
   readonly isBare: boolean;
+  /** A title in place of the picture's own, which then stands below it. */
+  readonly heading?: string | null;
 }
 
 const FILE: PosterLook = { width: WIDTH, colours: LIGHT, isBare: false };
@@ -27,13 +31,13 @@ export function posterOf(
   shown: Shown,
   chosen: readonly string[],
   isSynthetic: boolean,
-  scales: Pick<Look, 'isShared'> = {},
+  scales: Pick<Look, 'isShared' | 'focus'> = {},
   look = FILE,
-): SVGSVGElement | null {
+): Poster | null {
   const { colours } = look;
   const width = look.width - 2 * EDGE;
   const drawing = draw(picture, shown, chosen, { ...scales, width, colours, isAlone: true });
-  if (drawing === null) return null;
+  if (drawing === null || picture.kind === 'values') return null;
   const hasLegend = picture.kind === 'lines' && shown !== 'multiples';
   return framed(
     {
@@ -41,6 +45,7 @@ export function posterOf(
       subtitle: subtitleOf(picture, shown),
       legend: hasLegend ? lineLegend(picture, chosen, width, colours) : null,
       drawing,
+      words: inWords(picture, shown),
       notes: notesOf(picture, shown, isSynthetic),
     },
     look,
@@ -52,21 +57,30 @@ interface Framed {
   readonly title: string;
   readonly subtitle: string;
   readonly legend: { readonly legend: SVGElement; readonly height: number } | null;
-  readonly drawing: SVGSVGElement;
+  readonly drawing: Plotted;
+  /** The picture for those who don't see it. */
+  readonly words: string;
   readonly notes: readonly string[];
 }
 
+/** A picture that stands for itself, and the figures in it. */
+export type Poster = SVGSVGElement & { spots: Spots };
+
 /** Puts a drawing on its ground, with its title, legend and notes. */
 export function framed(
-  { title, subtitle, legend, drawing, notes }: Framed,
-  { width, colours, isBare }: PosterLook,
-): SVGSVGElement {
+  { title: own, subtitle: below, legend, drawing, words, notes }: Framed,
+  { width, colours, isBare, heading = null }: PosterLook,
+): Poster {
+  const title = heading ?? own;
+  const subtitle = title === own ? below : [own, below].filter((part) => part !== '').join(', ');
   const poster = svgElement('svg', {
     xmlns: 'http://www.w3.org/2000/svg',
     width,
+    role: 'img',
     'font-family': 'system-ui, sans-serif',
     fill: colours.text,
   });
+  poster.append(svgElement('title', {}, title), svgElement('desc', {}, words));
   let y = isBare ? 0 : EDGE;
   const write = (text: string, size: number, attributes: Readonly<Record<string, string>> = {}) => {
     if (isBare) return;
@@ -88,13 +102,16 @@ export function framed(
   drawing.setAttribute('x', String(EDGE));
   drawing.setAttribute('y', String(y));
   poster.append(drawing);
+  const { all, areRows } = drawing.spots;
+  const top = y;
   y += Number(drawing.getAttribute('height')) + 4;
   for (const note of notes) write(note, 12, { fill: colours.muted, class: 'note' });
   const total = Math.ceil(y + (isBare ? 0 : EDGE));
   poster.setAttribute('height', String(total));
   poster.setAttribute('viewBox', `0 0 ${width} ${total}`);
   ground.setAttribute('height', String(total));
-  return poster;
+  const spots = { all: all.map((spot) => ({ ...spot, x: spot.x + EDGE, y: spot.y + top })), areRows };
+  return Object.assign(poster, { spots });
 }
 
 /** Characters that XML has no place for, though texts of the service may hold them: readers refuse all of a file with one. */
@@ -112,20 +129,24 @@ function lineLegend(
   colours: Colours,
 ) {
   const { top, others, colourOf } = lineColours(picture, chosen, colours);
-  const entries = top.map(({ name }) => ({ name, colour: colourOf(name) }));
-  if (others.length > 0) entries.push({ name: othersName(others.length), colour: colours.other });
+  const entries = top.map(({ name }) => ({ name, line: name, colour: colourOf(name) }));
+  if (others.length > 0) entries.push({ name: othersName(others.length), line: '', colour: colours.other });
   const legend = svgElement('g', { class: 'legend', 'font-size': 13 });
   let x = 0;
   let y = LEGEND_LINE;
-  for (const { name, colour } of entries) {
+  for (const { name, line, colour } of entries) {
     const length = name.length * 7.4 + 36;
     if (x > 0 && x + length > width) {
       x = 0;
       y += LEGEND_LINE;
     }
     legend.append(
-      svgElement('rect', { x, y: y - 10, width: 12, height: 12, rx: 2, fill: colour }),
-      svgElement('text', { x: x + 18, y }, name),
+      svgElement(
+        'g',
+        line === '' ? {} : { 'data-legend': line },
+        svgElement('rect', { x, y: y - 10, width: 12, height: 12, rx: 2, fill: colour }),
+        svgElement('text', { x: x + 18, y }, name),
+      ),
     );
     x += length;
   }
@@ -135,16 +156,4 @@ function lineLegend(
 /** Name of the grey lines of a picture. */
 export function othersName(count: number): string {
   return count === 1 ? '1 other' : `${count} others`;
-}
-
-/** A text in lines of no more than so many characters. */
-function wrapped(text: string, most: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ').filter((one) => one !== '')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= most)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

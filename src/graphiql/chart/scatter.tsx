@@ -1,9 +1,8 @@
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useLook } from '../looks.ts';
 import { Choice } from './choice.tsx';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import {
-  captionOfPair,
   commonYears,
   drawScatter,
   isPositive,
@@ -11,14 +10,14 @@ import {
   mappedIn,
   type Pair,
   pairsOf,
-  placesOf,
   scaledPairs,
   subtitleOf,
   titleOf,
   wordsOf,
 } from './dots.ts';
-import { originOf, sourcesOf } from './notes.ts';
+import { originOf } from './notes.ts';
 import { MAP_COUNTRIES, type Picture } from './picture.ts';
+import { tipsOn } from './tips.ts';
 import { useWidth } from './width.ts';
 import { Years } from './years.tsx';
 
@@ -48,7 +47,7 @@ export function Scatter({
     return null;
   const { pairs, isLog, remarks } = scaled;
   const options = all.map(({ key, title }) => [key, title] as const);
-  const sources = sourcesOf(pairs.flatMap((pair) => [pair.x, pair.y]));
+  const figures = pairs.flatMap((pair) => [pair.x, pair.y]);
   const canBeLog = wantsLog || (isPositive(x) && isPositive(y));
   return (
     <figure className="picture">
@@ -86,7 +85,7 @@ export function Scatter({
       </div>
       <Dots pairs={pairs} x={x} y={y} isLog={isLog} colours={isDark ? DARK : LIGHT} />
       <div className="under">
-        {[...originOf(sources, isSynthetic), ...remarks].map((note) => (
+        {[...originOf(figures, isSynthetic), ...remarks].map((note) => (
           <p key={note}>{note}</p>
         ))}
       </div>
@@ -104,35 +103,16 @@ interface DotsProps {
 
 function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
   const frame = useRef<HTMLDivElement>(null);
+  const status = useRef<HTMLParagraphElement>(null);
+  const tips = useRef<ReturnType<typeof tipsOn>>(null);
   const width = useWidth(frame);
-  const places = useRef<ReturnType<typeof placesOf>>([]);
-  const [at, setAt] = useState<number | null>(null);
   useEffect(() => {
-    if (width === 0) return;
+    if (width === 0 || frame.current === null || status.current === null) return;
     const drawn = drawScatter(pairs, x, y, { width, colours, isLog });
-    places.current = placesOf(drawn, pairs);
     drawn.setAttribute('aria-hidden', 'true');
-    frame.current?.replaceChildren(drawn);
+    tips.current ??= tipsOn(frame.current, status.current);
+    tips.current.take(drawn, drawn.spots);
   }, [pairs, x, y, width, colours, isLog]);
-  /** Has the drawing show the same as for a pointer. */
-  const show = (next: number | null) => {
-    setAt(next);
-    const drawn = frame.current?.firstElementChild;
-    const place = next === null ? undefined : places.current[next];
-    if (place === undefined)
-      return drawn?.dispatchEvent(new PointerEvent('pointerleave', { pointerType: 'mouse' }));
-    const { left = 0, top = 0 } = drawn?.getBoundingClientRect() ?? {};
-    const where = { clientX: left + place.x, clientY: top + place.y, pointerType: 'mouse' };
-    return drawn?.dispatchEvent(new PointerEvent('pointermove', where));
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-    if (step === undefined && event.key !== 'Escape') return;
-    event.preventDefault();
-    if (step === undefined) show(null);
-    else show(at === null ? (step > 0 ? 0 : pairs.length - 1) : (at + step + pairs.length) % pairs.length);
-  };
-  const pair = at === null ? undefined : pairs[at];
   return (
     <>
       <div
@@ -141,13 +121,9 @@ function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
         role="img"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys go from dot to dot
         tabIndex={0}
-        aria-label={`${wordsOf(pairs, x, y)} Arrow keys go from country to country.`}
-        onKeyDown={onKeyDown}
-        onBlur={() => show(null)}
+        aria-label={`${wordsOf(pairs, x, y)} The tables below have the figures. Arrow keys go from country to country.`}
       />
-      <p className="unseen" role="status">
-        {pair === undefined ? '' : captionOfPair(pair, x, y)}
-      </p>
+      <p ref={status} className="unseen" role="status" />
     </>
   );
 }

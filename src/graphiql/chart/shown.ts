@@ -36,5 +36,5 @@ export function inWords(picture: LinesPicture | BarsPicture, shown: Shown): stri
   const least = figures.reduce((a, b) => (b.value < a.value ? b : a), first);
   const most = figures.reduce((a, b) => (b.value > a.value ? b : a), first);
   const what = picture.kind === 'lines' ? `${picture.lines.length} lines` : shown;
-  return `${picture.title}, ${picture.unit}: ${what}, ${figures.length} figures from ${fullNumber(least.value)} (${least.countryName}) to ${fullNumber(most.value)} (${most.countryName}). The table below has them all.`;
+  return `${picture.title}, ${picture.unit}: ${what}, ${figures.length} figures from ${fullNumber(least.value)} (${least.countryName}) to ${fullNumber(most.value)} (${most.countryName}).`;
 }

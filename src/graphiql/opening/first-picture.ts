@@ -1,3 +1,4 @@
+import { askedIn } from '../chart/asked.ts';
 import { DARK, LIGHT } from '../chart/colours.ts';
 import { draw } from '../chart/drawing.ts';
 import { figuresIn } from '../chart/figures.ts';
@@ -14,7 +15,7 @@ import '../chart/chart.css';
  * Leaves the place as it is if there is none.
  */
 export function drawFirst(place: Element, query: string, data: unknown, isSynthetic: boolean): void {
-  const [picture] = picturesOf(figuresIn(query, {}, undefined, data));
+  const [picture] = picturesOf(figuresIn(query, {}, undefined, data), askedIn(query, {}, undefined));
   if (picture === undefined) return;
   const shown = shownAs(picture, PLAIN, canMap(picture));
   const drawn = drawnOf(picture, shown, PLAIN);
