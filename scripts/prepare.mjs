@@ -95,6 +95,7 @@ function buildPages() {
     if (!isInstalledAsLocked()) run('npm', 'ci', '--prefix', GRAPHIQL);
     run('vite', 'build', 'src/graphiql');
     run('vite', 'build', 'src/graphiql', '--config', 'src/graphiql/vite.pictures.ts');
+    run('vite', 'build', 'src/graphiql', '--config', 'src/graphiql/vite.page.ts');
   } finally {
     if (!isKept) rmSync(MODULES, { recursive: true, force: true });
   }

@@ -155,6 +155,8 @@ export async function createGateway(parts: GatewayParts) {
     get listed() {
       return persisted.listed;
     },
+    /** Lets a text run that is made of a listed one. */
+    admit: persisted.admit,
     handle: composed.handle,
     plugins,
     /** The keys that this gateway has issued; null if it issues none. */

@@ -16,6 +16,7 @@ import type {
   PictureFacts,
   PictureLook,
 } from '../plugins/public-pages/drawer.ts';
+import { askedIn, undrawnOf } from './chart/asked.ts';
 import { DARK, LIGHT } from './chart/colours.ts';
 import { readableTableOf } from './chart/csv.ts';
 import {
@@ -30,13 +31,15 @@ import {
 } from './chart/dots.ts';
 import type { Figure } from './chart/figures.ts';
 import { figuresIn } from './chart/figures.ts';
-import { figuresOf, notesOf, originOf, sourcesOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
+import { figuresOf, notesOf, originOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
 import { barsOf, MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
-import { asXml, framed, posterOf } from './chart/poster.ts';
+import { svgElement } from './chart/plot.ts';
+import { asXml, framed, type Poster, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
+import { ofScope, withoutMembers } from './chart/subjects.ts';
 import type { Look } from './looks.ts';
-import { pagesOfSources, setSourceNames } from './source-names.ts';
+import { pagesOf, setSourceNames } from './source-names.ts';
 
 /** Rows of a page's table. */
 const MAX_ROWS = 500;
@@ -48,15 +51,19 @@ const USUAL_WIDTH = 960;
 const { isSynthetic, sourceNames, maxPixels } = workerData as DrawerSettings;
 setSourceNames(sourceNames);
 
+interface At {
+  readonly width: number;
+  readonly colours: typeof LIGHT;
+  readonly isBare: boolean;
+  readonly heading: string | null;
+}
+
 /** One picture, ready to be drawn, and its facts. */
 interface Subject {
   readonly figures: readonly Figure[];
-  readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages' | 'image'>;
+  readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages' | 'image' | 'sizes'>;
   /** @param remarks further notes */
-  draw(
-    at: { width: number; colours: typeof LIGHT; isBare: boolean },
-    ...remarks: string[]
-  ): SVGSVGElement | null;
+  draw(at: At, ...remarks: string[]): Poster | null;
 }
 
 function subjectOf(pictures: readonly Picture[], look: PictureLook): Subject | null {
@@ -64,12 +71,17 @@ function subjectOf(pictures: readonly Picture[], look: PictureLook): Subject | n
 }
 
 function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | null {
-  const { indicator, highlight = [] } = given;
+  const { indicator, highlight = [], focus = null, isShared = false } = given;
   const isMeant = ({ figures }: Picture) => figures.some((figure) => figure.indicator === indicator);
   const drawable = pictures.map(alone).filter(({ kind }) => kind !== 'values');
-  const left = indicator === undefined ? drawable[0] : drawable.find(isMeant);
-  if (left === undefined || left.kind === 'values') return null;
+  const whole = indicator === undefined ? drawable[0] : drawable.find(isMeant);
+  if (whole === undefined) return null;
   const look = lookOf(given);
+  const others = drawable.flatMap((one) => {
+    const [first] = one.figures;
+    return one === whole || first === undefined ? [] : [[first.indicator, one.title] as const];
+  });
+  const left = ofScope(withoutMembers(whole, look.removed), look.scope);
   const shown = shownAs(left, look, canMap(left));
   const picture = drawnOf(left, shown, look);
   if (picture.kind === 'values') return null;
@@ -80,10 +92,11 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       subtitle: subtitleOfPicture(picture, shown),
       words: inWords(picture, shown),
       notes: notesOf(picture, shown, isSynthetic),
+      others: others.filter(([key], i) => others.findIndex(([other]) => other === key) === i),
     },
     draw(at, ...remarks) {
       const told = { ...picture, remarks: [...(picture.remarks ?? []), ...remarks] };
-      return posterOf(told, shown, highlight, isSynthetic, {}, at);
+      return posterOf(told, shown, highlight, isSynthetic, { focus, isShared }, at);
     },
   };
 }
@@ -104,37 +117,42 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
   const figures = pairs.flatMap((pair) => [pair.x, pair.y]);
   const title = titleOf(x, y);
   const subtitle = subtitleOf(pairs, year);
-  const notes = [...originOf(sourcesOf(figures), isSynthetic), ...remarks];
+  const notes = [...originOf(figures, isSynthetic), ...remarks];
   return {
     figures,
-    said: { title, subtitle, notes, words: wordsOf(pairs, x, y) },
+    said: { title, subtitle, notes, words: wordsOf(pairs, x, y), others: [] },
     draw(at, ...further) {
       const { width, colours } = at;
       const drawing = drawScatter(pairs, x, y, { width: width - 48, colours, isLog, isAlone: true });
-      return framed({ title, subtitle, legend: null, drawing, notes: [...notes, ...further] }, at);
+      const words = wordsOf(pairs, x, y);
+      return framed({ title, subtitle, legend: null, drawing, words, notes: [...notes, ...further] }, at);
     },
   };
 }
 
-function lookOf({ kind = null, isLog = false, measure = 'value', base = null, year = null }: NullLook): Look {
-  return { ...PLAIN, kind, isLog, measure, base, year };
+function lookOf({ indicator: _, ...given }: PictureLook): Look {
+  const told = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...PLAIN, ...Object.fromEntries(told) };
 }
 
-type NullLook = Omit<PictureLook, 'kind' | 'base' | 'year'> & {
-  readonly kind?: string | null | undefined;
-  readonly base?: number | null | undefined;
-  readonly year?: number | null | undefined;
-};
-
-function factsOf({ figures, said, draw }: Subject): PictureFacts {
+function factsOf(
+  { figures, said, draw }: Subject,
+  { heading = null, widths = [] }: DrawingOrder,
+  undrawn: string,
+): PictureFacts {
   const { columns, rows } = readableTableOf(figures);
-  const pages = [...pagesOfSources()].filter(([name]) => said.notes.some((note) => note.includes(name)));
+  const pages = [...pagesOf(figures)];
   return {
     ...said,
+    notes: undrawn === '' ? said.notes : [...said.notes, `No figures of any country: ${undrawn}.`],
     table: { columns, rows: rows.slice(0, MAX_ROWS) },
     leftOut: Math.max(0, rows.length - MAX_ROWS),
-    image: imageSize(draw({ width: USUAL_WIDTH, colours: LIGHT, isBare: false })),
+    image: imageSize(draw({ width: USUAL_WIDTH, colours: LIGHT, isBare: false, heading })),
     pages,
+    sizes: widths.map((width) => {
+      const svg = draw({ width, colours: LIGHT, isBare: true, heading });
+      return [width, svg === null ? 0 : sizeOf(svg).height] as const;
+    }),
   };
 }
 
@@ -174,16 +192,32 @@ function warningsIn({ errors = [], extensions: { warnings = [] } = {} }: GivenAn
 }
 
 async function drawn(order: DrawingOrder): Promise<Drawing> {
-  const { form, query, operationName, variables, body, look, theme, width, isBare } = order;
+  const {
+    form,
+    query,
+    operationName,
+    variables,
+    body,
+    look,
+    theme,
+    width,
+    isBare,
+    heading = null,
+    hasTips,
+  } = order;
   const answer: GivenAnswer = JSON.parse(body);
   const warnings = form === 'facts' ? warningsIn(answer) : [];
-  const pictures = picturesOf(figuresIn(query, variables, operationName, answer.data));
+  const figures = figuresIn(query, variables, operationName, answer.data);
+  const asked = askedIn(query, variables, operationName);
+  const pictures = picturesOf(figures, asked);
   const subject = subjectOf(pictures, look);
-  const at = { width, colours: theme === 'dark' ? DARK : LIGHT, isBare };
+  const at = { width, colours: theme === 'dark' ? DARK : LIGHT, isBare, heading };
   const svg = subject?.draw(at);
   if (subject == null || svg == null) return { width: 0, height: 0, bytes: null, facts: null, warnings };
   const size = { ...sizeOf(svg), warnings };
-  if (form === 'facts') return { ...size, bytes: null, facts: factsOf(subject) };
+  if (form === 'facts')
+    return { ...size, bytes: null, facts: factsOf(subject, order, undrawnOf(asked, figures)) };
+  if (hasTips) svg.append(svgElement('metadata', {}, JSON.stringify(svg.spots)));
   const text = asXml(svg.outerHTML);
   if (form === 'svg') return { ...size, bytes: text, facts: null };
   const told = UNKNOWN.test(text) ? subject.draw(at, WITHOUT_FONT) : svg;

@@ -41,13 +41,16 @@ function withFonts(): Plugin {
   };
 }
 
+const ROOT = fileURLToPath(new URL('./', import.meta.url));
+
 export default defineConfig({
-  root: fileURLToPath(new URL('./', import.meta.url)),
+  root: ROOT,
   logLevel: 'error',
   plugins: [africa(), withFonts()],
   ssr: { noExternal: true, external: ['@resvg/resvg-wasm'] },
   build: {
-    ssr: 'picture-worker.ts',
+    ssr: true,
+    rollupOptions: { input: ['picture-worker.ts', 'chart/needed-fields.ts'].map((file) => `${ROOT}${file}`) },
     outDir: PICTURES,
     emptyOutDir: true,
     target: 'node22',

@@ -93,7 +93,7 @@ describe('a public document', () => {
     const other = await program.at('/c/lines.svg?codes=KE,ZA', {
       headers: { 'if-none-match': tags[4] ?? '' },
     });
-    expect([other.status, (await other.text()).match(/South Africa/g)?.length]).toEqual([200, 2]);
+    expect([other.status, (await other.text()).match(/>South Africa</g)?.length]).toEqual([200, 2]);
     expect(program.requests()).toEqual([
       'GET /v1/data?country_codes=ZA&limit=1000&metric_keys=population_total',
     ]);
@@ -133,6 +133,9 @@ describe('a public document', () => {
     ['/c/lines.png?width=9000', 'width must be from 320 to 1600 pixels.'],
     ['/c/lines.png?width=-1', 'width must be'],
     ['/c/lines.svg?bare=yes', 'bare must be 0 or 1.'],
+    ['/c/lines.svg?picture.kind=pie', 'picture.kind: Invalid option'],
+    ['/c/lines.svg?picture.year=soon', 'picture.year: Invalid input'],
+    ['/c/lines.svg?picture.colour=red', 'Unrecognized key: "colour"'],
   ] as const)('refuses %s before any call', async ([path, words]) => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
@@ -243,7 +246,9 @@ describe('a public document', () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const page = await (await program.at('/c/bars?codes=CI,ST')).text();
-    expect(page).toContain('<a href="bars.csv?codes=CI%2CST&amp;bom=present">CSV for Excel</a>');
+    expect(page).toContain(
+      '<a href="bars.csv?codes=CI%2CST&amp;bom=present" target="_blank" rel="noopener">CSV for Excel</a>',
+    );
     const bytes = async (path: string) => Buffer.from(await (await program.at(path)).arrayBuffer());
     const [plain, marked] = [
       await bytes('/c/bars.csv?codes=CI,ST'),
@@ -555,7 +560,7 @@ describe('what others read', () => {
       type: 'rich',
       provider_name: 'Country Graph',
       title: 'People & <years>',
-      html: `<iframe src="${url}" title="People &amp; &lt;years&gt;" width="400" height="820" style="border:0;max-width:100%" loading="lazy"></iframe>`,
+      html: `<iframe src="${url}" title="People &amp; &lt;years&gt;" width="400" height="820" loading="lazy" style="border:0;width:100%;max-width:400px;height:auto;min-height:480px;aspect-ratio:400/820"></iframe><script async src="https://figures.example/gateway/c/frames.js"></script>`,
       width: 400,
       height: 820,
     });
@@ -567,6 +572,11 @@ describe('what others read', () => {
     ])
       expect((await about(other)).status).toBe(404);
     expect((await about(url.replace('KE', 'KEX'))).status).toBe(400);
+    // The frame shows what the address asks for.
+    const looked = (await (await about(`${url}&theme=dark&picture.kind=bars`)).json()) as { html: string };
+    expect(looked.html).toContain('codes=KE%2CNG&amp;picture.kind=bars&amp;theme=dark"');
+    const script = await program.at('/c/frames.js');
+    expect([script.status, await script.text()]).toEqual([200, expect.stringContaining('country-graph')]);
     expect((await about(url, '&format=xml')).status).toBe(501);
     expect(program.requests()).toEqual([]);
   });

@@ -27,6 +27,7 @@ async function open(
     schema: buildSchema('type Query { word: String }'),
     trusted: null,
     listed: [],
+    admit: (text) => text,
     handle,
     plugins: await openAlone(plugins, { PORT: '0', ...env }),
     refuseUnread: () => null,

@@ -33,6 +33,8 @@ export interface PersistedTexts {
   /** Keeps a text, if clients may add any. */
   set(name: string, text: string): void;
   allows(text: string): boolean;
+  /** Lets a text run that a part of the program has made of a listed one. Returns the name to ask for it by. */
+  admit(text: string): string;
   /** Tells if an operation is among the trusted documents, though others may run too. */
   lists(text: string): boolean;
   /** The only documents that may run at the moment; null if any may. */
@@ -91,6 +93,7 @@ export function createPersisted(): PersistedTexts {
       if (!texts.has(name)) newTexts.set(name, { text });
     },
     allows: () => true,
+    admit: sha256Of,
     lists: () => false,
     trusted: null,
     listed: [],

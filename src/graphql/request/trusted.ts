@@ -40,11 +40,16 @@ export async function openTrusted(
 ): Promise<PersistedTexts> {
   const ownTexts = new Map(own.map((text) => [sha256Of(text), text]));
   const file = await watched(path, () => readAll(path), onProblem, lookMs);
-  const isListed = (text: string) => file.held.allowed.has(text) || own.includes(text);
+  const isListed = (text: string) => file.held.allowed.has(text) || ownTexts.has(sha256Of(text));
   return {
     get: (name) => file.held.texts.get(bareHash(name)) ?? ownTexts.get(name),
     set() {},
     allows: isListed,
+    admit(text) {
+      const name = sha256Of(text);
+      ownTexts.set(name, text);
+      return name;
+    },
     lists: isListed,
     get trusted() {
       return file.held.trusted;
@@ -106,6 +111,7 @@ export function besideOthers(trusted: PersistedTexts, others: PersistedTexts): P
     ...others,
     get: (name, isProven) => trusted.get(name) ?? others.get(name, isProven),
     lists: trusted.lists,
+    admit: trusted.admit,
     get listed() {
       return trusted.listed;
     },

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config/config.ts';
 import { heldBounds, pictureBounds } from '../../config/memory-budget.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import {
+  ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
   isHeld,
@@ -22,9 +24,26 @@ import { errorBody, excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
 import type { Issued } from '../issued-keys/exchange.ts';
-import { Drawer, type Drawing, Drawings, type PictureFacts, TOO_LONG } from './drawer.ts';
+import { Drawer, type Drawing, Drawings, type PictureLook, TOO_LONG } from './drawer.ts';
 import { openApiOf } from './openapi.ts';
-import { lookIn, openPublicDocuments, type PublicDocument, variablesIn } from './public-documents.ts';
+import {
+  FRAMES_SCRIPT,
+  oembedOf,
+  PAGE_WIDTHS,
+  pageOf,
+  pagePolicy,
+  picturePolicy,
+  refusalPage,
+} from './page.ts';
+import {
+  headingOf,
+  lookIn,
+  openPublicDocuments,
+  type PublicDocument,
+  parametersInWords,
+  pictureIn,
+  variablesIn,
+} from './public-documents.ts';
 
 interface AddressRouteOptions extends AnswerSending {
   readonly config: Config;
@@ -58,6 +77,15 @@ type Form = (typeof FORMS)[number];
 /** The code of GraphiQL that draws pictures, as `npm run build` makes it. */
 const DRAWING_CODE = packageFile('dist/graphiql/pictures/picture-worker.js');
 
+/** GraphiQL's code that adds the fields to an operation that its picture needs, built beside the other. */
+const NEEDED_FIELDS = packageFile('dist/graphiql/pictures/needed-fields.js');
+
+/** The script of pages, built from GraphiQL's words about figures. */
+const PAGE_SCRIPT = packageFile('dist/graphiql/pages/page-script.js');
+
+/** Returns null if an operation asks for no figures. */
+type WithNeededFields = (text: string, operationName?: string) => { readonly query: string } | null;
+
 /** Seconds for which others may keep how a page is embedded. */
 const EMBED_SECONDS = 3_600;
 
@@ -75,7 +103,9 @@ interface Visit {
   readonly variables: Readonly<Record<string, unknown>>;
   /** The parameters that give them, as they were written. */
   readonly given: string;
-  readonly look: ReturnType<typeof lookIn>;
+  readonly look: ReturnType<typeof lookIn> & { readonly picture: PictureLook };
+  /** The document with all fields that its picture needs. */
+  readonly drawnText: string;
   /** The operation, in the name of the document's key. */
   readonly asked: GatewayRequest;
 }
@@ -115,7 +145,9 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
     return drawer.close();
   });
   const drawings = new Drawings(drawer, heldBounds(config).drawingBytes);
-  const address = new PublicAddress(options, current, drawings);
+  const { withNeededFields } = await import(pathToFileURL(NEEDED_FIELDS).href);
+  const script = readFileSync(PAGE_SCRIPT, 'utf8').trim();
+  const address = new PublicAddress(options, { current, drawings, withNeededFields, script });
 
   app.addHook('onRequest', (request, reply, done) => {
     if (course.isDraining) refuse(request, reply, refusalOf(SHUTTING_DOWN, request.id));
@@ -136,6 +168,14 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
   app.get<{ Params: { file: string } }>('/c/:file', (request, reply) =>
     address.answer(request, reply, request.params.file, base(request)),
   );
+  app.get('/c/frames.js', (_request, reply) =>
+    reply
+      .type('text/javascript; charset=utf-8')
+      .header('cache-control', `public, max-age=${EMBED_SECONDS}`)
+      .header('cross-origin-resource-policy', 'cross-origin')
+      .header('x-content-type-options', 'nosniff')
+      .send(FRAMES_SCRIPT),
+  );
   app.get('/oembed', (request, reply) => address.embed(request, reply, base(request)));
   const { text: openApi, things } = openApiOf(gateway, current);
   for (const path of ['/openapi.json', '/c/openapi.json'])
@@ -147,19 +187,47 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
   return { listed: () => [...current().values()], things };
 }
 
+/** The text of which a picture is drawn, and the name that it is asked for by. */
+interface DrawnText {
+  readonly text: string;
+  readonly documentId: string;
+}
+
+interface PageMeans {
+  readonly current: () => ReadonlyMap<string, PublicDocument>;
+  readonly drawings: Drawings;
+  readonly withNeededFields: WithNeededFields;
+  /** Script of the pages. */
+  readonly script: string;
+}
+
 class PublicAddress {
   readonly #options: AddressRouteOptions;
-  readonly #current: () => ReadonlyMap<string, PublicDocument>;
+  readonly #current: PageMeans['current'];
   readonly #drawings: Drawings;
+  readonly #withNeededFields: WithNeededFields;
+  readonly #script: string;
+  readonly #drawnTexts = new WeakMap<PublicDocument, DrawnText>();
 
-  constructor(
-    options: AddressRouteOptions,
-    current: () => ReadonlyMap<string, PublicDocument>,
-    drawings: Drawings,
-  ) {
+  constructor(options: AddressRouteOptions, { current, drawings, withNeededFields, script }: PageMeans) {
     this.#options = options;
     this.#current = current;
     this.#drawings = drawings;
+    this.#withNeededFields = withNeededFields;
+    this.#script = script;
+  }
+
+  /** The text of a document with the further fields that GraphiQL asks for besides: pictures are drawn of its answer. */
+  #drawnOf(document: PublicDocument): DrawnText {
+    const known = this.#drawnTexts.get(document);
+    if (known !== undefined) return known;
+    const needed = this.#withNeededFields(document.text, document.operationName);
+    const drawn =
+      needed === null
+        ? { text: document.text, documentId: document.documentId }
+        : { text: needed.query, documentId: this.#options.gateway.admit(needed.query) };
+    this.#drawnTexts.set(document, drawn);
+    return drawn;
   }
 
   /** Answers with one form of a document: `file` is its name, and the ending of the form. */
@@ -175,13 +243,16 @@ class PublicAddress {
     if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
     const { schema } = this.#options.gateway;
     const search = searchOf(request.url);
-    const { variables, given } = variablesIn(document, search, schema);
-    const look = lookIn(search);
+    const { variables, given: parameters } = variablesIn(document, search, schema);
+    const { picture, given: looks } = pictureIn(search);
+    const look = { ...lookIn(search, form === 'page'), picture: { ...document.look, ...picture } };
+    const given = [parameters, looks].filter((part) => part !== '').join('&');
     const asking = operationOf(document, variables, request, reply);
     const entered = await this.#options.issued.enter(document.key, asking);
-    const policy = form === 'page' ? pagePolicy : picturePolicy;
+    const { origins } = entered;
+    const policy = form === 'page' ? pagePolicy(origins, this.#script) : picturePolicy(origins);
     reply
-      .header('content-security-policy', policy(entered.origins))
+      .header('content-security-policy', policy)
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('x-content-type-options', 'nosniff')
       // Readers of tables would ask for parts of a file otherwise.
@@ -189,7 +260,13 @@ class PublicAddress {
       .header('referrer-policy', 'strict-origin-when-cross-origin');
     if (form in TABLES && document.table === null)
       return refuse(request, reply, badRequest(406, 'This answer makes no table.', request.id));
-    const visit = { request, reply, document, form, variables, given, look, asked: entered.request };
+    const { operationName } = document;
+    const { text: drawnText, documentId } = this.#drawnOf(document);
+    const isDrawn = form === 'page' || form === 'svg' || form === 'png';
+    const asked = isDrawn
+      ? new ChangedRequest(entered.request, { body: { documentId, operationName, variables } })
+      : entered.request;
+    const visit = { request, reply, document, form, variables, given, look, drawnText, asked };
     await this.#answer(visit, base);
     return reply;
   }
@@ -204,9 +281,13 @@ class PublicAddress {
     const document = path.startsWith(start) ? this.#current().get(path.slice(start.length)) : undefined;
     if (document === undefined) return absent(request, reply);
     const parameters = new URLSearchParams(search);
-    const { given } = variablesIn(document, parameters, this.#options.gateway.schema);
+    const { variables, given: ofVariables } = variablesIn(document, parameters, this.#options.gateway.schema);
+    const { theme } = lookIn(parameters, true);
+    const ofTheme = theme === 'auto' ? '' : `theme=${theme}`;
+    const given = [ofVariables, pictureIn(parameters).given, ofTheme].filter((part) => part !== '').join('&');
     const told = {
-      title: document.title ?? document.description ?? document.name,
+      title: headingOf(document, variables) ?? document.description ?? document.name,
+      scriptUrl: `${start}frames.js`,
       url: `${start}${besidePage(document, given)('')}`,
     };
     const room = { maxWidth: pixelsIn(maxwidth), maxHeight: pixelsIn(maxheight) };
@@ -237,7 +318,7 @@ class PublicAddress {
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (form in TABLES) return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, body, name);
-    if (isPage) return this.#send(visit, HTML, pageFor(visit, drawing, base));
+    if (isPage) return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#script));
     if (drawing.bytes === null) {
       const message = 'This answer has no figures that make a picture. Ask for its page or its data.';
       return void refuse(request, reply, badRequest(406, message, request.id));
@@ -247,22 +328,31 @@ class PublicAddress {
   }
 
   async #draw(
-    { request, document, form, variables, look }: Visit,
+    { request, document, form, variables, look, drawnText: query }: Visit,
     body: string,
     name: string,
   ): Promise<Drawing> {
     if (body.length > pictureBounds(this.#options.config).answerBytes)
       throw new Failure('BAD_USER_INPUT', TOO_LONG);
     const visitor = visitorOf(request.ip);
-    const { text: query, operationName, look: given } = document;
-    const common = { query, operationName, variables, body, look: given };
+    const { operationName } = document;
+    const heading = headingOf(document, variables);
+    const common = { query, operationName, variables, body, look: look.picture, heading };
     if (form === 'page')
       return this.#drawings.get(
         name,
-        { ...common, form: 'facts', theme: 'light', width: PAGE_WIDTHS.wide, isBare: true },
+        {
+          ...common,
+          form: 'facts',
+          theme: 'light',
+          width: PAGE_WIDTHS[0],
+          isBare: true,
+          widths: PAGE_WIDTHS,
+        },
         visitor,
       );
-    const { theme, width, isBare } = look;
+    const { width, isBare, hasTips } = look;
+    const theme = look.theme === 'dark' ? 'dark' : 'light';
     return this.#drawings.get(
       name,
       {
@@ -270,6 +360,7 @@ class PublicAddress {
         theme,
         width,
         isBare,
+        hasTips,
         form: form === 'png' ? 'png' : 'svg',
       },
       visitor,
@@ -294,8 +385,12 @@ class PublicAddress {
   }
 }
 
-function pageFor({ document, given }: Visit, drawing: Drawing, base: string): string {
-  const { facts, width, height, warnings } = drawing;
+function pageFor(
+  { document, given, variables, look: { theme } }: Visit,
+  { facts, warnings }: Drawing,
+  base: string,
+  script: string,
+): string {
   const beside = besidePage(document, given);
   const url = `${base}/c/${beside('')}`;
   const forms = FORMS.filter((form) => {
@@ -303,12 +398,15 @@ function pageFor({ document, given }: Visit, drawing: Drawing, base: string): st
     return facts !== null || (form !== 'svg' && form !== 'png');
   });
   return pageOf({
-    title: document.title ?? facts?.title ?? document.name,
+    title: headingOf(document, variables) ?? facts?.title ?? document.name,
     description: document.description,
-    picture: facts === null ? null : { facts, width, height },
+    facts,
     warnings,
+    theme,
+    script,
     beside,
     forms,
+    parameters: parametersInWords(document),
     url,
     imageUrl: `${base}/c/${beside('png')}`,
     oembedUrl: `${base}/oembed?url=${encodeURIComponent(url)}`,
@@ -422,229 +520,4 @@ function pixelsIn(text = ''): number {
 
 function digestOf(...parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 27);
-}
-
-/** Pixels of the pictures of a page: on screens below the first, the narrow one. */
-const PAGE_WIDTHS = { turn: 640, narrow: 480, wide: 960 };
-
-/** Colours are those of the pictures. */
-const STYLE = `
-:root { color-scheme: light dark; --ground: #fff; --text: #1a2030; --muted: #5b6472; --line: #d9dde3; --link: #0b57a0; }
-@media (prefers-color-scheme: dark) {
-  :root { --ground: #212a3b; --text: #e8ebf0; --muted: #a9b2c1; --line: #3c475b; --link: #8cc4f5; }
-}
-body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.45 system-ui, sans-serif; }
-main { max-width: 960px; margin: 0 auto; padding: 16px 0; }
-h1, p, nav, details { margin: 0 24px; }
-h1 { font-size: 20px; font-weight: 600; overflow-wrap: anywhere; }
-p { color: var(--muted); font-size: 14px; overflow-wrap: anywhere; }
-img { display: block; width: 100%; height: auto; }
-a { color: var(--link); }
-nav { margin-top: 12px; font-size: 14px; }
-nav a { display: inline-block; margin-right: 12px; padding: 4px 0; }
-summary { padding: 4px 0; cursor: pointer; font-size: 14px; }
-.rows { overflow: auto; max-height: 60vh; }
-table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
-th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-align: left; }
-`;
-
-/** The content security policy of pages and pictures, but for their styles and frames. */
-const NOTHING_ELSE = "default-src 'none'; base-uri 'none'; form-action 'none'";
-
-const STYLE_HASH = `'sha256-${hash('sha256', STYLE, 'base64')}'`;
-
-/**
- * Returns the content security policy of a page.
- * @param origins sites that may frame it; none in the list for any
- */
-function pagePolicy(origins: readonly string[]): string {
-  return `${NOTHING_ELSE}; img-src 'self'; style-src ${STYLE_HASH}; frame-ancestors ${ancestors(origins)}`;
-}
-
-/** Does the same for a picture, whose styles stand on its parts. */
-function picturePolicy(origins: readonly string[]): string {
-  return `${NOTHING_ELSE}; style-src 'unsafe-inline'; frame-ancestors ${ancestors(origins)}`;
-}
-
-const ancestors = (origins: readonly string[]) => (origins.length === 0 ? '*' : origins.join(' '));
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(value: unknown): string {
-  return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-}
-
-interface PictureOnPage {
-  readonly facts: PictureFacts;
-  /** Pixels of the wide picture. */
-  readonly width: number;
-  readonly height: number;
-}
-
-interface PageContent {
-  readonly title: string;
-  readonly description: string | null;
-  /** Null if the answer has nothing to draw. */
-  readonly picture: PictureOnPage | null;
-  readonly warnings: readonly string[];
-  /** Returns the address of another form of it, beside the page. */
-  readonly beside: (form: string, look?: string) => string;
-  readonly forms: readonly string[];
-  readonly url: string;
-  /** Address of its picture for pages that show a preview. */
-  readonly imageUrl: string;
-  readonly oembedUrl: string;
-}
-
-const LABELS: Readonly<Record<string, string>> = {
-  json: 'JSON',
-  csv: 'CSV',
-  arrow: 'Arrow',
-  svg: 'SVG',
-  png: 'PNG',
-};
-
-/** Writes the page of a public document: it has no script, and names no key. */
-function pageOf(parts: PageContent): string {
-  const { title, description, picture, warnings, beside, forms, url, imageUrl, oembedUrl } = parts;
-  const told = description ?? picture?.facts.words ?? title;
-  const preview = [
-    ['og:title', title],
-    ['og:type', 'website'],
-    ['og:url', url],
-    ['og:description', told],
-    ...(picture === null
-      ? []
-      : [
-          ['og:image', imageUrl],
-          ['og:image:type', 'image/png'],
-          ['og:image:width', picture.facts.image.width],
-          ['og:image:height', picture.facts.image.height],
-          ['og:image:alt', picture.facts.words],
-        ]),
-  ];
-  const head = [
-    `<meta name="description" content="${escaped(told)}">`,
-    ...preview.map(([name, content]) => `<meta property="${name}" content="${escaped(content)}">`),
-    `<meta name="twitter:card" content="summary_large_image">`,
-    `<link rel="alternate" type="application/json+oembed" href="${escaped(oembedUrl)}" title="${escaped(title)}">`,
-  ];
-  const links = forms.flatMap((form) => [
-    `<a href="${escaped(beside(form))}">${LABELS[form] ?? form}</a>`,
-    ...(form === 'csv' ? [`<a href="${escaped(beside('csv', 'bom=present'))}">CSV for Excel</a>`] : []),
-  ]);
-  const body = [
-    `<h1>${escaped(title)}</h1>`,
-    ...(picture === null
-      ? ['<p>This answer has no figures that make a picture. Its data are there.</p>']
-      : pictured(picture, title, beside)),
-    ...warnings.map((warning) => `<p>${escaped(warning)}</p>`),
-    `<nav aria-label="Data">${links.join(' ')}</nav>`,
-  ];
-  return htmlOf(title, head, body);
-}
-
-function pictured(
-  { facts, width, height }: PictureOnPage,
-  title: string,
-  beside: PageContent['beside'],
-): readonly string[] {
-  const { subtitle, words, notes, table, leftOut, pages } = facts;
-  const { turn, narrow, wide } = PAGE_WIDTHS;
-  const svg = (theme: string, at: number) => escaped(beside('svg', `theme=${theme}&width=${at}&bare=1`));
-  const narrowScreen = `(max-width: ${turn}px)`;
-  const dark = '(prefers-color-scheme: dark)';
-  const isSaid = facts.title === title;
-  return [
-    `<p>${escaped([isSaid ? '' : facts.title, subtitle].filter(Boolean).join(', '))}</p>`,
-    '<picture>',
-    `<source media="${narrowScreen} and ${dark}" srcset="${svg('dark', narrow)}">`,
-    `<source media="${narrowScreen}" srcset="${svg('light', narrow)}">`,
-    `<source media="${dark}" srcset="${svg('dark', wide)}">`,
-    `<img src="${svg('light', wide)}" alt="${escaped(words)}" width="${width}" height="${height}">`,
-    '</picture>',
-    ...notes.map((note) => `<p>${linked(note, pages)}</p>`),
-    `<details><summary>Table of ${table.rows.length} figures</summary>`,
-    `<div class="rows" role="region" aria-label="Table" tabindex="0">${tableOf(table)}</div>`,
-    ...(leftOut === 0 ? [] : [`<p>${leftOut} more stand in the data.</p>`]),
-    '</details>',
-  ];
-}
-
-/** Writes a note, with the names of sources as links to their pages. */
-function linked(note: string, pages: PictureFacts['pages']): string {
-  const found = pages.find(([name]) => note.includes(name));
-  if (found === undefined) return escaped(note);
-  const [name, url] = found;
-  const others = pages.filter((page) => page !== found);
-  return note
-    .split(name)
-    .map((part) => linked(part, others))
-    .join(`<a href="${escaped(url)}">${escaped(name)}</a>`);
-}
-
-function tableOf({ columns, rows }: PictureFacts['table']): string {
-  const names = columns.map((name) => `<th scope="col">${escaped(name)}</th>`).join('');
-  const lines = rows.map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`);
-  return `<table><thead><tr>${names}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
-}
-
-/** Writes the page of a refusal, for those who look at a frame. */
-function refusalPage({ status, code, message }: PictureRefusal): string {
-  const isPassing = status >= 500 || status === 429;
-  const title = `This picture can’t be shown${isPassing ? ' now' : ''}`;
-  return htmlOf(
-    title,
-    ['<meta name="robots" content="noindex">'],
-    [`<h1>${title}</h1>`, `<p>${escaped(message)}</p>`, `<p>${escaped(code)}</p>`],
-  );
-}
-
-function htmlOf(title: string, head: readonly string[], body: readonly string[]): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
-${head.join('\n')}
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-${body.join('\n')}
-</main>
-</body>
-</html>
-`;
-}
-
-/** Pixels of a frame, unless the asking page has less room; the page in it scrolls if it is longer. */
-const FRAME = { width: 960, height: 820 };
-
-/**
- * Writes the oEmbed answer of a page. Nothing is asked for it, so its frame has a usual height, and it names no thumbnail,
- * whose height nobody knows before it is drawn.
- */
-function oembedOf(
-  { title, url }: { readonly title: string; readonly url: string },
-  { maxWidth, maxHeight }: { readonly maxWidth: number; readonly maxHeight: number },
-): object {
-  const width = Math.min(FRAME.width, maxWidth);
-  const height = Math.min(FRAME.height, maxHeight);
-  return {
-    version: '1.0',
-    type: 'rich',
-    provider_name: 'Country Graph',
-    title,
-    html: `<iframe src="${escaped(url)}" title="${escaped(title)}" width="${width}" height="${height}" style="border:0;max-width:100%" loading="lazy"></iframe>`,
-    width,
-    height,
-  };
 }

@@ -15,6 +15,14 @@ export interface PictureLook {
   readonly year?: number | undefined;
   /** Names of lines that have a colour before all others. */
   readonly highlight?: readonly string[] | undefined;
+  /** Name of the line that stands out. */
+  readonly focus?: string | undefined;
+  /** Codes of countries, or keys of indicators, that are taken out. */
+  readonly removed?: readonly string[] | undefined;
+  /** True if small pictures have one scale for all. */
+  readonly isShared?: boolean | undefined;
+  /** The figures of whole countries, or of places within them. */
+  readonly scope?: 'ALL' | 'NATIONAL' | 'PLACES' | undefined;
 }
 
 export interface DrawingOrder {
@@ -29,6 +37,12 @@ export interface DrawingOrder {
   readonly width: number;
   /** True if title and notes stand elsewhere. */
   readonly isBare: boolean;
+  /** Title in place of the picture's own; null for that. */
+  readonly heading?: string | null;
+  /** Widths, in pixels, for which the facts tell the size of the drawing. */
+  readonly widths?: readonly number[];
+  /** True if an SVG brings the words on its figures along, for the script of a page. */
+  readonly hasTips?: boolean;
 }
 
 export interface PictureFacts {
@@ -43,6 +57,10 @@ export interface PictureFacts {
   readonly image: { readonly width: number; readonly height: number };
   /** Pages of the sources that the notes name, by the names. */
   readonly pages: readonly (readonly [name: string, url: string])[];
+  /** Pixels of the drawing for each of the widths that were asked about. */
+  readonly sizes: readonly (readonly [width: number, height: number])[];
+  /** The other pictures that the answer makes, by the keys of their first indicators. */
+  readonly others: readonly (readonly [indicator: string, title: string])[];
 }
 
 /** A drawn picture, in pixels; without any if the answer has nothing to draw. */

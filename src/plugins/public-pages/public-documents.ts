@@ -13,9 +13,11 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
+  print,
   typeFromAST,
   type VariableDefinitionNode,
   validate,
+  valueFromASTUntyped,
 } from 'graphql';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
@@ -28,7 +30,10 @@ import { sampleVariables } from '../mcp-tools/operation-tools.ts';
 import type { PictureLook } from './drawer.ts';
 
 /** Parameters of an address that are about the form of the answer, and so no variables. */
-const LOOKS = ['theme', 'width', 'bare', 'bom'] as const;
+const LOOKS = ['theme', 'width', 'bare', 'bom', 'tips'] as const;
+
+/** Begins the parameters that change the look of the picture: variables have no point in their names. */
+const OF_PICTURE = 'picture.';
 
 /** Parameters that others add to addresses that are passed around. */
 const STRANGE = /^(utm_\w+|\w*clid|mc_[ce]id)$/;
@@ -40,6 +45,21 @@ export const WIDTHS = { least: 320, usual: 960, most: 1600 };
 
 const year = z.int().min(-10_000).max(10_000);
 
+/** The look of a picture, as the operator's file or an address gives it. */
+const PictureTerms = z.strictObject({
+  indicator: z.string().min(1).optional(),
+  kind: z.enum(['lines', 'multiples', 'bars', 'map', 'scatter']).optional(),
+  isLog: z.boolean().optional(),
+  measure: z.enum(['value', 'index', 'difference', 'percent']).optional(),
+  base: year.optional(),
+  year: year.optional(),
+  highlight: z.array(z.string()).max(8).optional(),
+  focus: z.string().optional(),
+  removed: z.array(z.string()).max(100).optional(),
+  isShared: z.boolean().optional(),
+  scope: z.enum(['ALL', 'NATIONAL', 'PLACES']).optional(),
+});
+
 /** The operator's file: documents by the names that they have in addresses. */
 const PublicFile = z.record(
   z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be up to 64 letters, digits and dashes'),
@@ -49,17 +69,7 @@ const PublicFile = z.record(
     key: z.string().min(1),
     /** Heading of the page; the picture's own if there is none. */
     title: z.string().trim().min(1).max(200).optional(),
-    picture: z
-      .strictObject({
-        indicator: z.string().min(1).optional(),
-        kind: z.enum(['lines', 'multiples', 'bars', 'map', 'scatter']).optional(),
-        isLog: z.boolean().optional(),
-        measure: z.enum(['value', 'index', 'difference', 'percent']).optional(),
-        base: year.optional(),
-        year: year.optional(),
-        highlight: z.array(z.string()).max(8).optional(),
-      })
-      .default({}),
+    picture: PictureTerms.default({}),
   }),
 );
 
@@ -173,6 +183,10 @@ function publicDocument(
   const operationName = operation.name?.value;
   const tables = tablesBySchema(schema, document, operationName) ?? [];
   const [only] = tables.length === 1 ? tables : [];
+  const unknown = Array.from(title?.matchAll(/\$(\w+)/g) ?? [], ([, word]) => word).find(
+    (word) => !variables.some((one) => one.name === word),
+  );
+  if (unknown !== undefined) throw new Error(`its title names $${unknown}, which is no variable of it.`);
   return {
     name,
     key,
@@ -230,7 +244,8 @@ export function variablesIn({ variables }: PublicDocument, search: URLSearchPara
   const names = new Set(search.keys());
   if (search.size > MAX_PARAMETERS) throw refusal(`An address has up to ${MAX_PARAMETERS} parameters.`);
   for (const name of names) {
-    if (STRANGE.test(name) || (LOOKS as readonly string[]).includes(name)) continue;
+    const isLook = (LOOKS as readonly string[]).includes(name) || name.startsWith(OF_PICTURE);
+    if (STRANGE.test(name) || isLook) continue;
     const variable = variables.find((one) => one.name === name);
     if (variable === undefined) {
       const known = variables.map((one) => one.name).join(', ');
@@ -270,25 +285,102 @@ function readScalar(name: string, type: GraphQLInputType, text: string): unknown
   return number;
 }
 
+/** The title of a document, with the values of the variables that it names: `Population since $from`. Null if it has none. */
+export function headingOf(
+  { title, variables }: PublicDocument,
+  given: Readonly<Record<string, unknown>>,
+): string | null {
+  if (title === null) return null;
+  return title.replaceAll(/\$(\w+)/g, (written, name) => {
+    const variable = variables.find((one) => one.name === name);
+    const { defaultValue } = variable?.definition ?? {};
+    const value = given[name] ?? (defaultValue === undefined ? null : valueFromASTUntyped(defaultValue));
+    if (variable === undefined || value === null) return written;
+    const areCodes = String(variable.type).includes('CountryCode');
+    const words = [value].flat().map((one) => (areCodes ? countryName(String(one)) : String(one)));
+    return new Intl.ListFormat('en').format(words);
+  });
+}
+
+const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
+
+function countryName(code: string): string {
+  return /^[a-z]{2}$/i.test(code) ? (countryNames.of(code.toUpperCase()) ?? code) : code;
+}
+
+/** Words on the parameters that the address of a document takes. */
+export function parametersInWords({ variables }: PublicDocument): readonly string[] {
+  const own = variables.map(({ name, type, definition: { defaultValue } }) => {
+    const usual = defaultValue === undefined ? '' : `, ${print(defaultValue)} if left out`;
+    return `${name}: ${type}${usual}`;
+  });
+  return [
+    variables.length === 0
+      ? 'What it asks for is fixed: its operation has no variables, so no parameter changes its countries or years.'
+      : `Variables: ${own.join('; ')}. Items of a list stand between commas.`,
+    `The picture: ${Object.keys(PictureTerms.shape)
+      .map((name) => OF_PICTURE + name)
+      .join(', ')}.`,
+    'The page: theme (light, dark or auto).',
+  ];
+}
+
 /**
  * Reads the look of a picture, or the form of a table, as an address asks for it.
  * @throws Failure BAD_USER_INPUT
  */
-export function lookIn(search: URLSearchParams) {
+export function lookIn(search: URLSearchParams, isPage = false) {
   const {
-    theme = 'light',
+    theme = isPage ? 'auto' : 'light',
     width = String(WIDTHS.usual),
     bare = '0',
     bom = 'absent',
+    tips = '0',
   } = Object.fromEntries(search);
-  if (theme !== 'light' && theme !== 'dark') throw refusal('theme must be light or dark.');
+  if (theme !== 'light' && theme !== 'dark' && !(isPage && theme === 'auto'))
+    throw refusal(`theme must be light${isPage ? ', dark or auto' : ' or dark'}.`);
   const { least, most } = WIDTHS;
   const pixels = numberOf(width) ?? 0;
   if (!Number.isInteger(pixels) || pixels < least || pixels > most)
     throw refusal(`width must be from ${least} to ${most} pixels.`);
   if (bare !== '0' && bare !== '1') throw refusal('bare must be 0 or 1.');
+  if (tips !== '0' && tips !== '1') throw refusal('tips must be 0 or 1.');
   if (bom !== 'present' && bom !== 'absent') throw refusal('bom must be present or absent.');
-  return { theme, width: pixels, isBare: bare === '1', isMarked: bom === 'present' } as const;
+  return {
+    theme,
+    width: pixels,
+    isBare: bare === '1',
+    isMarked: bom === 'present',
+    hasTips: tips === '1',
+  } as const;
+}
+
+/**
+ * Reads the look of a picture that an address asks for in place of the operator's: `picture.kind=map&picture.year=2010`, in the
+ * words of his file. What is a list has a parameter for each item.
+ * @returns the look, and the parameters that give it
+ * @throws Failure BAD_USER_INPUT
+ */
+export function pictureIn(search: URLSearchParams): {
+  readonly picture: PictureLook;
+  readonly given: string;
+} {
+  const giving = new URLSearchParams([...search].filter(([name]) => name.startsWith(OF_PICTURE)));
+  const told: Record<string, unknown> = {};
+  for (const key of new Set(giving.keys())) {
+    const name = key.slice(OF_PICTURE.length);
+    const texts = giving.getAll(key);
+    const [text = ''] = texts;
+    if (name === 'highlight' || name === 'removed') told[name] = texts;
+    else if (name === 'base' || name === 'year') told[name] = numberOf(text) ?? text;
+    else told[name] = text === 'true' || (text === 'false' ? false : text);
+  }
+  const parsed = PictureTerms.safeParse(told);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw refusal(excerpt(`${OF_PICTURE}${[issue?.path[0] ?? '…']}: ${issue?.message}`));
+  }
+  return { picture: parsed.data, given: giving.toString() };
 }
 
 function refusal(message: string): Failure {

@@ -1,0 +1,288 @@
+import { hash } from 'node:crypto';
+import type { PictureFacts } from './drawer.ts';
+
+/** Pixels of the pictures of a page, each for screens from its width on: letters are never drawn smaller than they are read. */
+export const PAGE_WIDTHS = [960, 680, 480, 320] as const;
+
+export type PageTheme = 'light' | 'dark' | 'auto';
+
+/** Colours are those of the pictures. */
+const LIGHT = '--ground: #fff; --text: #1a2030; --muted: #5b6472; --line: #d9dde3; --link: #0b57a0;';
+const DARK = '--ground: #212a3b; --text: #e8ebf0; --muted: #a9b2c1; --line: #3c475b; --link: #8cc4f5;';
+const STYLE = `
+:root { color-scheme: light; ${LIGHT} }
+:root[data-theme="dark"] { color-scheme: dark; ${DARK} }
+@media screen and (prefers-color-scheme: dark) { :root[data-theme="auto"] { color-scheme: dark; ${DARK} } }
+@media print { :root[data-theme] { color-scheme: light; ${LIGHT} } nav, details { display: none; } }
+body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.45 system-ui, sans-serif; }
+main { max-width: 960px; margin: 0 auto; padding: 16px 0; }
+h1, p, nav, details { margin: 0 24px; }
+h1 { font-size: 20px; font-weight: 600; overflow-wrap: anywhere; }
+p { color: var(--muted); font-size: 14px; overflow-wrap: anywhere; }
+img, .frame svg { display: block; width: 100%; height: auto; }
+a { color: var(--link); }
+nav { margin-top: 12px; font-size: 14px; }
+nav a { display: inline-block; margin-right: 12px; padding: 4px 0; }
+summary { padding: 4px 0; cursor: pointer; font-size: 14px; }
+details p { margin: 0; }
+.rows { overflow: auto; max-height: 60vh; }
+table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
+th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-align: left; }
+.frame { position: relative; }
+.tip { position: absolute; display: grid; max-width: min(320px, 100%); padding: 5px 10px; border: 1px solid var(--muted); border-radius: 4px; background: var(--ground); font-size: 13px; line-height: 1.35; pointer-events: none; }
+.tip[hidden] { display: none; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+[data-legend] { cursor: pointer; }
+[data-lit] { stroke-width: 3; stroke-opacity: 1; }
+.others [data-lit] { stroke: currentColor; stroke-width: 2; }
+svg[data-dim] [data-line]:not([data-lit]) { stroke-opacity: 0.2; }
+`;
+
+/** The content security policy of pages and pictures, but for their styles and frames. */
+const NOTHING_ELSE = "default-src 'none'; base-uri 'none'; form-action 'none'";
+
+const digestOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
+
+/**
+ * Returns the content security policy of a page.
+ * @param origins sites that may frame it; none in the list for any
+ * @param script the only one that runs there
+ */
+export function pagePolicy(origins: readonly string[], script = ''): string {
+  const own = script === '' ? '' : `script-src ${digestOf(script)}; connect-src 'self'; `;
+  return `${NOTHING_ELSE}; ${own}img-src 'self'; style-src ${digestOf(STYLE)}; frame-ancestors ${ancestors(origins)}`;
+}
+
+/** Does the same for a picture, whose styles stand on its parts. */
+export function picturePolicy(origins: readonly string[]): string {
+  return `${NOTHING_ELSE}; style-src 'unsafe-inline'; frame-ancestors ${ancestors(origins)}`;
+}
+
+const ancestors = (origins: readonly string[]) => (origins.length === 0 ? '*' : origins.join(' '));
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(value: unknown): string {
+  return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+interface PageContent {
+  readonly title: string;
+  readonly description: string | null;
+  /** Null if the answer has nothing to draw. */
+  readonly facts: PictureFacts | null;
+  readonly warnings: readonly string[];
+  readonly theme: PageTheme;
+  /** Script of the page; empty for none. */
+  readonly script: string;
+  /** Returns the address of another form of it, beside the page. */
+  readonly beside: (form: string, look?: string) => string;
+  readonly forms: readonly string[];
+  /** Words on the parameters of its address. */
+  readonly parameters: readonly string[];
+  readonly url: string;
+  /** Address of its picture for pages that show a preview. */
+  readonly imageUrl: string;
+  readonly oembedUrl: string;
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  json: 'JSON',
+  csv: 'CSV',
+  arrow: 'Arrow',
+  svg: 'SVG',
+  png: 'PNG',
+};
+
+/** Links lead out of a frame, in which there is no room for what they lead to. */
+function link(href: string, words: string): string {
+  return `<a href="${escaped(href)}" target="_blank" rel="noopener">${escaped(words)}</a>`;
+}
+
+/** Writes the page of a public document: it names no key, and says all without its script. */
+export function pageOf(parts: PageContent): string {
+  const { title, description, facts, warnings, beside, forms, parameters, url, imageUrl, oembedUrl } = parts;
+  const told = description ?? facts?.words ?? title;
+  const preview = [
+    ['og:title', title],
+    ['og:type', 'website'],
+    ['og:url', url],
+    ['og:description', told],
+    ...(facts === null
+      ? []
+      : [
+          ['og:image', imageUrl],
+          ['og:image:type', 'image/png'],
+          ['og:image:width', facts.image.width],
+          ['og:image:height', facts.image.height],
+          ['og:image:alt', facts.words],
+        ]),
+  ];
+  const head = [
+    `<meta name="description" content="${escaped(told)}">`,
+    ...preview.map(([name, content]) => `<meta property="${name}" content="${escaped(content)}">`),
+    `<meta name="twitter:card" content="summary_large_image">`,
+    `<link rel="alternate" type="application/json+oembed" href="${escaped(oembedUrl)}" title="${escaped(title)}">`,
+  ];
+  const links = forms.flatMap((form) => [
+    link(beside(form), LABELS[form] ?? form),
+    ...(form === 'csv' ? [link(beside('csv', 'bom=present'), 'CSV for Excel')] : []),
+  ]);
+  const body = [
+    `<h1>${escaped(title)}</h1>`,
+    ...(facts === null
+      ? ['<p>This answer has no figures that make a picture. Its data are there.</p>']
+      : pictured(facts, parts)),
+    ...warnings.map((warning) => `<p>${escaped(warning)}</p>`),
+    `<nav aria-label="Data">${links.join(' ')} ${link(beside(''), 'This picture by itself')}</nav>`,
+    '<details><summary>Parameters of this address</summary>',
+    ...parameters.map((words) => `<p>${escaped(words)}</p>`),
+    '</details>',
+    ...(parts.script === '' || facts === null ? [] : [`<script>${parts.script}</script>`]),
+  ];
+  return htmlOf(title, head, body, parts.theme);
+}
+
+function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): readonly string[] {
+  const { subtitle, words, notes, table, leftOut, pages, sizes, others } = facts;
+  const svg = (of: string, at: number) => escaped(beside('svg', `theme=${of}&width=${at}&bare=1`));
+  const isSaid = facts.title === title;
+  const sources = PAGE_WIDTHS.flatMap((width, i) => {
+    const room = i === PAGE_WIDTHS.length - 1 ? '' : `(min-width: ${width}px)`;
+    const [, height = width] = sizes[i] ?? [];
+    const source = (of: string, ...media: readonly string[]) => {
+      const all = [...media, room].filter((part) => part !== '').join(' and ');
+      return `<source${all === '' ? '' : ` media="${all}"`} srcset="${svg(of, width)}" width="${width}" height="${height}">`;
+    };
+    if (theme === 'light') return [source('light')];
+    const dark = theme === 'dark' ? 'screen' : 'screen and (prefers-color-scheme: dark)';
+    return [source('dark', dark), source('light')];
+  });
+  const [wide] = PAGE_WIDTHS;
+  const [, height = wide] = sizes[0] ?? [];
+  return [
+    `<p>${escaped([isSaid ? '' : facts.title, subtitle].filter(Boolean).join(', '))}</p>`,
+    '<div class="frame"><picture>',
+    ...sources,
+    `<img src="${svg(theme === 'dark' ? 'dark' : 'light', wide)}" alt="${escaped(words)}" width="${wide}" height="${height}">`,
+    '</picture></div>',
+    ...notes.map((note) => `<p>${linked(note, pages)}</p>`),
+    ...(others.length === 0 ? [] : [`<p>${otherPictures(others, beside)}</p>`]),
+    `<details><summary>Table of ${table.rows.length} figures</summary>`,
+    `<div class="rows" role="region" aria-label="Table" tabindex="0">${tableOf(table)}</div>`,
+    ...(leftOut === 0 ? [] : [`<p>${leftOut} more stand in the data.</p>`]),
+    '</details>',
+  ];
+}
+
+/** Links to the other pictures of an answer: one of them is drawn. */
+function otherPictures(others: PictureFacts['others'], beside: PageContent['beside']): string {
+  const links = others.map(([indicator, title]) => {
+    const look = new URLSearchParams({ 'picture.indicator': indicator }).toString();
+    return `<a href="${escaped(beside('', look))}">${escaped(title)}</a>`;
+  });
+  return `Not drawn here: ${links.join(', ')}.`;
+}
+
+/** Writes a note, with the names of sources as links to their pages. */
+function linked(note: string, pages: PictureFacts['pages']): string {
+  const found = pages.find(([name]) => note.includes(name));
+  if (found === undefined) return escaped(note);
+  const [name, url] = found;
+  const others = pages.filter((page) => page !== found);
+  return note
+    .split(name)
+    .map((part) => linked(part, others))
+    .join(link(url, name));
+}
+
+function tableOf({ columns, rows }: PictureFacts['table']): string {
+  const names = columns.map((name) => `<th scope="col">${escaped(name)}</th>`).join('');
+  const lines = rows.map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`);
+  return `<table><thead><tr>${names}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
+}
+
+/** Writes the page of a refusal, for those who look at a frame. */
+export function refusalPage({
+  status,
+  code,
+  message,
+}: {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}): string {
+  const isPassing = status >= 500 || status === 429;
+  const title = `This picture can’t be shown${isPassing ? ' now' : ''}`;
+  return htmlOf(
+    title,
+    ['<meta name="robots" content="noindex">'],
+    [`<h1>${title}</h1>`, `<p>${escaped(message)}</p>`, `<p>${escaped(code)}</p>`],
+    'auto',
+  );
+}
+
+function htmlOf(title: string, head: readonly string[], body: readonly string[], theme: PageTheme): string {
+  return `<!doctype html>
+<html lang="en" data-theme="${theme}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+${head.join('\n')}
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+${body.join('\n')}
+</main>
+</body>
+</html>
+`;
+}
+
+/** Pixels of a frame, unless the asking page has less room or a script of ours, by which it is as high as its page. */
+export const FRAME = { width: 960, height: 820 };
+
+/**
+ * Writes the frame of a page for pages of others. Without the script, it has a height that suits most pictures at any width.
+ * @param scriptUrl address of the script that gives it the height of its page
+ */
+export function frameOf(
+  url: string,
+  title: string,
+  scriptUrl: string,
+  { width, height }: typeof FRAME = FRAME,
+): string {
+  const style = `border:0;width:100%;max-width:${width}px;height:auto;min-height:480px;aspect-ratio:${width}/${height}`;
+  return `<iframe src="${escaped(url)}" title="${escaped(title)}" width="${width}" height="${height}" loading="lazy" style="${style}"></iframe><script async src="${escaped(scriptUrl)}"></script>`;
+}
+
+/** The script of pages with frames: each frame has the height that its page tells. */
+export const FRAMES_SCRIPT = `addEventListener('message', ({ data, source }) => {
+  const height = data?.['country-graph']?.height;
+  if (!(height > 0 && height < 20000)) return;
+  for (const frame of document.querySelectorAll('iframe'))
+    if (frame.contentWindow === source) Object.assign(frame.style, { height: Math.ceil(height) + 'px', minHeight: '0' });
+});
+`;
+
+/**
+ * Writes the oEmbed answer of a page. Nothing is asked for it, so its frame has a usual height, and it names no thumbnail,
+ * whose height nobody knows before it is drawn.
+ */
+export function oembedOf(
+  { title, url, scriptUrl }: { readonly title: string; readonly url: string; readonly scriptUrl: string },
+  { maxWidth, maxHeight }: { readonly maxWidth: number; readonly maxHeight: number },
+): object {
+  const width = Math.min(FRAME.width, maxWidth);
+  const height = Math.min(FRAME.height, maxHeight);
+  const html = frameOf(url, title, scriptUrl, { width, height });
+  return { version: '1.0', type: 'rich', provider_name: 'Country Graph', title, html, width, height };
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPublishing } from './publishing.ts';
+
+const LATEST = (codes: string, metric: string) =>
+  `observations(countryCodes: [${codes}], metricKeys: ["${metric}"], latest: true, scope: NATIONAL) { value }`;
+
+/** Documents that ask for values and nothing else: what a picture tells besides is the gateway's own matter. */
+const TEXTS = {
+  ranking: LATEST('"KE", "NG", "ER", "ZZ"', 'gdp_current_usd'),
+  map: 'observations(metricKeys: ["gdp_current_usd"], latest: true, scope: NATIONAL) { value }',
+  months:
+    'observations(countryCodes: ["KE", "GH"], metricKeys: ["consumer_price_index"], fromYear: 2018) { value }',
+  bands:
+    'observations(countryCodes: ["KE", "NG", "GH", "ZA"], metricKeys: ["life_expectancy"], fromYear: 1990) { value estimateLow estimateHigh }',
+  named:
+    'observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], fromYear: 2000) { value source { key name lastSuccessfulRefresh } }',
+  migration: LATEST('"KE", "NG", "SO", "ET", "ZW"', 'net_migration_total'),
+  all: 'countries { observations(metricKeys: ["population_total"], fromYear: 1990) { value } }',
+  two: 'observations(countryCodes: ["KE", "NG"], metricKeys: ["life_expectancy", "population_total", "nothing_at_all"], fromYear: 2000) { value }',
+  places: 'observations(metricKeys: ["idps_total"], latest: true) { value }',
+};
+
+const documents = Object.fromEntries(
+  Object.entries(TEXTS).map(([name, text]) => [name, `query ${name} { ${text} }`]),
+);
+const published = Object.fromEntries(
+  Object.keys(TEXTS).map((document) => [document, { document, key: 'page', picture: {} }]),
+);
+
+let program: Awaited<ReturnType<typeof openPublishing>>;
+beforeAll(async () => {
+  program = await openPublishing({ documents, published });
+  await program.issue({ name: 'page' });
+});
+afterAll(() => program?.[Symbol.asyncDispose]());
+
+const plain = (text: string) =>
+  text
+    .replace(/&#160;|\u00a0/g, ' ')
+    .replace(/&#8722;/g, '−')
+    .replace(/&#8211;/g, '–');
+const svgOf = async (path: string) => plain(await (await program.at(`/c/${path}`)).text());
+const textsOf = (svg: string) => [...svg.matchAll(/<text[^>]*>([^<]*)/g)].map(([, text = '']) => text);
+const notesOf = (svg: string) =>
+  [...svg.matchAll(/<text class="note"[^>]*>([^<]*)/g)].map(([, text = '']) => text).join(' ');
+
+describe('a picture by address', () => {
+  it('asks for all that a picture needs by itself, at no further call', async () => {
+    program.requests();
+    const svg = await svgOf('months.svg');
+    // Countries and not "Ghana 2, Ghana 3", sources and times of the retrieval.
+    expect([...svg.matchAll(/data-legend="([^"]*)"/g)].map(([, name]) => name).sort()).toEqual(['Ghana']);
+    expect(notesOf(svg)).toContain('No figures: Kenya.');
+    expect(notesOf(svg)).toMatch(/Source: \w+ \(2018–20\d\d\)\. Retrieved on \d+ \w+ 20\d\d\./);
+    expect(program.requests()).toHaveLength(1);
+    // The data are those of the document as it is written.
+    const { data } = (await (await program.at('/c/months.json')).json()) as {
+      data: { observations: object[] };
+    };
+    expect(Object.keys(data.observations[0] ?? {})).toEqual(['value']);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('says of latest figures which are not of the newest year, and stripes what is old', async () => {
+    const svg = await svgOf('ranking.svg');
+    expect(textsOf(svg).find((text) => text.includes('latest figures'))).toMatch(
+      /latest figures: \d of 2024, the others back to 2011/,
+    );
+    expect(textsOf(svg)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^994\.1 million \(2011\)$/)]),
+    );
+    expect(notesOf(svg)).toContain('2011: Eritrea. Striped: more than 5 years older.');
+    expect(/<g[^>]*class="old"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1]?.match(/<rect/g)).toHaveLength(1);
+    const map = await svgOf('map.svg');
+    expect(/<g[^>]*class="old"[^>]*>(.*?)<\/g>/s.exec(map)?.[1]?.match(/<path/g)).toHaveLength(1);
+    expect(textsOf(map)).toContain('over 5 years older than 2025');
+  });
+
+  it('names the countries and the indicators that were asked for, and that have no figures', async () => {
+    expect(notesOf(await svgOf('ranking.svg'))).toContain('No figures: ZZ.');
+    const page = plain(await (await program.at('/c/two')).text());
+    expect(page).toContain('No figures of any country: nothing_at_all.');
+    // One of two pictures is drawn, and the page leads to the other.
+    expect(page).toMatch(/<a href="two\?picture\.indicator=[a-z_]+"/);
+  });
+
+  it('names sources as the answer does, and tells their last refresh', async () => {
+    expect(notesOf(await svgOf('named.svg'))).toMatch(
+      /Source: World Bank, World Development Indicators \(2000–2025\)\. Last refreshed on \d+ July 2026\./,
+    );
+  });
+
+  it('has bands for three lines, and for one of more that stands out', async () => {
+    const areas = (svg: string) => /aria-label="area"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1]?.match(/<path/g) ?? [];
+    expect(areas(await svgOf('bands.svg'))).toHaveLength(0);
+    const focused = await svgOf('bands.svg?picture.focus=Ghana');
+    expect(areas(focused)).toHaveLength(1);
+    expect(areas(await svgOf('bands.svg?picture.removed=ZA'))).toHaveLength(3);
+  });
+
+  it('is one image with a title and words for those who do not see it', async () => {
+    const svg = await svgOf('ranking.svg');
+    expect(svg).toMatch(/^<svg[^>]* role="img"/);
+    expect(svg).toMatch(/<title>Gross domestic product, current prices<\/title><desc>.*3 figures from/);
+  });
+
+  it('writes numbers in words, and no number over another, for any width', async () => {
+    for (const width of [320, 390, 960]) {
+      const svg = await svgOf(`migration.svg?width=${width}`);
+      const axis = /aria-label="x-axis tick label"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1] ?? '';
+      const labels = [...axis.matchAll(/translate\(([\d.]+),[^>]*>([^<]*)/g)].map(([, x, text = '']) => ({
+        x: Number(x),
+        half: (text.length * 6.6) / 2,
+        text,
+      }));
+      expect(labels.map(({ text }) => text)).toContain('0');
+      for (const [i, { x, half }] of labels.slice(1).entries())
+        expect(x - half).toBeGreaterThan((labels[i]?.x ?? 0) + (labels[i]?.half ?? 0));
+    }
+    const many = textsOf(await svgOf('all.svg?picture.kind=multiples&width=320'));
+    expect(many.filter((text) => /^[\d.,]+( million)? to [\d.,]+( million)?$/.test(text))).toHaveLength(54);
+    expect(many.join(' ')).not.toContain('…');
+    expect(textsOf(await svgOf('all.svg')).filter((text) => text === '200 million')).toHaveLength(1);
+  });
+
+  it('shows Western Sahara as one area without figures', async () => {
+    const svg = await svgOf('map.svg?tips=1');
+    const hatched = /<g[^>]*class="without-figure"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1] ?? '';
+    expect(hatched.match(/<path/g)).toHaveLength(1);
+    expect(hatched.match(/M/g)).toHaveLength(1);
+    expect(svg).toContain('Western Sahara\\nno figure');
+  });
+
+  it('brings the words on each figure along, if it is asked for them', async () => {
+    const svg = await svgOf('bands.svg?tips=1');
+    const { all } = JSON.parse(
+      /<metadata>(.*)<\/metadata>/s.exec(svg)?.[1]?.replaceAll('&#34;', '"') ?? '',
+    ) as {
+      all: { x: number; y: number; line: string; words: string }[];
+    };
+    expect(all.length).toBeGreaterThan(130);
+    expect(all[0]?.words).toMatch(/^\w+\n[\d.]+ years\n[\d.]+ to [\d.]+\n1990, modelled\nworld_bank_wdi$/);
+    expect(await svgOf('bands.svg')).not.toContain('<metadata>');
+  });
+});
