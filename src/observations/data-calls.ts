@@ -1,5 +1,5 @@
+import type { Ask } from '../service/cached-lists.ts';
 import { makeCall, type Send } from '../service/call.ts';
-import type { Ask } from '../service/client.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';

@@ -2,7 +2,7 @@ import type { Lookups } from '../cache/lru.ts';
 import type { Tenant, Traffic } from '../keys/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
 import { billStale } from '../service/bill.ts';
-import { type Ask, isBetterOld, type ListCache } from '../service/client.ts';
+import { type Ask, isBetterOld, type ListCache } from '../service/cached-lists.ts';
 import { observations } from '../service/endpoints.ts';
 import { checkRight } from '../service/rights.ts';
 import type { Sending } from '../service/sending.ts';

@@ -1,7 +1,7 @@
 import { createObjectMemo } from '../cache/lru.ts';
 import type { Tenant } from '../keys/tenant.ts';
+import { cachedRecords } from '../service/cached-answers.ts';
 import { makeCall } from '../service/call.ts';
-import { heldRecords } from '../service/client.ts';
 import { etlStatus, indicators } from '../service/endpoints.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
@@ -48,7 +48,7 @@ export function createRevalidation({
   /** The sources, as of an instant; null if they are older than data may be. */
   async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
     const { tenant } = sending.caller;
-    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
+    const held = await cachedRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
     const mayLook = mayRenew && now() - (tenant.traffic?.askedAtMs ?? 0) >= Math.max(1, freshness.ttlMs);
     if (!mayLook) return null;
@@ -70,7 +70,7 @@ export function createRevalidation({
   /** The sources of each metric by its key, as far as the catalogue is held and names them. */
   async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
     const call = makeCall(indicators, {});
-    const held = await heldRecords(indicators, {}, call, caller.tenant, tenantCache);
+    const held = await cachedRecords(indicators, {}, call, caller.tenant, tenantCache);
     return held?.records ? namedIn(held.records) : NONE_NAMED;
   }
 

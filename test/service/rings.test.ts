@@ -2,10 +2,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { createLedger } from '../../src/keys/ledger.ts';
 import { openBill } from '../../src/service/bill.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
-import { coalesced, createOutage, retried } from '../../src/service/client.ts';
+import { coalescedStage } from '../../src/service/coalescing.ts';
 import { CallGate } from '../../src/service/gate.ts';
+import { createOutage } from '../../src/service/outage.ts';
 import { pacedStage } from '../../src/service/pacing.ts';
 import { payerOf } from '../../src/service/payer.ts';
+import { retriedStage } from '../../src/service/retries.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { threadMs } from '../support/thread-ms.ts';
@@ -31,10 +33,10 @@ function createHeldClock(startMs: number) {
   };
 }
 
-describe('coalesced', () => {
+describe('coalescedStage', () => {
   it('coalesced sends equal calls under one key once, and tells the followers that they shared', async () => {
     const { send, waiting } = createGate();
-    const ring = coalesced(send);
+    const ring = coalescedStage(send);
     const [lead, follower] = [sendingFor(), sendingFor()];
     const both = Promise.all([ring(CALL, lead), ring({ ...CALL }, follower)]);
     expect(waiting).toHaveLength(1);
@@ -49,7 +51,7 @@ describe('coalesced', () => {
     ['other headers', CALL, sendingFor('one', { headers: { 'if-none-match': '"x"' } })],
   ])('coalesced never shares with %s', async (_, call, sending) => {
     const { send, waiting } = createGate();
-    const ring = coalesced(send);
+    const ring = coalescedStage(send);
     const both = Promise.all([ring(CALL, sendingFor()), ring(call, sending)]);
     expect(waiting).toHaveLength(2);
     for (const { land } of waiting) land(ANSWER);
@@ -58,7 +60,7 @@ describe('coalesced', () => {
 
   it('coalesced shares public calls with everybody', () => {
     const { send, waiting } = createGate();
-    const ring = coalesced(send);
+    const ring = coalescedStage(send);
     const call = { ...CALL, isPublic: true };
     void ring(call, sendingFor('one'));
     void ring(call, sendingFor('two'));
@@ -67,7 +69,7 @@ describe('coalesced', () => {
 
   it('coalesced goes on for the one that stays, and is given up with the last', async () => {
     const { send, waiting } = createGate();
-    const ring = coalesced(send);
+    const ring = coalescedStage(send);
     const [first, second] = [new AbortController(), new AbortController()];
     const leaves = ring(CALL, sendingFor('one', { signal: first.signal }));
     const stays = ring(CALL, sendingFor('one', { signal: second.signal }));
@@ -81,7 +83,7 @@ describe('coalesced', () => {
 
   it('coalesced fails all with one failure, and sends anew after that', async () => {
     const { send, waiting } = createGate();
-    const ring = coalesced(send);
+    const ring = coalescedStage(send);
     const both = [ring(CALL, sendingFor()), ring(CALL, sendingFor())];
     const failure = new Failure('FORBIDDEN', 'no');
     waiting[0]?.fail(failure);
@@ -91,7 +93,7 @@ describe('coalesced', () => {
   });
 });
 
-describe('retried', () => {
+describe('retriedStage', () => {
   const outage = createOutage(() => 0);
   const failing = (code: ConstructorParameters<typeof Failure>[0], times: number, fields = {}) => {
     let attempts = 0;
@@ -100,7 +102,7 @@ describe('retried', () => {
       if (attempts <= times) throw new Failure(code, 'failed', fields);
       return ANSWER;
     };
-    return { ring: retried(send, 2, outage, 1), attempts: () => attempts };
+    return { ring: retriedStage(send, 2, outage, 1), attempts: () => attempts };
   };
 
   it('retried tries again after a 5xx or a broken connection', async () => {
@@ -145,7 +147,7 @@ describe('retried', () => {
       if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
       return ANSWER;
     };
-    const ring = retried(send, 2, outage, 0);
+    const ring = retriedStage(send, 2, outage, 0);
     const attemptsOf = async () => {
       calls += 1;
       return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
@@ -169,7 +171,7 @@ describe('retried', () => {
       ends.abort();
       throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
     };
-    const ring = retried(send, 2, outage, 0);
+    const ring = retriedStage(send, 2, outage, 0);
     await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
       fields: { attempts: 1 },
     });

@@ -29,9 +29,10 @@ import type { Learned } from '../../observations/planner/learned.ts';
 import { limitsOf } from '../../observations/planner/modes.ts';
 import { createRevalidation } from '../../observations/revalidation.ts';
 import { openBill } from '../../service/bill.ts';
+import { cachedStage } from '../../service/cached-lists.ts';
 import { type Call, type Endpoint, makeCall, type Send } from '../../service/call.ts';
 import type { Caller } from '../../service/caller.ts';
-import { cached, coalesced } from '../../service/client.ts';
+import { coalescedStage } from '../../service/coalescing.ts';
 import * as endpoints from '../../service/endpoints.ts';
 import { payerOf } from '../../service/payer.ts';
 import type { Sending } from '../../service/sending.ts';
@@ -197,13 +198,13 @@ function openDryRun(
   const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
   const outage = { failure: () => null };
   const answering = answeringBy(parts, note, assumptions);
-  const send = coalesced(async (call, sending) => {
+  const send = coalescedStage(async (call, sending) => {
     const answer = await answering(call, sending);
     if (!call.isPublic) tenantCache.accept(caller.tenant);
     return answer;
   });
   const { freshness, now } = figures;
-  const ask = cached(send, { tenantCache, freshness, now }, outage, noteHeld);
+  const ask = cachedStage(send, { tenantCache, freshness, now }, outage, noteHeld);
   const dry: FiguresParts = {
     ...figures,
     ask,

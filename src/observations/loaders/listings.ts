@@ -1,4 +1,4 @@
-import type { Ask } from '../../service/client.ts';
+import type { Ask } from '../../service/cached-lists.ts';
 import { type TickersParams, tickers } from '../../service/endpoints.ts';
 import {
   invalid,

@@ -3,8 +3,9 @@ import type { ResponsePath } from 'graphql';
 import { createObjectMemo } from '../../cache/lru.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import { NO_TENANT_CACHE } from '../../keys/tenant-cache.ts';
+import { cachedRecords } from '../../service/cached-answers.ts';
+import type { Ask, ListCache } from '../../service/cached-lists.ts';
 import { type Endpoint, makeCall } from '../../service/call.ts';
-import { type Ask, heldRecords, type ListCache } from '../../service/client.ts';
 import * as service from '../../service/endpoints.ts';
 import { COVERED_COUNTRIES, type CountryRecord } from '../../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
@@ -47,14 +48,14 @@ function held<Params, Result>(
   return (tenant) => {
     if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
     const listOf = (
-      found: Awaited<ReturnType<typeof heldRecords<Params, Result>>>,
+      found: Awaited<ReturnType<typeof cachedRecords<Params, Result>>>,
     ): HeldList<Result> | null => {
       if (found === null || found.records === null) return null;
       const { records, atMs, answer } = found;
       const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
       return now() < freshUntilMs ? { records, freshUntilMs } : null;
     };
-    const found = heldRecords(endpoint, params, call, tenant, tenantCache);
+    const found = cachedRecords(endpoint, params, call, tenant, tenantCache);
     return found instanceof Promise ? found.then(listOf) : listOf(found);
   };
 }

@@ -4,9 +4,9 @@ import type { Tenant } from '../../keys/tenant.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../observations/revalidation.ts';
 import { openBill } from '../../service/bill.ts';
+import { cachedRecords } from '../../service/cached-answers.ts';
 import { makeCall } from '../../service/call.ts';
 import type { Caller } from '../../service/caller.ts';
-import { heldRecords } from '../../service/client.ts';
 import { Deadline } from '../../service/deadline.ts';
 import { etlStatus, indicators, observations } from '../../service/endpoints.ts';
 import { payerOf } from '../../service/payer.ts';
@@ -403,7 +403,7 @@ class Feed {
     const { tenantCache } = this.#parts;
     const { tenant } = this.#caller;
     const call = makeCall(etlStatus, {});
-    const held = await heldRecords(etlStatus, {}, call, tenant, tenantCache);
+    const held = await cachedRecords(etlStatus, {}, call, tenant, tenantCache);
     if (held === null || held.records === null || !tenantCache.isAccepted(tenant)) return null;
     return { records: held.records, atMs: held.atMs };
   }

@@ -6,8 +6,8 @@ import type { Figures, ObservationEntries } from '../../observations/entries.ts'
 import type { Demand } from '../../observations/planner/demand.ts';
 import type { Planning } from '../../observations/planner/modes.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
+import type { Ask } from '../../service/cached-lists.ts';
 import type { Caller } from '../../service/caller.ts';
-import type { Ask } from '../../service/client.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Sending } from '../../service/sending.ts';

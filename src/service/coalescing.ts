@@ -1,0 +1,47 @@
+import { TransientMap } from '../cache/lru.ts';
+import { untilAborted } from '../shared/async/turns.ts';
+import type { Call, Send } from './call.ts';
+import { sharedPayer } from './payer.ts';
+import type { Sending } from './sending.ts';
+
+/**
+ * Shares calls in flight: equal calls under one key are sent once. The shared call has a signal of its own and is given
+ * up only when the last one that waits for it has left. Each request is billed to the first that still waits. Public
+ * calls are shared by all.
+ */
+export function coalescedStage(next: Send): Send {
+  const inFlight = new TransientMap<ReturnType<typeof send>>();
+
+  function send(name: string, call: Call, sending: Sending) {
+    const ends = new AbortController();
+    /** The payers, one entry for each operation that waits. */
+    const waiting = [sending.payer];
+    const payer = sharedPayer(waiting);
+    const shared = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
+    inFlight.set(name, shared);
+    return shared;
+  }
+
+  return (call, sending) => {
+    sending.deadline?.start();
+    // An operation that has been given up sends nothing more.
+    if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
+    const whose = call.isPublic ? '' : sending.caller.tenant.digest;
+    const name = `${whose} ${call.target} ${JSON.stringify(sending.headers ?? null)}`;
+    const known = inFlight.get(name);
+    if (known !== undefined) {
+      known.waiting.push(sending.payer);
+      // It is ahead of whatever the operation sends from now on.
+      sending.payer.onLeave?.(call.route);
+    }
+    const shared = known ?? send(name, call, sending);
+    return untilAborted(shared.answer, sending.signal, (end) => {
+      shared.waiting.splice(shared.waiting.indexOf(sending.payer), 1);
+      if (end === 'fulfilled' && known !== undefined) sending.bill.shared += 1;
+      const isGivenUp = end === 'aborted' && shared.waiting.length === 0;
+      const isOver = end !== 'aborted' || isGivenUp;
+      if (isOver && inFlight.get(name) === shared) inFlight.delete(name);
+      if (isGivenUp) shared.ends.abort();
+    });
+  };
+}
