@@ -223,7 +223,7 @@ ${list(declared.filter(isNode))}] as const;
 export const PART_TYPES = [
 ${list(declared.filter((type) => !isNode(type)))}] as const;
 
-/** Types that a gateway has only if a setting asks for them. */
+/** Types that plugins bring: a gateway may be without them. */
 export const EXTRA_TYPES: readonly string[] = [
 ${list(extra)}];
 
@@ -241,9 +241,6 @@ const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']
 
 const kernelSdl = definitionsIn(OF_KERNEL).map(print).join('\n\n');
 
-/** Records of the kernel's SDL that a plugin makes. */
-const LIVE = ['src/plugins/subscriptions/inbox.ts'];
-
 /**
  * Resolver types, from the SDL in `schema/` and from the objects that our resolvers hand on; and the lists of
  * files.
@@ -253,7 +250,7 @@ const config: Types.Config = {
   generates: {
     [KERNEL_TYPES]: {
       schema: kernelSdl,
-      ...resolverTypes(KERNEL_TYPES, mappers(KERNEL_TYPES, kernelSdl, LIVE)),
+      ...resolverTypes(KERNEL_TYPES, mappers(KERNEL_TYPES, kernelSdl)),
     },
     ...ofPlugins(),
     'clients/client/src/schema.ts': {

@@ -3,13 +3,21 @@ import { batches } from './plugins/batches/plugin.ts';
 import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { extraRoutes } from './plugins/extra-routes/plugin.ts';
 import { graphiql } from './plugins/graphiql/plugin.ts';
+import { subscriptions } from './plugins/subscriptions/plugin.ts';
 import { tracing } from './plugins/tracing/plugin.ts';
 
 /**
  * The plugins of the program, each a line. Their order is policy: a table is made of one operation, so it is asked
  * for before a batch is taken apart.
  */
-export const plugins: readonly PluginDefinition[] = [extraRoutes, tracing, csvTables, batches, graphiql];
+export const plugins: readonly PluginDefinition[] = [
+  extraRoutes,
+  tracing,
+  csvTables,
+  batches,
+  graphiql,
+  subscriptions,
+];
 
 /** Those of a gateway without a program around it. */
-export const libraryPlugins: readonly PluginDefinition[] = [extraRoutes, csvTables, batches];
+export const libraryPlugins: readonly PluginDefinition[] = [extraRoutes, csvTables, batches, subscriptions];

@@ -228,12 +228,6 @@ const Environment = z.object({
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
   /** Bytes of the longest answer that is sent, before compression. */
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).optional(),
-  /** True if clients may subscribe to changes. */
-  SUBSCRIPTIONS: onOff.default(false),
-  /** Seconds, at the least, between two looks at the sources on behalf of subscriptions. */
-  SUBSCRIPTIONS_POLL_SECONDS: wholeNumber(1, 86_400).default(60),
-  /** Subscriptions of one key at once. */
-  MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
   /** Milliseconds for which a program that is to stop, and isn't ready any more, takes new requests. */
   DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
   /** Milliseconds that, from then on, requests under way may take. */

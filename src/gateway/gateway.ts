@@ -22,7 +22,6 @@ import {
 import {
   createOpenRun,
   Execution,
-  type OpenRun,
   type OperationEvent,
   type OperationsParts,
 } from '../graphql/request/run.ts';
@@ -36,19 +35,15 @@ import { createObservationClient } from '../observations/client.ts';
 import { createObservationEntries, createRefusedNames } from '../observations/entries.ts';
 import { createHeldNames, createTickersLearned, notingNames } from '../observations/loaders/loaders.ts';
 import { createLearned } from '../observations/planner/learned.ts';
-import type { PrefixedNames, Subgraph } from '../plugins/federation/subgraph.ts';
+import type { Subgraph } from '../plugins/federation/subgraph.ts';
 import type { Issued } from '../plugins/issued-keys/exchange.ts';
-import type { LiveParts } from '../plugins/subscriptions/inbox.ts';
 import type { Attempt } from '../service/attempt.ts';
 import { createUpstream } from '../service/client.ts';
 import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
 import { openPlugins } from './opened-plugins.ts';
-import type { Plugin, PluginDefinition, PluginHost } from './plugin.ts';
+import type { Kernel, Plugin, PluginDefinition, PluginHost, ServiceMeans } from './plugin.ts';
 
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
-
-/** Subscriptions, and the callers of them. */
-export type Live = NonNullable<Gateway['live']>;
 
 export interface Observer {
   operation(event: OperationEvent): void;
@@ -87,12 +82,12 @@ export async function createGateway(parts: GatewayParts) {
   const plugins = await openPlugins(parts.plugins ?? [], hostOf(parts, clocks));
   const subgraph = await subgraphIn(config);
   const schemaParts = plugins.all.flatMap((plugin) => plugin.schema ?? []);
-  const schema = await (parts.openSchema ?? openSchema)(schemaParts, subgraph, config.subscriptions);
+  const schema = await (parts.openSchema ?? openSchema)(schemaParts, subgraph);
   const held = await openHeld(parts, clocks);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
   const service = openService(parts, held, plugins.all);
   const names = subgraph?.names(schema) ?? null;
-  const { learned, openPricing, means, feedParts } = composeService(service, held, parts, schema);
+  const { learned, openPricing, means, direct } = composeService(service, held, parts, schema);
   const stage: OperationsParts = {
     config,
     schema,
@@ -118,9 +113,10 @@ export async function createGateway(parts: GatewayParts) {
   const { answers, operations, plainRequests } = kept;
   const running = await openRunning(openRun, { ...stage, ...kept });
   const answered = answers.answering(running.run, (next) => admission.admitting(next));
-  const liveMeans = { ...stage, openRun, admission, feedParts };
-  const live = config.subscriptions ? await openLive(liveMeans, entranceOf(callerOf, issued), names) : null;
-  const kernel = { config, schema, persisted, callerOf, api: plugins.api.bind(plugins) };
+  const wording =
+    names && (await import('../plugins/federation/prefixed.ts')).wordingOf(names, config.maxTokens);
+  const api: Kernel['api'] = (name) => (name === 'federation' ? (wording as never) : plugins.api(name));
+  const kernel = { config, schema, persisted, callerOf, api };
   const handle = plugins.operation(answered, kernel);
   let sdl: string | undefined;
 
@@ -136,6 +132,9 @@ export async function createGateway(parts: GatewayParts) {
     ...kernel,
     /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
     handle: issued === null ? handleAll : (request: GatewayRequest) => issued.handle(request, handleAll),
+    ...entranceOf(callerOf, issued),
+    operations: { ...stage, openRun, admission },
+    service: direct,
   };
   await plugins.start(composed);
 
@@ -161,7 +160,7 @@ export async function createGateway(parts: GatewayParts) {
     plugins,
     /** The keys that this gateway has issued; null if it issues none. */
     issued,
-    holderOf: holderOf(callerOf, issued),
+    holderOf: composed.holderOf,
     /**
      * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
      * there is no point in reading it; else null.
@@ -174,8 +173,6 @@ export async function createGateway(parts: GatewayParts) {
       if (!admission.isAnyFull || (issued !== null && looksIssued(headers.authorization ?? ''))) return null;
       return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
     },
-    /** Null if subscriptions are off. */
-    live,
     /** The operations under way and waiting now: always the same object. */
     load: admission.load,
     state: stateOf(held, service),
@@ -188,7 +185,6 @@ export async function createGateway(parts: GatewayParts) {
     async stop() {
       persisted.stop();
       await plugins.beforeStop();
-      live?.subscriptions.stop();
       await running.stop();
       await service.upstream.close();
       await plugins.close();
@@ -205,10 +201,8 @@ export async function createGateway(parts: GatewayParts) {
 export async function openSchema(
   parts: readonly SchemaPart[] = [],
   subgraph: Subgraph | null = null,
-  isLive = false,
 ): Promise<GraphQLSchema> {
-  const { countWork } = isLive ? await import('../plugins/subscriptions/counted-work.ts') : {};
-  return createSchema({ subgraph, parts, resolvers, entities, batches, countWork });
+  return createSchema({ subgraph, parts, resolvers, entities, batches });
 }
 
 /** Loads the subgraph that settings describe; null if routers see what clients see. */
@@ -258,25 +252,9 @@ async function openIssuedKeys({
   return openIssued({ config, schema, persisted, now, onFault });
 }
 
-async function openLive(
-  means: OperationsParts & { openRun: OpenRun; admission: Admission; feedParts: LiveParts },
-  entrance: ReturnType<typeof entranceOf>,
-  names: PrefixedNames | null,
-) {
-  const { openSubscriptions } = await import('../plugins/subscriptions/subscriptions.ts');
-  const subscriptions = openSubscriptions(means);
-  if (names === null) return { ...entrance, subscriptions };
-  const { prefixedSubscriptions } = await import('../plugins/federation/prefixed.ts');
-  return { ...entrance, subscriptions: prefixedSubscriptions(subscriptions, names, means.config.maxTokens) };
-}
-
-/** Opens the way in of subscriptions. */
+/** Opens the way in for callers of plugins' own ways. */
 function entranceOf(callerOf: CallerOf, issued: Issued | null) {
   return {
-    /**
-     * Tells who subscribes.
-     * @throws Failure if the terms of an issued key don't allow it
-     */
     async enter(request: GatewayRequest) {
       const entered = (await issued?.subscribing(request)) ?? null;
       return { caller: callerOf(request.headers, entered?.exchanged), watch: entered?.watch };
@@ -422,7 +400,7 @@ function composeService(
     return ledger.quota(tenant);
   };
   const common = { tickersLearned: createTickersLearned(elapsed), quota };
-  const feedParts: LiveParts = {
+  const direct: ServiceMeans = {
     ask,
     observations,
     entries,
@@ -432,14 +410,10 @@ function composeService(
     clock,
     steadyNow: now,
     planning: figures,
-    maxUpstreamCalls: config.maxUpstreamCalls,
-    timeoutMs: config.operationTimeoutMs,
-    pollMs: config.subscriptionsPollSeconds * 1000,
-    waitMs: Math.min(config.rateLimitWaitMs, config.operationTimeoutMs),
   };
   return {
     learned,
-    feedParts,
+    direct,
     openPricing: async () => {
       const { createPricing } = await import('../graphql/cost/pricing.ts');
       return createPricing({

@@ -9,14 +9,26 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import type { Config, SettingsOwner } from '../config/config.ts';
+import type { Admission } from '../graphql/request/admission.ts';
 import type { PersistedTexts } from '../graphql/request/documents.ts';
-import type { CallerOf, Handle, HandleRequest } from '../graphql/request/messages.ts';
+import type { CallerOf, GatewayRequest, Handle, HandleRequest } from '../graphql/request/messages.ts';
+import type { OpenRun, OperationsParts } from '../graphql/request/run.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
+import type { Ledger, QuotaRecord } from '../keys/ledger.ts';
+import type { Tenant } from '../keys/tenant.ts';
+import type { TenantCache } from '../keys/tenant-cache.ts';
+import type { ObservationClient } from '../observations/client.ts';
+import type { ObservationEntries } from '../observations/entries.ts';
+import type { Planning } from '../observations/planner/modes.ts';
 import type { AnswerSending } from '../server/http.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
+import type { Ask } from '../service/cached-lists.ts';
 import type { Call, Send } from '../service/call.ts';
+import type { Caller } from '../service/caller.ts';
 import type { Sending } from '../service/sending.ts';
+import type { Clock } from '../shared/async/clock.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { Failure } from '../shared/errors.ts';
 
 /**
  * What is known of a plugin before it is opened: small, and loaded at each start. Heavy code comes by `import()`,
@@ -137,6 +149,51 @@ export interface Kernel {
 export interface ComposedGateway extends Kernel {
   /** Answers a request as `/graphql` does: by the stages of all plugins. */
   readonly handle: HandleRequest;
+  /**
+   * Lets in whoever asks for what takes long, in whichever way, once the terms of the key allow it.
+   * @throws Failure if they don't, or there is no such key
+   */
+  enter(request: GatewayRequest): Promise<Entered>;
+  /**
+   * Names the holder of a key, in whichever way a header has it: to holders belong streams, and budgets of tools.
+   * @throws Failure for a key that works no more
+   */
+  holderOf(authorization: string | undefined): Promise<Holder>;
+  /** What operations run with: their bounds, and how each is opened and told of. */
+  readonly operations: OperationMeans;
+  /** The way to the service for what is no operation: planned, paced and billed all the same. */
+  readonly service: ServiceMeans;
+}
+
+export interface Entered {
+  readonly caller: Caller;
+  /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
+  readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
+}
+
+export interface Holder {
+  readonly name: string;
+  /** True if the service has not accepted the key lately. */
+  readonly isUnproven: boolean;
+  /** True if the key is one of this gateway's own, which many visitors may bear. */
+  readonly isIssued: boolean;
+}
+
+export interface OperationMeans extends OperationsParts {
+  readonly openRun: OpenRun;
+  readonly admission: Admission;
+}
+
+export interface ServiceMeans {
+  readonly ask: Ask;
+  readonly observations: ObservationClient;
+  readonly entries: ObservationEntries;
+  readonly tenantCache: TenantCache;
+  readonly ledger: Ledger;
+  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
+  readonly clock: Clock;
+  readonly steadyNow: () => number;
+  readonly planning: Planning;
 }
 
 /** What routes of a plugin may use. */
@@ -146,8 +203,8 @@ export interface HttpHost extends AnswerSending {
   trusted(): PersistedTexts['trusted'];
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
-  /** True if clients can subscribe. */
-  readonly isLive: boolean;
+  /** Has a scope read requests as `/graphql` does, within its bounds, and refuse those that it would refuse unread. */
+  asGraphql(app: FastifyInstance): void;
   /** The documents that have addresses of their own, at the moment. */
   publicDocuments(): Iterable<{
     readonly name: string;

@@ -17,7 +17,6 @@ import {
 import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { PluginHttp } from '../gateway/plugin.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
 import {
   type GatewayRequest,
@@ -25,7 +24,6 @@ import {
   isModern,
   WrittenBody,
 } from '../graphql/request/messages.ts';
-import type { LiveTransport } from '../plugins/subscriptions/transports.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
@@ -34,24 +32,19 @@ import { readPacked } from './packed-requests.ts';
 
 interface GraphqlRouteOptions extends AnswerSending {
   readonly gateway: Gateway;
-  /** Look at each request before the gateway does; see `PluginHttp.graphql`. */
-  readonly lookers?: readonly NonNullable<PluginHttp['graphql']>[];
   /** True if faults are told with status 200, as routers need it. */
   readonly isSubgraph: boolean;
-  readonly onTransport: (transport: LiveTransport) => void;
 }
 
 /** Characters from which one pass less over a body pays. */
 const LONG_BODY = 16_384;
 
 /**
- * Serves `/graphql`: reads a request within bounds, hands it to the gateway, and sends the gateway's answer. Requests
- * that never become an operation are answered here, in the shape of a GraphQL error.
+ * Has a scope read requests within bounds. Those that never become an operation are answered here, in the shape of a
+ * GraphQL error.
  */
-export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions) {
-  const { gateway, lookers = [], course, isSubgraph, problem, onTransport } = options;
-  const send = (request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse) =>
-    sendAnswer(request, reply, answer, options);
+export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions): void {
+  const { gateway, course, isSubgraph, problem } = options;
   readShallowJson(app);
 
   // Every refusal has a body of GraphQL errors, and a router has to read that.
@@ -70,7 +63,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     if (fault !== null) return void refuse(request, reply, fault.status, fault.code, fault.message);
     const refusal = gateway.refuseUnread(request.headers, request.id);
     if (refusal === null) done();
-    else send(request, reply, refusal);
+    else sendAnswer(request, reply, refusal, options);
   });
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -79,33 +72,24 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     problem(error, request.id);
     return refuse(request, reply, 500, 'INTERNAL_SERVER_ERROR', 'The gateway failed to answer.');
   });
+}
 
-  const { live } = gateway;
-  const stream =
-    live && (await import('../plugins/subscriptions/transports.ts')).liveStream(app, live, problem);
-  if (stream !== null) onTransport(stream);
+/** Serves `/graphql`: hands a request to the gateway, unless a plugin answers it, and sends the gateway's answer. */
+export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions) {
+  const { gateway } = options;
+  const lookers = gateway.plugins.http.flatMap(({ graphql }) => graphql ?? []);
+  readAsGraphql(app, options);
 
   function answerWhole(request: FastifyRequest, reply: FastifyReply): void {
     const answer = gateway.handle(new ReceivedRequest(request, reply));
-    if (!(answer instanceof Promise)) send(request, reply, answer);
-    else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
+    const send = (there: GatewayResponse) => sendAnswer(request, reply, there, options);
+    if (!(answer instanceof Promise)) send(answer);
+    else answer.then(send).catch((error: unknown) => reply.send(error));
   }
-
-  const all = [...lookers];
-  if (stream !== null)
-    all.push((request, reply) => {
-      // Routers subscribe at the address of all their other requests.
-      const isStreamed = stream.isFor(request);
-      if (isStreamed === false) return false;
-      return isStreamed.then(async (is) => {
-        if (is) await stream.answer(request, reply);
-        return is;
-      });
-    });
 
   /** Tells if a plugin has answered: at once, unless one takes its time to look. */
   function isTaken(request: FastifyRequest, reply: FastifyReply, from = 0): PromiseOrValue<boolean> {
-    for (const [i, look] of all.entries()) {
+    for (const [i, look] of lookers.entries()) {
       const taken = i < from ? false : look(request, reply);
       if (taken === true) return true;
       if (taken !== false) return taken.then((is) => is || isTaken(request, reply, i + 1));

@@ -1,11 +1,11 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../config/config.ts';
 import { waitingBounds } from '../config/memory-budget.ts';
 import { createGateway as openGateway } from '../gateway/gateway.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
 import { ChangedRequest, type GatewayRequest, type GatewayResponse } from '../graphql/request/messages.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
-import { graphqlRoute } from './graphql-route.ts';
+import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, requestIdOf, unlessLeft } from './http.ts';
 
 export type { HttpHost, Kernel, Plugin, PluginDefinition, PluginHttp } from '../gateway/plugin.ts';
@@ -99,18 +99,14 @@ export async function createGateway({
         done();
       });
       // The scope is its own, since the prefix of a plugin holds for all routes that are registered in it.
-      await app.register(graphqlRoute, {
-        ...sending,
-        gateway,
-        isSubgraph: config.subgraph,
-        onTransport() {},
-      });
+      const graphql = { ...sending, gateway, isSubgraph: config.subgraph };
+      await app.register(graphqlRoute, graphql);
       const host = {
         ...sending,
         config,
         trusted: () => gateway.trusted,
         demoKeys: null,
-        isLive: false,
+        asGraphql: (scope: FastifyInstance) => readAsGraphql(scope, graphql),
         publicDocuments: () => [],
       };
       for (const http of gateway.plugins.http)

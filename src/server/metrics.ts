@@ -212,10 +212,10 @@ const MAX_KEYS = 20;
 const DIGEST_LENGTH = 8;
 
 type Usage = NonNullable<Gateway['issued']>['usage'];
-type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state' | 'trusted' | 'issued' | 'plugins'>;
+type WatchedGateway = Pick<Gateway, 'load' | 'state' | 'trusted' | 'issued' | 'plugins'>;
 
 /** Shows state that the gateway has anyway; it is looked at only when metrics are read. */
-function watchGateway({ load, live, state, issued, plugins }: WatchedGateway, metrics: OwnMetrics): void {
+function watchGateway({ load, state, issued, plugins }: WatchedGateway, metrics: OwnMetrics): void {
   for (const { kind, name, help, labels, values } of plugins.all.flatMap(({ metrics = [] }) => metrics)) {
     if (kind === 'gauge')
       metrics.gauge(name, help, [...labels], (gauge) => {
@@ -232,10 +232,6 @@ function watchGateway({ load, live, state, issued, plugins }: WatchedGateway, me
     [],
     (gauge) => gauge.set(load.underWay),
   );
-  if (live !== null)
-    metrics.gauge('country_graph_subscriptions', 'Subscriptions that are open.', [], (gauge) =>
-      gauge.set(live.subscriptions.count()),
-    );
   metrics.gauge('country_graph_operations_waiting', 'Operations that wait to begin.', [], (gauge) =>
     gauge.set(load.waiting),
   );

@@ -13,10 +13,9 @@ import type { HttpHost, ModelsSection, PluginHttp, Upgrade } from '../gateway/pl
 import { METHODS } from '../graphql/request/messages.ts';
 import { printClientSdl } from '../graphql/schema/schema.ts';
 import type { PublicDocument } from '../plugins/public-pages/public-documents.ts';
-import type { LiveTransport } from '../plugins/subscriptions/transports.ts';
 import { within } from '../shared/async/within.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
-import { graphqlRoute, refuse } from './graphql-route.ts';
+import { graphqlRoute, readAsGraphql, refuse } from './graphql-route.ts';
 import { createOutgoing, type Outgoing, requestIdOf, taggedText, trusting, unlessLeft } from './http.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -81,7 +80,6 @@ export function createServer(parts: ServerParts) {
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
-      ...(config.subscriptions ? { shouldUpgradeCallback: isWebSocket } : {}),
       ...(upgrades.size === 0
         ? {}
         : { shouldUpgradeCallback: (request: IncomingMessage) => upgrades.has(protocolOf(request)) }),
@@ -110,6 +108,7 @@ export function createServer(parts: ServerParts) {
   allowOrigins(app, config, ofPlugins, log.note);
   /** Returns the documents that have addresses of their own, once their route is there. */
   let publicDocuments = (): readonly PublicDocument[] => [];
+  const graphql = { gateway, course, outgoing, isSubgraph: config.subgraph, problem };
   const host: HttpHost = {
     config,
     course,
@@ -117,26 +116,11 @@ export function createServer(parts: ServerParts) {
     problem,
     demoKeys,
     trusted: () => gateway.trusted,
-    isLive: gateway.live !== null,
+    asGraphql: (app) => readAsGraphql(app, graphql),
     publicDocuments: () => publicDocuments(),
   };
   for (const { routes } of ofPlugins) if (routes) app.register(async (scope) => routes(scope, host));
-  const transports: LiveTransport[] = [];
-  app.register(graphqlRoute, {
-    gateway,
-    lookers: ofPlugins.flatMap(({ graphql }) => graphql ?? []),
-    course,
-    outgoing,
-    isSubgraph: config.subgraph,
-    problem,
-    onTransport: (transport) => transports.push(transport),
-  });
-  const { live } = gateway;
-  if (live !== null)
-    app.register(async () => {
-      const { liveSockets } = await import('../plugins/subscriptions/transports.ts');
-      transports.push(liveSockets(app.server, live, config, course, problem));
-    });
+  app.register(graphqlRoute, graphql);
   const models = ofPlugins.flatMap(({ models = [] }) => models);
   if (config.mcp) {
     const options = { gateway, config, course, problem };
@@ -187,7 +171,7 @@ export function createServer(parts: ServerParts) {
     },
 
     drain: (delayMs = config.drainDelayMs, isReplaced = false) =>
-      drain({ app, course, open, admin, transports }, parts, delayMs, isReplaced),
+      drain({ app, course, open, admin }, parts, delayMs, isReplaced),
   };
 }
 
@@ -217,14 +201,6 @@ function takeUpgrades(app: FastifyInstance, upgrades: ReadonlyMap<string, Upgrad
     if (take !== undefined) take(request, socket, head);
     else socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   });
-}
-
-/**
- * Tells if a client asks for WebSocket. Other upgrades that clients offer, such as that to HTTP/2, are answered as if
- * they had not. Older versions of Node don't ask.
- */
-function isWebSocket({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /** A method that brings operations, in letters of another case. */
@@ -281,7 +257,7 @@ function writeTogether(
 /** Lets pages of the origins of `CORS_ORIGINS` ask from browsers, and says to the operator that others may not. */
 function allowOrigins(
   app: FastifyInstance,
-  { corsOrigins: origins, subscriptions }: Config,
+  { corsOrigins: origins }: Config,
   ofPlugins: readonly PluginHttp[],
   note: Log['note'],
 ): void {
@@ -303,12 +279,7 @@ function allowOrigins(
   if (origins.length === 0) return;
   app.register(cors, {
     origin: origins.map(patternOf),
-    // The others are for streams of several subscriptions.
-    methods: [
-      ...METHODS.keys(),
-      ...(subscriptions ? ['PUT', 'DELETE'] : []),
-      ...ofPlugins.flatMap(({ corsMethods = [] }) => corsMethods),
-    ],
+    methods: [...METHODS.keys(), ...ofPlugins.flatMap(({ corsMethods = [] }) => corsMethods)],
     // There is no list of allowed headers: a preflight may ask for any, since clients and tracing libraries have
     // headers of their own. The list of origins counts, and no page sends a key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,
@@ -430,7 +401,6 @@ interface RunningServer {
   readonly open: ReturnType<typeof watchOpenRequests>;
   /** The server for operators; null if they ask at the same port. */
   readonly admin: ReturnType<typeof createAdminServer> | null;
-  readonly transports: readonly LiveTransport[];
 }
 
 /**
@@ -444,7 +414,7 @@ interface RunningServer {
  * or don't send
  */
 async function drain(
-  { app, course, open, admin, transports }: RunningServer,
+  { app, course, open, admin }: RunningServer,
   { config, gateway, log }: ServerParts,
   delayMs: number,
   isReplaced: boolean,
@@ -455,18 +425,16 @@ async function drain(
   // answered, or told 503, and stop watching for slow senders.
   const closed = Promise.withResolvers<void>();
   const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
-  const endSubscriptions = () =>
-    Promise.all([gateway.beforeStop(), ...transports.map((transport) => transport.end())]);
   if (isReplaced) {
     stopListening();
     admin?.stopListening();
-    void endSubscriptions();
+    void gateway.beforeStop();
     await within(config.drainTimeoutMs, closed.promise);
     app.server.closeIdleConnections();
   } else if (delayMs > 0) await setTimeout(delayMs);
   course.isDraining = true;
   stopListening();
-  const ended = within(STOP_TIMEOUT_MS, endSubscriptions());
+  const ended = gateway.beforeStop();
   await within(config.drainTimeoutMs, open.none());
   await ended;
   const cut = open.underWay;
@@ -474,7 +442,6 @@ async function drain(
   if (left > 0)
     log.note(`${left} client(s) did not take their answers, or send their requests, in DRAIN_TIMEOUT_MS`);
   app.server.closeAllConnections();
-  for (const transport of transports) transport.cut();
   await within(STOP_TIMEOUT_MS, Promise.all([app.close(), admin?.close()]).then(gateway.stop));
   return cut;
 }

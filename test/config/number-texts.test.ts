@@ -33,7 +33,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/keys/tenant.ts': 'digits of an escape, as its rule has picked them out',
   'src/observations/planner/learned.ts': 'counts of what is true',
   'src/graphql/resolvers/lists.ts': 'orders of what is true',
-  'src/plugins/subscriptions/transports.ts': 'the length of a range that the settings have checked',
   'src/graphql/cost/bound.ts': 'counts of what is true',
 };
 

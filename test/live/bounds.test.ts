@@ -2,7 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Admission } from '../../src/graphql/request/admission.ts';
 import { UNPROVEN } from '../../src/graphql/request/messages.ts';
-import { EventWork, SubscriptionPlaces } from '../../src/plugins/subscriptions/subscriptions.ts';
+import { EventWork } from '../../src/plugins/subscriptions/event-results.ts';
+import { SubscriptionPlaces } from '../../src/plugins/subscriptions/places.ts';
 import type { Caller } from '../../src/service/caller.ts';
 import { callerOf, tenantOf } from '../support/tenants.ts';
 

@@ -37,7 +37,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
 const LOADS = `data:text/javascript,${encodeURIComponent(
   `import { registerHooks } from 'node:module';
   registerHooks({ load(url, context, next) {
-    if (/graphql-(ws|sse)|node_modules\\/ws\\/|src\\/plugins\\/subscriptions\\//.test(url)) process.stderr.write('LOADED ' + url + '\\n');
+    if (/graphql-(ws|sse)|node_modules\\/ws\\/|src\\/plugins\\/subscriptions\\/live/.test(url)) process.stderr.write('LOADED ' + url + '\\n');
     return next(url, context);
   } });`,
 )}`;
@@ -56,7 +56,7 @@ describe('with SUBSCRIPTIONS', () => {
     const [code] = await once(child, 'exit');
     await sandbox.close();
     expect(code).toBe(0);
-    for (const library of ['graphql-ws', 'graphql-sse', 'node_modules/ws/', 'src/plugins/subscriptions/'])
+    for (const library of ['graphql-ws', 'graphql-sse', 'node_modules/ws/', 'src/plugins/subscriptions/live'])
       expect(errors().includes(library)).toBe(SUBSCRIPTIONS === 'on');
   });
 

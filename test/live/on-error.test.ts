@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { partOn } from '../../src/plugins/subscriptions/resolvers.ts';
 import { brokenSchema } from '../support/broken-schema.ts';
 import { begin, open, openLive, POPULATION, subscriptionsOf, TRANSPORTS } from './live.ts';
 
@@ -10,7 +11,7 @@ const CITED = `subscription ($codes: [CountryCode!], $keys: [String!]) {
 
 describe.each(TRANSPORTS)('onError of a subscription over %s', (transport) => {
   it('holds for each event: NULL keeps the error in its place, HALT ends the event and not the stream', async () => {
-    await using program = await openLive({ opened: await brokenSchema() });
+    await using program = await openLive({ opened: await brokenSchema([partOn]) });
     const ways = ['PROPAGATE', 'NULL', 'HALT'];
     const told = await begin(
       program,

@@ -24,7 +24,7 @@ const WATCHED = {
   trusted: null,
   issued: null,
   plugins: new OpenedPlugins(new Map()),
-  live: null,
+
   load: {
     underWay: 2,
     waiting: 0,

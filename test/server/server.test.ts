@@ -33,7 +33,6 @@ async function open(
     refuseUnread: () => null,
     issued: null,
     holderOf: async () => ({ name: 'nobody', isUnproven: true, isIssued: false }),
-    live: null,
     load: {
       underWay: 0,
       waiting: 0,

@@ -1,10 +1,11 @@
 import type { GraphQLObjectType } from 'graphql';
 import { openSchema } from '../../src/gateway/gateway.ts';
+import type { SchemaPart } from '../../src/graphql/schema/schema.ts';
 import { Failure } from '../../src/shared/errors.ts';
 
 /** A schema in which every citation fails, which may not be null. */
-export async function brokenSchema() {
-  const schema = await openSchema();
+export async function brokenSchema(parts: readonly SchemaPart[] = []) {
+  const schema = await openSchema(parts);
   const { citation } = (schema.getType('Observation') as GraphQLObjectType).getFields();
   const resolve = () => {
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'There is no citation.');

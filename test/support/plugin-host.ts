@@ -22,9 +22,5 @@ export async function schemaOf(
   env: Readonly<Record<string, string>>,
 ) {
   const { all } = await openAlone(definitions, env);
-  return openSchema(
-    all.flatMap(({ schema }) => schema ?? []),
-    null,
-    env.SUBSCRIPTIONS === 'on',
-  );
+  return openSchema(all.flatMap(({ schema }) => schema ?? []));
 }

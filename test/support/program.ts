@@ -62,14 +62,11 @@ export interface ProgramOptions {
 const schemas: { readonly made: Parameters<typeof openSchema>; readonly schema: Promise<GraphQLSchema> }[] =
   [];
 
-const openOnce: typeof openSchema = (...[parts = [], subgraph = null, isLive = false]) => {
-  const made = [parts, subgraph, isLive] as const;
+const openOnce: typeof openSchema = (...[parts = [], subgraph = null]) => {
+  const made = [parts, subgraph] as const;
   const known = schemas.find(
     ({ made: [others = [], ...rest] }) =>
-      others.length === parts.length &&
-      others.every((part, i) => part === parts[i]) &&
-      rest[0] === subgraph &&
-      rest[1] === isLive,
+      others.length === parts.length && others.every((part, i) => part === parts[i]) && rest[0] === subgraph,
   );
   if (known !== undefined) return known.schema;
   const schema = openSchema(...made);

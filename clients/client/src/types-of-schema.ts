@@ -30,9 +30,6 @@ export const PART_TYPES = [
   'Ratio',
   'Rank',
   'Term',
-  'ObservationChanges',
-  'ObservationChange',
-  'FormerObservation',
   'Freshness',
   'Health',
   'PlatformVersion',
@@ -43,9 +40,12 @@ export const PART_TYPES = [
   'TradeFlow',
   'TradePartner',
   'TradeProduct',
+  'ObservationChanges',
+  'ObservationChange',
+  'FormerObservation',
 ] as const;
 
-/** Types that a gateway has only if a setting asks for them. */
+/** Types that plugins bring: a gateway may be without them. */
 export const EXTRA_TYPES: readonly string[] = [
   'PolicyOverview',
   'Policy',
@@ -53,6 +53,9 @@ export const EXTRA_TYPES: readonly string[] = [
   'TradeFlow',
   'TradePartner',
   'TradeProduct',
+  'ObservationChanges',
+  'ObservationChange',
+  'FormerObservation',
 ];
 
 /** Fields that have objects, or lists of them, and the types of these. */
@@ -139,17 +142,6 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     observation: 'Observation',
     observations: 'Observation',
   },
-  Subscription: {
-    observationsChanged: 'ObservationChanges',
-    sourceRefreshed: 'Source',
-  },
-  ObservationChanges: {
-    changes: 'ObservationChange',
-  },
-  ObservationChange: {
-    observation: 'Observation',
-    before: 'FormerObservation',
-  },
   Ticker: {
     country: 'Country',
   },
@@ -194,5 +186,16 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
   },
   TradeOverview: {
     country: 'Country',
+  },
+  Subscription: {
+    observationsChanged: 'ObservationChanges',
+    sourceRefreshed: 'Source',
+  },
+  ObservationChanges: {
+    changes: 'ObservationChange',
+  },
+  ObservationChange: {
+    observation: 'Observation',
+    before: 'FormerObservation',
   },
 };

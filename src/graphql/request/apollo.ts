@@ -14,12 +14,12 @@ import {
   execute,
   GraphQLError,
   type GraphQLFormattedError,
+  type GraphQLSchema,
   getOperationAST,
   getVariableValues,
   type ValidationRule,
 } from 'graphql';
 import { createObjectMemo } from '../../cache/lru.ts';
-import type { Config } from '../../config/config.ts';
 import { yieldToEventLoop } from '../../shared/async/turns.ts';
 import { errorBody, excerpt, Failure, type FailureCode } from '../../shared/errors.ts';
 import { conditionsOf } from '../execution/plan.ts';
@@ -105,11 +105,11 @@ interface ApolloContext {
 /** The type of the body of a QUERY (RFC 10008). */
 export const ACCEPT_QUERY = ['accept-query', 'application/json'] as const;
 
-function subscribedByPost({ subscriptions }: Config): GraphQLError {
-  const message = subscriptions
-    ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
-    : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
-  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+/** Refuses a subscription, in the words of whoever brings them. */
+function subscribedByPost(schema: GraphQLSchema): GraphQLError {
+  const { posted = 'A subscription is no request that has one answer.' } =
+    schema.getSubscriptionType()?.extensions ?? {};
+  return new GraphQLError(String(posted), { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
 }
 
 /**
@@ -325,7 +325,7 @@ function variablesFor(
   { accepts, context }: OperationRun,
   { schema, config }: RunMeans,
 ): PlannedOperation['variables'] | null {
-  if (operation.operation === 'subscription') throw subscribedByPost(config);
+  if (operation.operation === 'subscription') throw subscribedByPost(schema);
   // It may have been named by its hash, and not known when the terms of its key were looked at.
   const unreadable = context.caller.refusalOf?.(text) ?? null;
   if (unreadable !== null) throw errorOf(unreadable, 400);

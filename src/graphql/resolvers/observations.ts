@@ -16,10 +16,8 @@ import {
 } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import { areCopies, newestOf, periodKeyOf } from '../../observations/planner/newest.ts';
-import type { LiveEvent, LiveSources, ObservationChangesRecord } from '../../plugins/subscriptions/inbox.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import type { SourceRecord } from '../../service/records/reference.ts';
 import { loadedOnce, mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
@@ -39,7 +37,6 @@ import { byCode, byNumber, createListing, encodeId } from './lists.ts';
 import {
   checkMetricKey,
   checkSince,
-  checkTexts,
   knownNames,
   maxAgeMsOf,
   warnedFigures,
@@ -526,14 +523,8 @@ export const observationList = (args: ListArgs, context: GraphContext, info: Gra
 export const observationPage = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
   listing.page(args, context, () => observationRows(args, context, info));
 
-/** @throws TypeError if there are no live sources: nobody subscribes then */
-function liveIn({ live }: GraphContext): LiveSources {
-  if (live === undefined) throw new TypeError('Subscriptions are off.');
-  return live;
-}
-
 /** Fields of a figure that come from its row as they are, before a change too. */
-const FIGURE_FIELDS = [
+export const FIGURE_FIELDS = [
   'year',
   'period',
   'asOfPeriod',
@@ -580,37 +571,4 @@ export const resolvers = {
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
   Ratio: plainFields('Ratio', 'value', 'unit', 'year', 'operands'),
   Rank: plainFields('Rank', 'position', 'of', 'year'),
-  Subscription: {
-    observationsChanged: {
-      async subscribe(_, args, context) {
-        const { since = null } = args;
-        checkTexts({ since });
-        const { demandsOf } = await import('../../plugins/subscriptions/demands.ts');
-        return liveIn(context).figures(await demandsOf(args, context), since);
-      },
-      resolve(
-        { value }: LiveEvent<ObservationChangesRecord>,
-        _: unknown,
-        context: GraphContext,
-        info: GraphQLResolveInfo,
-      ) {
-        const figures = value?.changes.map(({ observation }) => observation) ?? [];
-        warnedOfPeriods(context, () => info.path, figures);
-        return value;
-      },
-    },
-    sourceRefreshed: {
-      subscribe(_, { keys = null }, context) {
-        for (const key of keys ?? []) checkTexts({ keys: key });
-        return liveIn(context).sources(keys);
-      },
-      resolve: ({ value }: LiveEvent<SourceRecord>) => value && { key: value.key, known: value },
-    },
-  },
-  ObservationChanges: plainFields('ObservationChanges', 'changes', 'isWhole', 'revision', 'at'),
-  ObservationChange: {
-    ...plainFields('ObservationChange', 'kind', 'observation', 'before'),
-    formerId: ({ before }) => before && observationId(before),
-  },
-  FormerObservation: plainFields('FormerObservation', ...FIGURE_FIELDS),
 } satisfies Resolvers;

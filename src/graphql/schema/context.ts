@@ -1,7 +1,6 @@
 import type { QuotaRecord } from '../../keys/ledger.ts';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
 import type { BatchGate, Effort } from '../../observations/loaders/observations.ts';
-import type { LiveSources } from '../../plugins/subscriptions/inbox.ts';
 import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { CallGate } from '../../service/gate.ts';
@@ -45,8 +44,6 @@ export interface GraphContext {
   readonly loaders: ReturnType<typeof createLoaders>;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
-  /** True if graphql-js executes the operation, which counts no items of lists by itself. */
-  readonly isByGraphqlJs?: boolean;
   readonly warnings: Warnings;
   /** Rows of one page. */
   readonly maxListItems: number;
@@ -59,6 +56,4 @@ export interface GraphContext {
   };
   /** Knows if the service has just refused the key; left out while an operation is priced. */
   readonly gate?: CallGate | undefined;
-  /** The source of subscriptions' events; only there while a subscription begins. */
-  readonly live?: LiveSources;
 }

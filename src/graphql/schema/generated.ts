@@ -4,7 +4,6 @@ import type { QuotaRecord } from '../../keys/ledger.ts';
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../../service/records/countries.ts';
 import type { ObservationRecord, SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../../service/records/observations.ts';
 import type { HealthRecord, PlatformVersionRecord, OfficeRecord, TermRecord, TickerRecord } from '../../service/records/reference.ts';
-import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from '../../plugins/subscriptions/inbox.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
@@ -24,15 +23,6 @@ export type Scalars = {
   JSON: { input: unknown; output: unknown; }
   _FieldSet: { input: unknown; output: unknown; }
 };
-
-/** Kinds of change. */
-export type ChangeKind =
-  /** It was not there before. */
-  | 'ADDED'
-  /** It is no longer there. */
-  | 'REMOVED'
-  /** Something of it is different. A new time of retrieval alone is no difference. */
-  | 'REVISED';
 
 /** The form of a reference to a figure. */
 export type CitationStyle =
@@ -261,37 +251,6 @@ export type ErrorCode =
   | 'UPSTREAM_TIMEOUT'
   /** The service failed or broke the connection, on each of `attempts` attempts. */
   | 'UPSTREAM_UNAVAILABLE';
-
-/** A figure as it was before a change. Its country, indicator and source are those of the figure as it is now. */
-export type FormerObservation = {
-  readonly __typename?: 'FormerObservation';
-  /** For a stock figure, its point in time; null for a flow over the period. */
-  readonly asOfPeriod: Maybe<Scalars['String']['output']>;
-  /** Provider's dataset release of the figure; null if none is named. */
-  readonly datasetVersion: Maybe<Scalars['String']['output']>;
-  /** Provider's upper bound around an estimate; null if none is published. */
-  readonly estimateHigh: Maybe<Scalars['Float']['output']>;
-  /** Provider's lower bound around an estimate; null if none is published. */
-  readonly estimateLow: Maybe<Scalars['Float']['output']>;
-  /** True if the figure is anything other than reported: an estimate, projection, model output or imputation. */
-  readonly isModelled: Scalars['Boolean']['output'];
-  /** Place of the figure within the country; null for the whole country. */
-  readonly locationName: Maybe<Scalars['String']['output']>;
-  /** The period covered, as the service spells it. */
-  readonly period: Scalars['String']['output'];
-  /** The record just as the service sent it. */
-  readonly record: Scalars['JSON']['output'];
-  /** Time at which the platform retrieved the value from the source, in UTC. */
-  readonly retrievedAt: Scalars['DateTime']['output'];
-  /** Unit as the source states it; percentages name their whole. */
-  readonly unit: Scalars['String']['output'];
-  /** The figure. A zero is a real zero. */
-  readonly value: Scalars['Float']['output'];
-  /** The provider's own classification, such as `reported`. */
-  readonly valueStatus: Scalars['String']['output'];
-  /** The year that the figure describes. */
-  readonly year: Scalars['Int']['output'];
-};
 
 /** Age of an answer, and the reason why it is no younger. */
 export type Freshness = {
@@ -537,32 +496,6 @@ export type ObservationPerArgs = {
 export type ObservationRankArgs = {
   among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
   direction?: OrderDirection;
-};
-
-/** The change of one figure. */
-export type ObservationChange = {
-  readonly __typename?: 'ObservationChange';
-  /** The figure as it was; null if it was ADDED. It has no `id`, so that no cache takes it for the figure as it is now. */
-  readonly before: Maybe<FormerObservation>;
-  /** Identifier under which the figure was told before; null if it was ADDED. It is the `id` of `observation`, unless release, status or unit are others now. */
-  readonly formerId: Maybe<Scalars['ID']['output']>;
-  /** Kind of the change. */
-  readonly kind: ChangeKind;
-  /** The figure as it is now; if it was REMOVED, as it was. */
-  readonly observation: Observation;
-};
-
-/** Changes since the event before. */
-export type ObservationChanges = {
-  readonly __typename?: 'ObservationChanges';
-  /** Time of the event. */
-  readonly at: Scalars['DateTime']['output'];
-  /** One change for each figure that differs. Empty in an event that only says that the subscription is paused, or goes on. */
-  readonly changes: ReadonlyArray<ObservationChange>;
-  /** True if these are all figures, each as ADDED: forget all others. */
-  readonly isWhole: Scalars['Boolean']['output'];
-  /** Name of the present figures, for `since`. Compared as text, it is greater than that of any event before. */
-  readonly revision: Scalars['String']['output'];
 };
 
 /** A page of observations. */
@@ -1051,43 +984,6 @@ export type Source = Node & {
   readonly url: Maybe<Scalars['String']['output']>;
 };
 
-/**
- * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
- */
-export type Subscription = {
-  readonly __typename?: 'Subscription';
-  /**
-   * Figures as they change: the difference between the answers of `Query.observations` with the same arguments, now and before. The gateway sends nothing
-   * until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
-   * figures that the sources may have changed.
-   */
-  readonly observationsChanged: Maybe<ObservationChanges>;
-  /** A source, each time that it has run again. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
-  readonly sourceRefreshed: Maybe<Source>;
-};
-
-
-/**
- * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
- */
-export type SubscriptionObservationsChangedArgs = {
-  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
-  latest?: InputMaybe<Scalars['Boolean']['input']>;
-  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
-  since?: InputMaybe<Scalars['String']['input']>;
-};
-
-
-/**
- * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
- */
-export type SubscriptionSourceRefreshedArgs = {
-  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
-};
-
 /** One holder's time in an office. */
 export type Term = {
   readonly __typename?: 'Term';
@@ -1309,7 +1205,6 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
-  ChangeKind: ChangeKind;
   CitationStyle: CitationStyle;
   CommodityBenchmark: ResolverTypeWrapper<CommodityBenchmarkRecord>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
@@ -1324,7 +1219,6 @@ export type ResolversTypes = {
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
   ErrorCode: ErrorCode;
-  FormerObservation: ResolverTypeWrapper<FormerObservationRecord>;
   Freshness: ResolverTypeWrapper<Freshness>;
   FxRate: ResolverTypeWrapper<FxRateRecord>;
   Health: ResolverTypeWrapper<HealthRecord>;
@@ -1336,8 +1230,6 @@ export type ResolversTypes = {
   JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   Observation: ResolverTypeWrapper<ObservationRecord>;
-  ObservationChange: ResolverTypeWrapper<ObservationChangeRecord>;
-  ObservationChanges: ResolverTypeWrapper<ObservationChangesRecord>;
   ObservationConnection: ResolverTypeWrapper<Page<ObservationRecord>>;
   ObservationEdge: ResolverTypeWrapper<Omit<ObservationEdge, 'node'> & { node: ResolversTypes['Observation'] }>;
   ObservationOrder: ObservationOrder;
@@ -1355,7 +1247,6 @@ export type ResolversTypes = {
   Ratio: ResolverTypeWrapper<Omit<Ratio, 'operands'> & { operands: ReadonlyArray<ResolversTypes['Observation']> }>;
   Signals: ResolverTypeWrapper<SignalsRecord>;
   Source: ResolverTypeWrapper<SourceRef>;
-  Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
   TickerConnection: ResolverTypeWrapper<Page<TickerRecord>>;
@@ -1381,7 +1272,6 @@ export type ResolversParentTypes = {
   CountryProfile: CountryProfileRecord;
   DateTime: Scalars['DateTime']['output'];
   DisasterAlert: DisasterAlertRecord;
-  FormerObservation: FormerObservationRecord;
   Freshness: Freshness;
   FxRate: FxRateRecord;
   Health: HealthRecord;
@@ -1392,8 +1282,6 @@ export type ResolversParentTypes = {
   JSON: Scalars['JSON']['output'];
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   Observation: ObservationRecord;
-  ObservationChange: ObservationChangeRecord;
-  ObservationChanges: ObservationChangesRecord;
   ObservationConnection: Page<ObservationRecord>;
   ObservationEdge: Omit<ObservationEdge, 'node'> & { node: ResolversParentTypes['Observation'] };
   ObservationOrder: ObservationOrder;
@@ -1407,7 +1295,6 @@ export type ResolversParentTypes = {
   Ratio: Omit<Ratio, 'operands'> & { operands: ReadonlyArray<ResolversParentTypes['Observation']> };
   Signals: SignalsRecord;
   Source: SourceRef;
-  Subscription: Record<PropertyKey, never>;
   Term: TermRecord;
   Ticker: TickerRecord;
   TickerConnection: Page<TickerRecord>;
@@ -1512,22 +1399,6 @@ export type DisasterAlertResolvers<ContextType = GraphContext, ParentType extend
   source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
 };
 
-export type FormerObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FormerObservation'] = ResolversParentTypes['FormerObservation']> = {
-  asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
-  estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
-  isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
-  locationName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  period?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
-  retrievedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
-  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
-  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
-  valueStatus?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
-  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
-};
-
 export type FreshnessResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Freshness'] = ResolversParentTypes['Freshness']> = {
   fetchedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   reason?: Resolver<Maybe<ResolversTypes['ErrorCode']>, ParentType, ContextType>;
@@ -1611,20 +1482,6 @@ export type ObservationResolvers<ContextType = GraphContext, ParentType extends 
   valueStatus?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
-};
-
-export type ObservationChangeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChange'] = ResolversParentTypes['ObservationChange']> = {
-  before?: Resolver<Maybe<ResolversTypes['FormerObservation']>, ParentType, ContextType>;
-  formerId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
-  kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
-  observation?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
-};
-
-export type ObservationChangesResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChanges'] = ResolversParentTypes['ObservationChanges']> = {
-  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
-  changes?: Resolver<ReadonlyArray<ResolversTypes['ObservationChange']>, ParentType, ContextType>;
-  isWhole?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
-  revision?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type ObservationConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationConnection'] = ResolversParentTypes['ObservationConnection']> = {
@@ -1740,11 +1597,6 @@ export type SourceResolvers<ContextType = GraphContext, ParentType extends Resol
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
-export type SubscriptionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
-  observationsChanged?: SubscriptionResolver<Maybe<ResolversTypes['ObservationChanges']>, "observationsChanged", ParentType, ContextType, RequireFields<SubscriptionObservationsChangedArgs, 'latest'>>;
-  sourceRefreshed?: SubscriptionResolver<Maybe<ResolversTypes['Source']>, "sourceRefreshed", ParentType, ContextType, Partial<SubscriptionSourceRefreshedArgs>>;
-};
-
 export type TermResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Term'] = ResolversParentTypes['Term']> = {
   endDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   holder?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -1791,7 +1643,6 @@ export type Resolvers<ContextType = GraphContext> = {
   CountryProfile?: CountryProfileResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
   DisasterAlert?: DisasterAlertResolvers<ContextType>;
-  FormerObservation?: FormerObservationResolvers<ContextType>;
   Freshness?: FreshnessResolvers<ContextType>;
   FxRate?: FxRateResolvers<ContextType>;
   Health?: HealthResolvers<ContextType>;
@@ -1801,8 +1652,6 @@ export type Resolvers<ContextType = GraphContext> = {
   JSON?: GraphQLScalarType;
   Node?: NodeResolvers<ContextType>;
   Observation?: ObservationResolvers<ContextType>;
-  ObservationChange?: ObservationChangeResolvers<ContextType>;
-  ObservationChanges?: ObservationChangesResolvers<ContextType>;
   ObservationConnection?: ObservationConnectionResolvers<ContextType>;
   ObservationEdge?: ObservationEdgeResolvers<ContextType>;
   Office?: OfficeResolvers<ContextType>;
@@ -1815,7 +1664,6 @@ export type Resolvers<ContextType = GraphContext> = {
   Ratio?: RatioResolvers<ContextType>;
   Signals?: SignalsResolvers<ContextType>;
   Source?: SourceResolvers<ContextType>;
-  Subscription?: SubscriptionResolvers<ContextType>;
   Term?: TermResolvers<ContextType>;
   Ticker?: TickerResolvers<ContextType>;
   TickerConnection?: TickerConnectionResolvers<ContextType>;

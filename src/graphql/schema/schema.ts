@@ -211,7 +211,9 @@ export interface SchemaPart {
 }
 
 /** Resolvers by type and field, as the types of a schema of its own would have them. */
-type PartResolvers = Readonly<Record<string, Readonly<Record<string, AnyResolver>>>>;
+type PartResolvers = Readonly<
+  Record<string, Readonly<Record<string, AnyResolver | { subscribe: AnyResolver; resolve: AnyResolver }>>>
+>;
 
 // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
 type AnyResolver = GraphQLFieldResolver<any, GraphContext, any>;
@@ -227,8 +229,6 @@ interface SchemaParts {
   readonly sdl?: DocumentNode;
   /** Null, or left out, if routers see what clients see. */
   readonly subgraph?: Subgraph | null;
-  /** Has work counted that graphql-js does; left out if it executes nothing. */
-  readonly countWork?: ((schema: GraphQLSchema) => void) | undefined;
 }
 
 /**
@@ -242,7 +242,6 @@ export function createSchema({
   parts = [],
   sdl = concatAST([parse(readSdl()), ...parts.map((part) => documentOf(part))]),
   subgraph = null,
-  countWork,
 }: SchemaParts): GraphQLSchema {
   // Takes those of parts as they come: the types of each are its own.
   const resolvers = [...ofKernel, ...(parts.map((part) => part.resolvers) as readonly Resolvers[])];
@@ -259,7 +258,6 @@ export function createSchema({
   resolveTogether(schema, batches);
   requireResolvers(schema);
   writeCosts(schema, said);
-  countWork?.(schema);
   for (const part of parts) part.finish?.(schema);
   judgeObjects(schema);
   gateWhileLoading(schema);
@@ -481,16 +479,12 @@ function requireKey(schema: GraphQLSchema): void {
 }
 
 /** Types that contracts of routers leave in the base, but that are of figures to a key. */
-const OF_FIGURES: ReadonlySet<string> = new Set([
-  'CountryProfile',
-  'Signals',
-  'ObservationChanges',
-  'ObservationChange',
-]);
+const OF_FIGURES: ReadonlySet<string> = new Set(['CountryProfile', 'Signals']);
 
 /** Returns the part of the graph that a type is of, as a key may read it. */
-export function partOf({ name, astNode }: GraphQLNamedType): Tag | 'base' {
-  if (OF_FIGURES.has(name)) return 'figures';
+export function partOf({ name, astNode, extensions }: GraphQLNamedType): Tag | 'base' {
+  // A part of a plugin says it of its own types.
+  if (OF_FIGURES.has(name) || extensions.part === 'figures') return 'figures';
   const tag = astNode == null ? null : tagOf(astNode as TypeDefinitionNode);
   return TAGS.find((one) => one === tag) ?? 'base';
 }

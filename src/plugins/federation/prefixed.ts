@@ -8,7 +8,7 @@ import {
   type HandleRequest,
 } from '../../graphql/request/messages.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import type { LiveResults, Subscriptions } from '../subscriptions/subscriptions.ts';
+import { parseExactly } from '../../shared/exact-json.ts';
 import { inverted, type PrefixedNames } from './subgraph.ts';
 
 /** Bytes of texts of routers that are kept, with their form in our words: anybody can send long ones. */
@@ -169,38 +169,13 @@ function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
   );
 }
 
-/**
- * Does for subscriptions the work of `prefixed` of operations: takes subscriptions that routers word with prefixed
- * names, and prefixes names of types in their events.
- */
-export function prefixedSubscriptions(
-  next: Subscriptions,
-  names: PrefixedNames,
-  maxTokens: number,
-): Subscriptions {
+/** The words of routers, for those who answer operations by ways of their own. */
+export function wordingOf(names: PrefixedNames, maxTokens: number) {
   const named = inverted(names.types);
   return {
-    ...next,
-    async open(request, entering) {
-      if (!hasPrefixed(request.query, names)) return next.open(request, entering);
-      const query = inOurWords(request.query, names, maxTokens);
-      const opened = await next.open({ ...request, query }, entering);
-      return 'errors' in opened ? opened : { ...opened, results: withPrefixedEvents(opened.results, named) };
-    },
-  };
-}
-
-function withPrefixedEvents(results: LiveResults, named: ReadonlyMap<string, string>): LiveResults {
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      const { done, value } = await results.next();
-      return done
-        ? { done, value }
-        : { done: false, value: JSON.parse(renamedIn(JSON.stringify(value), named)) };
-    },
-    return: () => results.return(),
+    /** Returns an operation in our words; null if it is in them already. */
+    ours: (text: string) => (hasPrefixed(text, names) ? inOurWords(text, names, maxTokens) : null),
+    /** Returns an answer with the names of types that routers know. */
+    theirs: <Result>(result: Result) => parseExactly(renamedIn(JSON.stringify(result), named)) as Result,
   };
 }

@@ -1,24 +1,28 @@
 import type { FastifyRequest } from 'fastify';
 import { onOff } from '../../config/config.ts';
-import { definePlugin } from '../../gateway/plugin.ts';
+import { definePlugin, type Kernel } from '../../gateway/plugin.ts';
 
 export const graphiql = definePlugin({
   name: 'graphiql',
   settings: { GRAPHIQL: onOff.default(true) },
-  open: ({ GRAPHIQL: isOn }) =>
-    isOn
-      ? {
-          http: {
-            routes: async (app, host) => (await import('./routes.ts')).graphiqlRoute(app, host),
-            graphql(request, reply) {
-              if (!wantsPage(request)) return false;
-              // Relative, as all that browsers are told: a proxy may serve the gateway below a path.
-              reply.redirect('graphiql', 302);
-              return true;
-            },
-          },
-        }
-      : null,
+  open({ GRAPHIQL: isOn }) {
+    if (!isOn) return null;
+    let api: Kernel['api'] = () => null;
+    return {
+      start(gateway) {
+        api = gateway.api;
+      },
+      http: {
+        routes: async (app, host) => (await import('./routes.ts')).graphiqlRoute(app, host, api),
+        graphql(request, reply) {
+          if (!wantsPage(request)) return false;
+          // Relative, as all that browsers are told: a proxy may serve the gateway below a path.
+          reply.redirect('graphiql', 302);
+          return true;
+        },
+      },
+    };
+  },
 });
 
 /** Tells if a browser was pointed here by hand: it wants a page, and sends no operation. */

@@ -7,7 +7,7 @@ import { brotliDecompress, gzip as zlibGzip } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpHost } from '../../gateway/plugin.ts';
+import type { HttpHost, Kernel } from '../../gateway/plugin.ts';
 import { isHeld } from '../../graphql/request/messages.ts';
 import { taggedText } from '../../server/http.ts';
 import { packageFile } from '../../shared/own-version.ts';
@@ -61,7 +61,8 @@ function policyOf(page: string): string {
  */
 export async function graphiqlRoute(
   app: FastifyInstance,
-  { demoKeys, trusted, isLive, config: { sourceNames, publicUrl }, publicDocuments }: HttpHost,
+  { demoKeys, trusted, config: { sourceNames, publicUrl }, publicDocuments }: HttpHost,
+  api: Kernel['api'],
 ) {
   const isBuilt = existsSync(PAGE);
   if (isBuilt) {
@@ -80,7 +81,7 @@ export async function graphiqlRoute(
     return {
       demoKeys,
       isTrustedOnly: trusted() !== null,
-      isLive,
+      isLive: api('subscriptions') !== null,
       sourceNames: Object.fromEntries(sourceNames ?? []),
       publicUrl: publicUrl ?? null,
       publicDocuments: Array.from(publicDocuments(), ({ name, title, text }) => ({

@@ -1,9 +1,9 @@
 import { checkMetricKey } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
-import type { SubscriptionObservationsChangedArgs } from '../../graphql/schema/generated.ts';
 import { type Demand, demandFor } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import { Failure } from '../../shared/errors.ts';
+import type { SubscriptionObservationsChangedArgs } from './generated.ts';
 
 /**
  * Demands for every country with every metric.

@@ -1,17 +1,11 @@
-import type { Ledger, QuotaRecord } from '../../keys/ledger.ts';
-import type { Tenant } from '../../keys/tenant.ts';
-import type { TenantCache } from '../../keys/tenant-cache.ts';
-import type { ObservationClient } from '../../observations/client.ts';
-import type { Figures, ObservationEntries } from '../../observations/entries.ts';
+import type { ServiceMeans } from '../../gateway/plugin.ts';
+import type { Figures } from '../../observations/entries.ts';
 import type { Demand } from '../../observations/planner/demand.ts';
-import type { Planning } from '../../observations/planner/modes.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
-import type { Ask } from '../../service/cached-lists.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Sending } from '../../service/sending.ts';
-import type { Clock } from '../../shared/async/clock.ts';
 import type { Failure } from '../../shared/errors.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';
 
@@ -81,17 +75,8 @@ export function noteCalls({ note }: Caller, bill: Bill, before = openBill()): vo
     note?.({ name: null, calls, shared, cached, errorCodes: [], isPart: true });
 }
 
-/** The parts of the gateway that feeds look, plan and ask with. */
-export interface LiveParts {
-  readonly ask: Ask;
-  readonly observations: ObservationClient;
-  readonly entries: ObservationEntries;
-  readonly tenantCache: TenantCache;
-  readonly ledger: Ledger;
-  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
-  readonly clock: Clock;
-  readonly steadyNow: () => number;
-  readonly planning: Planning;
+/** What feeds look, plan and ask with. */
+export interface LiveParts extends ServiceMeans {
   readonly maxUpstreamCalls: number;
   readonly timeoutMs: number;
   /** Milliseconds after a look at the sources in which there is no other. */

@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
-import type { Duplex } from 'node:stream';
-import proxyAddr from '@fastify/proxy-addr';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ExecutionArgs } from 'graphql';
 import {
   createHandler,
   type Handler,
@@ -17,133 +9,11 @@ import {
   type RequestParams,
   type Response as StreamResponse,
 } from 'graphql-sse';
-import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
-import { type WebSocket, WebSocketServer } from 'ws';
-import type { Config } from '../../config/config.ts';
-import type { Live } from '../../gateway/gateway.ts';
-import type { GatewayRequest } from '../../graphql/request/messages.ts';
 import { visitorOf } from '../../keys/visitor.ts';
-import {
-  flat,
-  headFault,
-  hijacked,
-  isBearer,
-  isWellFormed,
-  requestIdOf,
-  trusting,
-} from '../../server/http.ts';
+import { flat, hijacked, isBearer } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { errorBody, Failure, type FailureCode } from '../../shared/errors.ts';
-import { isDeepJson, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
-import type { LiveResults } from './subscriptions.ts';
-
-interface Reading {
-  /** Waits before the next result is made: until then, its reader isn't ready. */
-  readonly ready?: () => Promise<void>;
-  readonly onResult?: () => void;
-}
-
-/** Results as the libraries of transports end them. */
-type WatchedResults = LiveResults & { throw(error: unknown): Promise<never> };
-
-/** Begins a subscription; from then until it is over, its connection isn't idle. */
-async function beginSubscription(
-  { subscriptions, enter }: Live,
-  request: Parameters<Live['subscriptions']['open']>[0] & Pick<GatewayRequest, 'headers' | 'address'>,
-  idleness: Idleness,
-  reading: Reading = {},
-) {
-  idleness.begin();
-  let isBegun = false;
-  try {
-    const { query, operationName, variables, headers, address, requestId, signal } = request;
-    const body = { query, operationName, variables };
-    const entering = enter({ method: 'POST', headers, search: '', body, address, requestId, signal });
-    const opened = await subscriptions.open(request, entering);
-    if ('errors' in opened) return opened;
-    isBegun = true;
-    return { ...opened, results: watched(opened.results, reading, () => idleness.end()) };
-  } finally {
-    if (!isBegun) idleness.end();
-  }
-}
-
-/**
- * Makes results when their reader is ready for them, as a generator: libraries end nothing else.
- * @param onEnd called once there will be no more
- */
-function watched(results: LiveResults, { ready, onResult }: Reading, onEnd: () => void): WatchedResults {
-  let isOver = false;
-  const end = () => {
-    if (!isOver) onEnd();
-    isOver = true;
-  };
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      await ready?.();
-      const result = await results.next();
-      if (result.done) end();
-      else onResult?.();
-      return result;
-    },
-    async return() {
-      end();
-      return results.return();
-    },
-    async throw(error) {
-      end();
-      await results.return();
-      throw error;
-    },
-  };
-}
-
-/** Milliseconds that a connection may be without a subscription: as long as one of HTTP without a request. */
-const IDLE_MS = 72_000;
-
-/** Ends a connection that nobody uses: calls back after a time without a subscription. */
-class Idleness {
-  readonly #onIdle: () => void;
-  #underWay = 0;
-  #timer: NodeJS.Timeout;
-
-  constructor(onIdle: () => void) {
-    this.#onIdle = onIdle;
-    this.#timer = this.#wait();
-  }
-
-  begin(): void {
-    this.#underWay += 1;
-    clearTimeout(this.#timer);
-  }
-
-  end(): void {
-    this.#underWay -= 1;
-    if (this.#underWay > 0) return;
-    clearTimeout(this.#timer);
-    this.#timer = this.#wait();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  #wait(): NodeJS.Timeout {
-    return setTimeout(this.#onIdle, IDLE_MS).unref();
-  }
-}
-
-export interface LiveTransport {
-  /**
-   * Asks all clients to come back, to another gateway or to this one once it is there again.
-   * @returns a promise that settles once they have heard it
-   */
-  end(): Promise<unknown>;
-  cut(): void;
-}
+import { beginSubscription, Idleness, type Live, type Problem } from './connection.ts';
 
 const RESULT = 'event: next';
 
@@ -185,9 +55,6 @@ class Outflow {
     for (const goOn of this.#waiting.splice(0)) goOn();
   }
 }
-
-/** Called with an error that only a fault of ours can explain. */
-type Problem = (error: unknown, requestId: string) => void;
 
 const ADDRESS = '/graphql/stream';
 
@@ -235,9 +102,10 @@ type StreamHandler = Handler<FastifyRequest, StreamContext>;
  * Serves `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or
  * one for several (a stream that is reserved first).
  */
-export function liveStream(app: FastifyInstance, live: Live, problem: Problem) {
+export function eventStreams(app: FastifyInstance, live: Live, problem: Problem) {
   /** Functions that end the streams that are read at the moment. */
   const open = new Set<() => void>();
+  let isOver = false;
   const streams = new SharedStreams(live, () => handler);
   const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
     authenticate: (request) => streams.of(request),
@@ -278,23 +146,31 @@ export function liveStream(app: FastifyInstance, live: Live, problem: Problem) {
     if (raw.closed) return onClosed();
     raw.once('close', onClosed);
     raw.appendHeader('vary', 'Authorization');
+    if (isOver) raw.setHeader('connection', 'close');
     raw.writeHead(status);
+    if (isOver) return end();
     return pour(body, raw, outflow).catch((error: unknown) => problem(error, request.id));
   }
 
   app.all(ADDRESS, answer);
   return {
     /**
-     * Tells if a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. Most
-     * are not, and are told so at once.
+     * Answers a request to `/graphql` that takes events, for a subscription: routers subscribe at the address of all their
+     * other requests. Most are none, and are told so at once.
      */
-    isFor: (request: FastifyRequest) => isForStream(request, live),
-    answer,
-    async end() {
+    answers(request: FastifyRequest, reply: FastifyReply): false | Promise<boolean> {
+      const isStreamed = isForStream(request, live);
+      if (isStreamed === false) return false;
+      return isStreamed.then(async (is) => {
+        if (is) await answer(request, reply);
+        return is;
+      });
+    },
+    /** Ends all streams: their clients come back. */
+    end() {
+      isOver = true;
       for (const end of open) end();
     },
-    // The server cuts the connections that are left, like any other request.
-    cut() {},
   };
 }
 
@@ -492,194 +368,4 @@ function refusalOf({ code, message, fields }: Failure, requestId: string): Strea
 function tooMany(words: string, requestId: string): StreamResponse {
   const message = `${words} Read those first, or come again later.`;
   return refusal(503, 'OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS, requestId });
-}
-
-/** Milliseconds between two pings to a client, and those that it may take to answer. */
-const PING_MS = 12_000;
-const PONG_MS = 30_000;
-
-/** Characters of the name of a subscription in the log. */
-const MAX_REQUEST_ID = 128;
-
-/** Bytes of the reason of closing (RFC 6455). */
-const MAX_REASON_BYTES = 123;
-
-/** Codes of closing, as RFC 6455 and its registry have them; the last one is that of `graphql-transport-ws`. */
-const CLOSING = {
-  goingAway: 1001,
-  serviceRestart: 1012,
-  fault: 4500,
-  badRequest: 4400,
-  unauthorized: 4401,
-} as const;
-
-const NO_KEY =
-  'UNAUTHENTICATED: send Bearer <API_KEY> as Authorization, or as authorization in connection_init';
-
-interface SocketConnection extends Record<PropertyKey, unknown> {
-  readonly request: IncomingMessage;
-  readonly socket: WebSocket;
-  readonly requestId: string;
-  readonly gone: AbortController;
-  readonly idleness: Idleness;
-  readonly address: string;
-  /** The key that its client gives; null until it has. */
-  authorization: string | null;
-}
-
-/**
- * Serves `/graphql` over WebSocket, in the protocol `graphql-transport-ws`.
- * @param config `maxBodyBytes` bounds the messages that are read, `maxAnswerBytes` those that may wait for one reader
- */
-export function liveSockets(
-  server: HttpServer,
-  live: Live,
-  config: Config,
-  course: { readonly isDraining: boolean },
-  problem: Problem,
-): LiveTransport {
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: config.maxBodyBytes,
-    // One message of a connection in each iteration of the event loop: anybody may send thousands at once.
-    allowSynchronousEvents: false,
-    handleProtocols: (protocols) => handleProtocols(protocols),
-  });
-  // By the rule of Fastify, which tells the address of each other client.
-  const isTrusted = trusting(config.trustedProxies);
-  const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
-
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const status = refusalStatus(request, course.isDraining);
-    if (status !== null) return refuse(socket, status);
-    sockets.handleUpgrade(request, socket, head, (upgraded) => serve(upgraded, request));
-  });
-
-  function serve(socket: WebSocket, request: IncomingMessage): void {
-    const requestId = requestIdOf(request);
-    const connection: SocketConnection = {
-      request,
-      socket,
-      requestId,
-      address: proxyAddr(request, isTrusted) ?? '',
-      gone: new AbortController(),
-      idleness: new Idleness(() => socket.close(CLOSING.goingAway, 'There is no subscription')),
-      authorization: null,
-    };
-    const stopPinging = keepAlive(socket);
-    const onClosed = protocol.opened(
-      {
-        protocol: socket.protocol,
-        send: (text) => send(socket, text, config.maxAnswerBytes),
-        close: (code, reason) => socket.close(code, fitting(reason)),
-        onMessage: (take) =>
-          socket.on('message', (message) => {
-            const text = String(message);
-            // To parse a megabyte of brackets takes a third of a second. What nests less deep is refused in words.
-            if (isDeepJson(text, 2 * MAX_NESTING)) return socket.close(CLOSING.badRequest, TOO_DEEP);
-            take(text).catch((error: unknown) => {
-              problem(error, requestId);
-              socket.close(CLOSING.fault, 'Internal server error');
-            });
-          }),
-      },
-      connection,
-    );
-    // A faulty frame closes the connection by itself; it is the client's fault.
-    socket.on('error', () => {});
-    socket.once('close', (code, reason) => {
-      stopPinging();
-      connection.idleness.stop();
-      connection.gone.abort();
-      onClosed(code, String(reason)).catch((error: unknown) => problem(error, requestId));
-    });
-  }
-
-  return {
-    end: () =>
-      Promise.all(
-        Array.from(sockets.clients, (socket) => {
-          socket.close(CLOSING.serviceRestart, 'Service restart');
-          return new Promise((resolve) => socket.once('close', resolve));
-        }),
-      ),
-    cut() {
-      for (const socket of sockets.clients) socket.terminate();
-    },
-  };
-}
-
-/** Cuts a reason, which may repeat a name of the client's, to the bytes that a frame of closing has room for. */
-function fitting(reason = ''): string {
-  return reason.slice(0, new TextEncoder().encodeInto(reason, new Uint8Array(MAX_REASON_BYTES)).read);
-}
-
-/** Settles once the text has left, so that the maker of the next one waits for a slow reader. */
-function send(socket: WebSocket, text: string, maxWaitingBytes: number): Promise<void> {
-  // Only a client that asks and asks without reading comes to this: events are made one by one.
-  if (socket.bufferedAmount > maxWaitingBytes) socket.terminate();
-  if (socket.readyState !== socket.OPEN) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    socket.send(text, (error) => (error ? reject(error) : resolve()));
-  });
-}
-
-/** Pings the client now and then, and cuts it if it is silent. */
-function keepAlive(socket: WebSocket): () => void {
-  let heardAtMs = performance.now();
-  const hear = () => {
-    heardAtMs = performance.now();
-  };
-  socket.on('pong', hear).on('message', hear);
-  const timer = setInterval(() => {
-    if (performance.now() - heardAtMs > PING_MS + PONG_MS) socket.terminate();
-    else if (socket.readyState === socket.OPEN) socket.ping();
-  }, PING_MS);
-  return () => clearInterval(timer);
-}
-
-function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConnection> {
-  return {
-    onConnect({ connectionParams = {}, extra }) {
-      const { authorization, Authorization } = connectionParams;
-      const bearer = extra.request.headers.authorization ?? authorization ?? Authorization;
-      if (typeof bearer === 'string' && isBearer(bearer) && isWellFormed(bearer)) {
-        extra.authorization = bearer;
-        return true;
-      }
-      extra.socket.close(CLOSING.unauthorized, NO_KEY);
-      return false;
-    },
-    async onSubscribe({ extra }, id, payload) {
-      const { query, operationName, variables, onError }: typeof payload & { onError?: unknown } = payload;
-      const { authorization, idleness, gone, requestId: socketId } = extra;
-      const requestId = `${socketId}/${id}`.slice(0, MAX_REQUEST_ID);
-      const asked = { query, operationName, variables, onError };
-      const headers = {
-        ...flat(extra.request.headers),
-        ...(authorization === null ? {} : { authorization }),
-      };
-      const request = { ...asked, requestId, signal: gone.signal, headers, address: extra.address };
-      const began = await beginSubscription(live, request, idleness);
-      if ('errors' in began) return began.errors;
-      return { ...began.args, results: began.results };
-    },
-    // The arguments are those that were made above.
-    subscribe: (args) => (args as ExecutionArgs & { readonly results: LiveResults }).results,
-  };
-}
-
-/** Returns the status that refuses a connection; null if it is made. */
-function refusalStatus(request: IncomingMessage, isDraining: boolean): number | null {
-  // Not `new URL`: what throws here ends the program, and anybody may send what is no address.
-  if (URL.parse(request.url ?? '', 'http://gateway')?.pathname !== '/graphql') return 404;
-  return isDraining ? 503 : (headFault(request)?.status ?? null);
-}
-
-function refuse(socket: Duplex, status: number): void {
-  socket.on('error', () => {});
-  const challenge = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '';
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${challenge}Connection: close\r\nContent-Length: 0\r\n\r\n`,
-  );
 }

@@ -1,0 +1,310 @@
+import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
+import type { SourceRef, GraphContext } from '../../graphql/schema/context.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from './inbox.ts';
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
+  CountryCode: { input: string; output: string; }
+  /** Instant by RFC 3339 in UTC, such as `2026-07-24T03:12:45.123456Z`. Times of the service without a zone are UTC; fractions of a second are as the service gives them. */
+  DateTime: { input: string; output: string; }
+  /** Any JSON value. */
+  JSON: { input: unknown; output: unknown; }
+};
+
+/** Kinds of change. */
+export type ChangeKind =
+  /** It was not there before. */
+  | 'ADDED'
+  /** It is no longer there. */
+  | 'REMOVED'
+  /** Something of it is different. A new time of retrieval alone is no difference. */
+  | 'REVISED';
+
+/** A figure as it was before a change. Its country, indicator and source are those of the figure as it is now. */
+export type FormerObservation = {
+  readonly __typename?: 'FormerObservation';
+  /** For a stock figure, its point in time; null for a flow over the period. */
+  readonly asOfPeriod: Maybe<Scalars['String']['output']>;
+  /** Provider's dataset release of the figure; null if none is named. */
+  readonly datasetVersion: Maybe<Scalars['String']['output']>;
+  /** Provider's upper bound around an estimate; null if none is published. */
+  readonly estimateHigh: Maybe<Scalars['Float']['output']>;
+  /** Provider's lower bound around an estimate; null if none is published. */
+  readonly estimateLow: Maybe<Scalars['Float']['output']>;
+  /** True if the figure is anything other than reported: an estimate, projection, model output or imputation. */
+  readonly isModelled: Scalars['Boolean']['output'];
+  /** Place of the figure within the country; null for the whole country. */
+  readonly locationName: Maybe<Scalars['String']['output']>;
+  /** The period covered, as the service spells it. */
+  readonly period: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Time at which the platform retrieved the value from the source, in UTC. */
+  readonly retrievedAt: Scalars['DateTime']['output'];
+  /** Unit as the source states it; percentages name their whole. */
+  readonly unit: Scalars['String']['output'];
+  /** The figure. A zero is a real zero. */
+  readonly value: Scalars['Float']['output'];
+  /** The provider's own classification, such as `reported`. */
+  readonly valueStatus: Scalars['String']['output'];
+  /** The year that the figure describes. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+export type Observation = {
+  readonly __typename?: 'Observation';
+  /** Global identifier. A row has the same one in a series, as the latest figure and as an operand: it is made of country, indicator, year, period, point in time, place, source, release, status and unit, not of the value. `node` finds today's figure by the identifier of an earlier release or status too, with the warning `REVISED_SINCE`. */
+  readonly id: Scalars['ID']['output'];
+};
+
+/** The change of one figure. */
+export type ObservationChange = {
+  readonly __typename?: 'ObservationChange';
+  /** The figure as it was; null if it was ADDED. It has no `id`, so that no cache takes it for the figure as it is now. */
+  readonly before: Maybe<FormerObservation>;
+  /** Identifier under which the figure was told before; null if it was ADDED. It is the `id` of `observation`, unless release, status or unit are others now. */
+  readonly formerId: Maybe<Scalars['ID']['output']>;
+  /** Kind of the change. */
+  readonly kind: ChangeKind;
+  /** The figure as it is now; if it was REMOVED, as it was. */
+  readonly observation: Observation;
+};
+
+/** Changes since the event before. */
+export type ObservationChanges = {
+  readonly __typename?: 'ObservationChanges';
+  /** Time of the event. */
+  readonly at: Scalars['DateTime']['output'];
+  /** One change for each figure that differs. Empty in an event that only says that the subscription is paused, or goes on. */
+  readonly changes: ReadonlyArray<ObservationChange>;
+  /** True if these are all figures, each as ADDED: forget all others. */
+  readonly isWhole: Scalars['Boolean']['output'];
+  /** Name of the present figures, for `since`. Compared as text, it is greater than that of any event before. */
+  readonly revision: Scalars['String']['output'];
+};
+
+/** A body that publishes figures which the service carries. */
+export type Source = {
+  readonly __typename?: 'Source';
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+};
+
+/**
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ */
+export type Subscription = {
+  readonly __typename?: 'Subscription';
+  /**
+   * Figures as they change: the difference between the answers of `Query.observations` with the same arguments, now and before. The gateway sends nothing
+   * until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
+   * figures that the sources may have changed.
+   */
+  readonly observationsChanged: Maybe<ObservationChanges>;
+  /** A source, each time that it has run again. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
+  readonly sourceRefreshed: Maybe<Source>;
+};
+
+
+/**
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ */
+export type SubscriptionObservationsChangedArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  since?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ */
+export type SubscriptionSourceRefreshedArgs = {
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+};
+
+
+
+export type ResolverTypeWrapper<T> = Promise<T> | T;
+
+export type Resolver<TResult, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = ResolverFn<TResult, TParent, TContext, TArgs>;
+
+export type ResolverFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Promise<TResult> | TResult;
+
+export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
+
+export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
+  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
+}
+
+export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
+  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
+}
+
+export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
+  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
+  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
+
+export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
+  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
+  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
+
+export type TypeResolveFn<TTypes, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (
+  parent: TParent,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Maybe<TTypes> | Promise<Maybe<TTypes>>;
+
+export type IsTypeOfResolverFn<T = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (obj: T, context: TContext, info: GraphQLResolveInfo) => boolean | Promise<boolean>;
+
+export type NextResolverFn<T> = () => Promise<T>;
+
+export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = (
+  next: NextResolverFn<TResult>,
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+
+
+
+
+/** Mapping between all available schema types and the resolvers types */
+export type ResolversTypes = {
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  ChangeKind: ChangeKind;
+  CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
+  DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
+  FormerObservation: ResolverTypeWrapper<FormerObservationRecord>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
+  Observation: ResolverTypeWrapper<ObservationRecord>;
+  ObservationChange: ResolverTypeWrapper<ObservationChangeRecord>;
+  ObservationChanges: ResolverTypeWrapper<ObservationChangesRecord>;
+  Source: ResolverTypeWrapper<SourceRef>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
+};
+
+/** Mapping between all available schema types and the resolvers parents */
+export type ResolversParentTypes = {
+  Boolean: Scalars['Boolean']['output'];
+  CountryCode: Scalars['CountryCode']['output'];
+  DateTime: Scalars['DateTime']['output'];
+  Float: Scalars['Float']['output'];
+  FormerObservation: FormerObservationRecord;
+  ID: Scalars['ID']['output'];
+  Int: Scalars['Int']['output'];
+  JSON: Scalars['JSON']['output'];
+  Observation: ObservationRecord;
+  ObservationChange: ObservationChangeRecord;
+  ObservationChanges: ObservationChangesRecord;
+  Source: SourceRef;
+  String: Scalars['String']['output'];
+  Subscription: Record<PropertyKey, never>;
+};
+
+export interface CountryCodeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['CountryCode'], any> {
+  name: 'CountryCode';
+}
+
+export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
+  name: 'DateTime';
+}
+
+export type FormerObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FormerObservation'] = ResolversParentTypes['FormerObservation']> = {
+  asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  locationName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  period?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  retrievedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  valueStatus?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export interface JsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSON'], any> {
+  name: 'JSON';
+}
+
+export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+};
+
+export type ObservationChangeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChange'] = ResolversParentTypes['ObservationChange']> = {
+  before?: Resolver<Maybe<ResolversTypes['FormerObservation']>, ParentType, ContextType>;
+  formerId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
+  observation?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
+};
+
+export type ObservationChangesResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChanges'] = ResolversParentTypes['ObservationChanges']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  changes?: Resolver<ReadonlyArray<ResolversTypes['ObservationChange']>, ParentType, ContextType>;
+  isWhole?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  revision?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type SourceResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+};
+
+export type SubscriptionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+  observationsChanged?: SubscriptionResolver<Maybe<ResolversTypes['ObservationChanges']>, "observationsChanged", ParentType, ContextType, RequireFields<SubscriptionObservationsChangedArgs, 'latest'>>;
+  sourceRefreshed?: SubscriptionResolver<Maybe<ResolversTypes['Source']>, "sourceRefreshed", ParentType, ContextType, Partial<SubscriptionSourceRefreshedArgs>>;
+};
+
+export type Resolvers<ContextType = GraphContext> = {
+  CountryCode?: GraphQLScalarType;
+  DateTime?: GraphQLScalarType;
+  FormerObservation?: FormerObservationResolvers<ContextType>;
+  JSON?: GraphQLScalarType;
+  Observation?: ObservationResolvers<ContextType>;
+  ObservationChange?: ObservationChangeResolvers<ContextType>;
+  ObservationChanges?: ObservationChangesResolvers<ContextType>;
+  Source?: SourceResolvers<ContextType>;
+  Subscription?: SubscriptionResolvers<ContextType>;
+};
+

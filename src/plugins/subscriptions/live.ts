@@ -1,0 +1,47 @@
+import type { Plugin } from '../../gateway/plugin.ts';
+import type { Live } from './connection.ts';
+import { eventStreams } from './event-streams.ts';
+import { openSubscriptions, type Wording } from './subscriptions.ts';
+import { webSockets } from './web-sockets.ts';
+
+/** Opens subscriptions with their ways in. Only loaded if they are on. */
+export function openLive(settings: { readonly most: number; readonly pollMs: number }) {
+  /** Set once the gateway is composed, and once there is a server. */
+  let live: Live | undefined;
+  let streams: ReturnType<typeof eventStreams> | undefined;
+  let sockets: ReturnType<typeof webSockets> | undefined;
+  return {
+    start(gateway) {
+      const wording = gateway.api<Wording>('federation');
+      const { enter, holderOf } = gateway;
+      live = { enter, holderOf, subscriptions: openSubscriptions(gateway, { ...settings, wording }) };
+    },
+    metrics: [
+      {
+        kind: 'gauge',
+        name: 'country_graph_subscriptions',
+        help: 'Subscriptions that are open.',
+        labels: [],
+        values: () => [{ value: live?.subscriptions.count() ?? 0 }],
+      },
+    ],
+    http: {
+      // For streams of several subscriptions.
+      corsMethods: ['PUT', 'DELETE'],
+      upgrades: { websocket: (...given) => sockets?.take(...given) },
+      graphql: (request, reply) => streams?.answers(request, reply) ?? false,
+      routes(app, host) {
+        if (live === undefined) return;
+        host.asGraphql(app);
+        streams = eventStreams(app, live, host.problem);
+        sockets = webSockets(live, host);
+      },
+    },
+    async beforeStop() {
+      streams?.end();
+      await sockets?.end();
+      live?.subscriptions.stop();
+    },
+    api: () => ({}),
+  } satisfies Plugin;
+}

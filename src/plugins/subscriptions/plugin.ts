@@ -1,0 +1,20 @@
+import { onOff, wholeNumber } from '../../config/config.ts';
+import { definePlugin } from '../../gateway/plugin.ts';
+
+export const subscriptions = definePlugin({
+  name: 'subscriptions',
+  settings: {
+    /** True if clients may subscribe to changes. */
+    SUBSCRIPTIONS: onOff.default(false),
+    /** Seconds, at the least, between two looks at the sources on behalf of subscriptions. */
+    SUBSCRIPTIONS_POLL_SECONDS: wholeNumber(1, 86_400).default(60),
+    /** Subscriptions of one key at once. */
+    MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
+  },
+  async open({ SUBSCRIPTIONS: isOn, SUBSCRIPTIONS_POLL_SECONDS: pollSeconds, MAX_SUBSCRIPTIONS: most }) {
+    const { partOff, partOn } = await import('./resolvers.ts');
+    if (!isOn) return { schema: [partOff] };
+    const { openLive } = await import('./live.ts');
+    return { schema: [partOn], ...openLive({ most, pollMs: pollSeconds * 1000 }) };
+  },
+});

@@ -1,0 +1,95 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type GraphQLError,
+  getOperationAST,
+  getVariableValues,
+  type OperationDefinitionNode,
+  parse,
+  validate,
+} from 'graphql';
+import type { ErrorBehavior } from '../../graphql/execution/columns.ts';
+import { type Plan, planOperation } from '../../graphql/execution/plan.ts';
+import { inputRefusal, unknownOnError, unlisted } from '../../graphql/request/documents.ts';
+import { errorBehaviorOf, isDeepOperation } from '../../graphql/request/messages.ts';
+import type { OperationsParts } from '../../graphql/request/run.ts';
+import { TOO_DEEP } from '../../shared/exact-json.ts';
+import { refused, refusedAs, withCode } from './told-errors.ts';
+
+/** One operation that came by a transport of subscriptions. */
+export type LiveRequest = {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly onError?: unknown;
+  readonly requestId: string;
+  /** Aborts when the client leaves before the subscription has begun. */
+  readonly signal: AbortSignal;
+};
+
+type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
+
+export interface ReadOperation {
+  readonly operation: OperationDefinitionNode;
+  readonly args: SubscriptionArgs;
+  readonly onError: ErrorBehavior;
+  /** The plan of its events. */
+  readonly plan: Plan;
+  /** Coerced. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export function lengthOf({ query, variables }: LiveRequest): number {
+  return query.length + (variables == null ? 0 : JSON.stringify(variables).length);
+}
+
+/** Reads an operation, and checks all of it that takes no call. */
+export function readOperation(
+  { query, operationName, variables, onError: asked, signal }: LiveRequest,
+  rules: Parameters<typeof validate>[2],
+  { config, schema, persisted }: Pick<OperationsParts, 'config' | 'schema' | 'persisted'>,
+): ReadOperation | { readonly errors: readonly GraphQLError[] } {
+  if (signal.aborted) return refused('BAD_REQUEST', 'The client has left.');
+  if (!persisted.allows(query)) return refusedAs(unlisted());
+  const onError = errorBehaviorOf(asked);
+  if (onError === undefined) return refusedAs(unknownOnError());
+  if (isDeepOperation(query)) return refused('BAD_REQUEST', TOO_DEEP);
+  let document: DocumentNode;
+  try {
+    document = parse(query, { maxTokens: config.maxTokens });
+  } catch (error) {
+    return { errors: [withCode(error, 'GRAPHQL_PARSE_FAILED')] };
+  }
+  const faults = validate(schema, document, rules);
+  if (faults.length > 0) {
+    return {
+      errors: faults.map((fault) => withCode(fault, 'GRAPHQL_VALIDATION_FAILED', config.introspection)),
+    };
+  }
+  const operation = getOperationAST(document, operationName);
+  if (operation == null)
+    return refused(
+      'OPERATION_RESOLUTION_FAILURE',
+      'The request names no operation, or one that is not there.',
+    );
+  if (operation.operation !== 'subscription')
+    return refused(
+      'BAD_REQUEST',
+      `Only subscriptions are taken here. Send a ${operation.operation} to /graphql by POST.`,
+    );
+  const tooLong = inputRefusal(operation, variables ?? {}, config.maxListItems);
+  if (tooLong !== null) return { errors: [tooLong] };
+  const { errors, coerced = {} } = getVariableValues(
+    schema,
+    operation.variableDefinitions ?? [],
+    variables ?? {},
+  );
+  if (errors !== undefined) return { errors: errors.map((error) => withCode(error, 'BAD_USER_INPUT')) };
+  return {
+    operation,
+    onError,
+    plan: planOperation(schema, document, operation, coerced),
+    variables: coerced,
+    args: { schema, document, operationName: operationName ?? null, variableValues: variables ?? {} },
+  };
+}

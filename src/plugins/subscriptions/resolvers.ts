@@ -1,0 +1,86 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
+import { FIGURE_FIELDS, observationId } from '../../graphql/resolvers/observations.ts';
+import { checkTexts, warnedOfPeriods } from '../../graphql/resolvers/warned.ts';
+import type { GraphContext } from '../../graphql/schema/context.ts';
+import { readPart, type SchemaPart } from '../../graphql/schema/schema.ts';
+import type { SourceRecord } from '../../service/records/reference.ts';
+import type { Resolvers, ResolversParentTypes } from './generated.ts';
+import type { LiveEvent, LiveSources, ObservationChangesRecord } from './inbox.ts';
+
+/** The context of a subscription that begins. */
+export interface SubscribingContext extends GraphContext {
+  readonly live: LiveSources;
+}
+
+/** @throws TypeError if there are no live sources: nobody subscribes then */
+function liveIn(context: GraphContext | SubscribingContext): LiveSources {
+  if ('live' in context) return context.live;
+  throw new TypeError('Subscriptions are off.');
+}
+
+const plainFields = plainFieldsOf<ResolversParentTypes>();
+
+const resolvers = {
+  Subscription: {
+    observationsChanged: {
+      async subscribe(_, args, context) {
+        const { since = null } = args;
+        checkTexts({ since });
+        const { demandsOf } = await import('./demands.ts');
+        return liveIn(context).figures(await demandsOf(args, context), since);
+      },
+      resolve(
+        { value }: LiveEvent<ObservationChangesRecord>,
+        _: unknown,
+        context: GraphContext,
+        info: GraphQLResolveInfo,
+      ) {
+        const figures = value?.changes.map(({ observation }) => observation) ?? [];
+        warnedOfPeriods(context, () => info.path, figures);
+        return value;
+      },
+    },
+    sourceRefreshed: {
+      subscribe(_, { keys = null }, context) {
+        for (const key of keys ?? []) checkTexts({ keys: key });
+        return liveIn(context).sources(keys);
+      },
+      resolve: ({ value }: LiveEvent<SourceRecord>) => value && { key: value.key, known: value },
+    },
+  },
+  ObservationChanges: plainFields('ObservationChanges', 'changes', 'isWhole', 'revision', 'at'),
+  ObservationChange: {
+    ...plainFields('ObservationChange', 'kind', 'observation', 'before'),
+    formerId: ({ before }) => before && observationId(before),
+  },
+  FormerObservation: plainFields('FormerObservation', ...FIGURE_FIELDS),
+} satisfies Resolvers;
+
+/**
+ * Makes the part of the graph.
+ * @param posted words for those who send a subscription as a request
+ */
+function partOfGraph(posted: string): SchemaPart {
+  return {
+    sdl: readPart(new URL('./subscriptions.graphql', import.meta.url)),
+    resolvers,
+    finish(schema) {
+      const root = schema.getSubscriptionType();
+      if (root != null) root.extensions = { ...root.extensions, posted };
+      // Routers leave them in the base of their contracts, but to a key they are figures.
+      for (const name of ['ObservationChanges', 'ObservationChange']) {
+        const type = schema.getType(name);
+        if (type !== undefined) type.extensions = { ...type.extensions, part: 'figures' };
+      }
+    },
+  };
+}
+
+/** Where subscriptions are on, and off: the graph is the same for all who generate code of it. */
+export const partOn = partOfGraph(
+  'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).',
+);
+export const partOff = partOfGraph(
+  'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.',
+);

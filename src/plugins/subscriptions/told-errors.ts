@@ -1,0 +1,49 @@
+import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
+import { toldErrors } from '../../graphql/request/messages.ts';
+import { formatError } from '../../graphql/schema/errors.ts';
+import { Failure } from '../../shared/errors.ts';
+
+/** Makes errors as they are told, as objects that the libraries of the transports know. */
+export function told(
+  errors: readonly GraphQLError[],
+  requestId: string,
+  onFault: (fault: unknown, where: string, requestId?: string) => void,
+): readonly GraphQLError[] {
+  const formatted = errors.map((error) =>
+    formatError(error.toJSON(), error, (fault) => onFault(fault, 'subscription', requestId)),
+  );
+  return toldErrors(formatted, requestId).map(({ message, path, extensions }, i) =>
+    reworded(errors[i], message, { path: path ?? null, extensions: extensions ?? null }),
+  );
+}
+
+/** Makes an error at the same place of a document. */
+function reworded(
+  error: GraphQLError | undefined,
+  message: string,
+  options: GraphQLErrorOptions,
+): GraphQLError {
+  const { nodes = null, source = null, positions = null } = error ?? {};
+  return new GraphQLError(message, { nodes, source, positions, ...options });
+}
+
+export function asGraphql(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(originalError.message, { originalError });
+}
+
+/** Makes an error of a document, with its code, and without its suggestions if the schema is not told. */
+export function withCode(error: unknown, code: string, tellsSchema = true): GraphQLError {
+  const known = asGraphql(error);
+  if (known.originalError instanceof Failure) return known;
+  const { message } = known;
+  const text = tellsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
+  return reworded(known, text, { extensions: { code } });
+}
+
+export const refusedAs = ({ code, message }: Failure) => refused(code, message);
+
+export function refused(code: string, message: string): { readonly errors: readonly GraphQLError[] } {
+  return { errors: [new GraphQLError(message, { extensions: { code } })] };
+}
