@@ -49,7 +49,7 @@ export interface Observer {
   operation(event: OperationEvent): void;
   attempt(event: Attempt): void;
   /** Called when a batch of figures leaves. */
-  readonly batch?: FiguresParts['onBatch'];
+  readonly batch?: FiguresParts['pooling']['onBatch'];
   /** Called when rows of figures have come, some of which nobody had asked for. */
   rows?(received: number, unwanted: number): void;
   /** Called when a call or a batch has waited for a minute window. */
@@ -370,29 +370,28 @@ function composeService(
   const cacheParts = { tenantCache, freshness, now };
   const isCaching = tenantCache !== NO_TENANT_CACHE;
   const figures: FiguresParts = {
-    ...cacheParts,
-    send,
-    ask,
-    clock,
-    learned,
-    entries,
-    othersEntries,
-    keep: othersEntries.keep,
-    inFlight,
-    othersTtlMs: isCaching ? freshness.ttlMs : 0,
-    refusedNames: createRefusedNames(now, freshness.ttlMs),
-    outage,
-    ledger,
-    codesPerCall: config.codesPerCall,
-    overfetchRows: config.batchOverfetchRows,
-    windowMs: config.batchWindowMs,
-    holdMs: config.batchHoldMs,
-    mayRenew: config.cacheRenewal,
-    maxAskedLately: isCaching ? heldBounds(config).askedLately : 0,
-    lookups: lookups.figures,
-    onBatch: observer.batch,
-    onRows: observer.rows,
-    onMinuteWait: observer.minuteWait,
+    planning: { learned, codesPerCall: config.codesPerCall, overfetchRows: config.batchOverfetchRows },
+    service: { send, ask, outage },
+    cache: {
+      ...cacheParts,
+      entries,
+      keep: othersEntries.keep,
+      refusedNames: createRefusedNames(now, freshness.ttlMs),
+    },
+    pooling: {
+      ledger,
+      clock,
+      windowMs: config.batchWindowMs,
+      holdMs: config.batchHoldMs,
+      onBatch: observer.batch,
+      onMinuteWait: observer.minuteWait,
+    },
+    leasing: { inFlight, entries: othersEntries, ttlMs: isCaching ? freshness.ttlMs : 0, now },
+    renewal: {
+      mayRenew: config.cacheRenewal,
+      maxAskedLately: isCaching ? heldBounds(config).askedLately : 0,
+    },
+    events: { lookups: lookups.figures, onRows: observer.rows },
   };
   const observations = createObservationClient(figures);
   const quota = async (tenant: Tenant) => {
@@ -409,7 +408,7 @@ function composeService(
     quota,
     clock,
     steadyNow: now,
-    planning: figures,
+    planning: figures.planning,
   };
   return {
     learned,

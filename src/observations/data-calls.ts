@@ -1,4 +1,3 @@
-import type { Ask } from '../service/cached-lists.ts';
 import { makeCall, type Send } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
@@ -6,7 +5,8 @@ import type { Sending } from '../service/sending.ts';
 import { tracing } from '../service/trace.ts';
 import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
-import type { createRefusedNames, ObservationEntries, Outcome } from './entries.ts';
+import type { DataService, FiguresCache, FiguresEvents } from './cached.ts';
+import type { Outcome } from './entries.ts';
 import {
   isWithin,
   keyOf,
@@ -122,8 +122,14 @@ interface Asked {
   readonly rowsOf: RowsOf;
 }
 
+interface DataCallParts {
+  readonly send: Send;
+  readonly learned: Learned;
+  readonly now: () => number;
+}
+
 /** Makes data calls, and learns from their answers how the service behaves. */
-export function createDataCalls({ send, learned, now }: CallParts) {
+export function createDataCalls({ send, learned, now }: DataCallParts) {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
     const { mode, rectangle, limit, named } = query;
     const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
@@ -426,26 +432,16 @@ export interface Repair {
 }
 
 /** The parts of the stage that makes calls. */
-export interface CallParts extends Planning {
-  /** Sends a call to the service, by all stages on the way there. */
-  readonly send: Send;
-  readonly now: () => number;
-  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
-  readonly keep: ObservationEntries['keep'];
-  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
-  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
+export interface CallParts {
+  readonly planning: Planning;
+  readonly service: DataService;
+  readonly cache: FiguresCache;
+  readonly events: FiguresEvents;
 }
 
-/** The parts that a repair takes besides. */
-export interface RepairParts extends CallParts {
-  /** Asks for lists, and has `learned` note the names in them. */
-  readonly ask: Ask;
-  readonly entries: ObservationEntries;
-  readonly refusedNames: ReturnType<typeof createRefusedNames>;
-}
-
-/** The means of a repair: further calls, and the parts of the stage. */
-export interface RepairMeans extends RepairParts {
+/** The means of a repair: further calls, and what the stage has. */
+export interface RepairMeans extends Planning, Pick<FiguresCache, 'entries' | 'refusedNames' | 'keep'> {
+  readonly ask: DataService['ask'];
   readonly calls: ReturnType<typeof createDataCalls>;
   readonly fetch: FetchTask;
   /** Hands out an answer to a task, or has the rest of it fetched. */
@@ -453,20 +449,23 @@ export interface RepairMeans extends RepairParts {
 }
 
 /** Fetches a task by one call, and hands its rows to the pairs. A cut answer, or a refusal, enters a repair. */
-export function called(parts: RepairParts, { cut, refused }: Repair): FetchTask {
-  const { learned } = parts;
-  const calls = createDataCalls(parts);
+export function called(parts: CallParts, { cut, refused }: Repair): FetchTask {
+  const { planning, service, cache } = parts;
+  const { learned } = planning;
+  const calls = createDataCalls({ learned, send: service.send, now: cache.now });
   const means: RepairMeans = {
-    ...parts,
+    ...planning,
+    ...cache,
+    ask: service.ask,
     calls,
     fetch: (task, sending) =>
       settlingFailures(task, async () => {
-        if (task.years !== null && !mayNameYears(learned.facts())) return askInWhole(closed(task), parts);
+        if (task.years !== null && !mayNameYears(learned.facts())) return askInWhole(closed(task), planning);
         const reply = await calls.askFor(task, sending).finally(() => closed(task));
         task.search.isAnswered ||= !reply.isRefused;
         if (reply.isRefused) return refused(task, reply, sending, means);
         const isUsable = task.years === null || learnYears(reply, task.years, learned);
-        return isUsable ? means.receive(task, reply, sending) : askInWhole(task, parts);
+        return isUsable ? means.receive(task, reply, sending) : askInWhole(task, planning);
       }),
     receive: (task, answer, sending) =>
       settlingFailures(task, async () => {
@@ -537,7 +536,7 @@ function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,
   sending: Sending,
-  { learned, keep, onRows }: CallParts,
+  { planning: { learned }, cache, events }: CallParts,
 ): FetchedRows {
   const { figures } = groups;
   const [unknown] = list.unknown;
@@ -558,7 +557,7 @@ function handOut(
   if (unknown === undefined) {
     const sound = all.filter((pair) => !faulty.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
     const kept = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
-    keep(sending.caller.tenant, { mode, years }, kept, receivedAt);
+    cache.keep(sending.caller.tenant, { mode, years }, kept, receivedAt);
   }
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
@@ -570,7 +569,7 @@ function handOut(
     return failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? []));
   });
   settle(pairs, outcomes);
-  onRows?.(list.received, list.received - rows + ofNoPair);
+  events.onRows?.(list.received, list.received - rows + ofNoPair);
   return { rows, isWhole: true };
 }
 

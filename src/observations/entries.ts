@@ -485,15 +485,27 @@ export function tellAll({ onOutcomes }: Telling, demands: readonly Demand[], out
   );
 }
 
+/** Cached figures that may be served without asking. */
+export interface Found {
+  /** Outcomes by the places of the demands, undefined where there are none. */
+  readonly outcomes: readonly (Outcome | undefined)[];
+  /** The generation of the cache as of which nothing at all is cached of the others; null if something may be. */
+  readonly missingAsOf: number | null;
+}
+
 /** The source of the figures of one operation. */
 export interface Figures {
+  /** Finds the cached figures of demands, each given once; null if none can be found at once. */
+  readonly find: (demands: readonly Demand[], sending: Sending) => Found | null;
   /**
-   * Finds the held figures of demands, each given once, that may be served without asking: by their places, undefined
-   * where there are none; null if none can be found at once.
+   * @param missingAsOf as {@link Found} has it: then they are not looked for once more
+   * @throws the signal's reason if the client leaves first
    */
-  readonly find: (demands: readonly Demand[], sending: Sending) => (Outcome | undefined)[] | null;
-  /** @throws the signal's reason if the client leaves first */
-  readonly fetch: Fetch;
+  readonly fetch: (
+    demands: readonly Demand[],
+    sending: Sending,
+    missingAsOf?: number | null,
+  ) => Promise<Outcomes>;
   /** The countries and metrics that are known to have several figures of a period. */
   readonly several: ObservationEntries['several'];
 }

@@ -7,14 +7,14 @@ import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import type { Sending } from '../service/sending.ts';
 import { timeIn } from '../shared/periods.ts';
-import type { ObservationEntry } from './entries.ts';
 import {
+  type CachedFigures,
   type FetchCosts,
-  type HeldFigures,
   type Revalidation,
   type RevalidationParts,
   trafficOf,
-} from './held.ts';
+} from './cached.ts';
+import type { ObservationEntry } from './entries.ts';
 
 /** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;
@@ -75,13 +75,13 @@ export function createRevalidation({
   }
 
   return async (held, costs, sending) => {
-    const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
+    const asBefore = ({ entry }: CachedFigures) => entry.checkedAtMs;
     const { tenant } = sending.caller;
     const wasAskedAtMs = tenant.traffic?.askedAtMs ?? 0;
     const sources = await look(costs, sending);
     if (sources === null) return asBefore;
     const byMetric = await sourcesByMetric(sending);
-    const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
+    const isUnchanged = (figures: CachedFigures) => areUnchanged(figures, byMetric, sources);
     if ((tenant.traffic?.askedAtMs ?? 0) !== wasAskedAtMs) {
       const renewed = held.filter(isUnchanged).length;
       share += LEARNING_RATE * (renewed / held.length - share);
@@ -137,7 +137,7 @@ export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric 
 
 /** True if no source that may bring these figures has changed since they came. */
 export function areUnchanged(
-  { entry, metricKey }: HeldFigures,
+  { entry, metricKey }: CachedFigures,
   byMetric: SourcesByMetric,
   sources: Sources,
 ): boolean {

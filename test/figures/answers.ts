@@ -11,7 +11,7 @@ import type { Rectangle } from '../../src/observations/planner/demand.ts';
 import { keyOf, type Pair, pairsOf } from '../../src/observations/planner/demand.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
-import { openNameSearch, partsWith } from './parts.ts';
+import { flatPartsWith, openNameSearch } from './parts.ts';
 
 /** The answer to a call for latest figures or series, decoded and grouped, without any stage around the call. */
 export async function answerFrom(
@@ -20,7 +20,7 @@ export async function answerFrom(
   habits: Partial<Habits> = {},
 ): Promise<Rows> {
   const { send } = createDataRoute(table, { ...SEEN, ...habits });
-  const calls = createDataCalls(partsWith({ send }));
+  const calls = createDataCalls(flatPartsWith({ send }));
   const reply = await calls.ask({ mode, rectangle }, sendingFor());
   if (reply.isRefused) throw new Error('The call was refused.');
   return reply;

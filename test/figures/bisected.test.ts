@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { bisected } from '../../src/observations/bisected.ts';
-import type { FiguresParts } from '../../src/observations/client.ts';
 import {
   createDataCalls,
   type Refusal,
@@ -16,20 +15,20 @@ import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, refusal, taskFor } from './answers.ts';
 import { tableOf } from './data-route.ts';
-import { partsWith } from './parts.ts';
+import { type FurtherParts, flatPartsWith } from './parts.ts';
 
 const KNOWN = tableOf(2, 8, () => 1);
 const REFUSED = new Failure('BAD_USER_INPUT', 'The service refused the arguments.');
 
 /** The stage over calls that are answered, unless they have a name that the service refuses. */
-function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Partial<FiguresParts> = {}) {
+function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: FurtherParts = {}) {
   const asked: Rectangle[] = [];
   const remembered: string[] = [];
   const kept: string[] = [];
   const learned = createLearned(() => 0);
   for (const code of KNOWN.countryCodes) learned.listed.countries.add(code);
   const answered: Rectangle[] = [];
-  const parts = partsWith({
+  const parts = flatPartsWith({
     learned,
     keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => pair.metricKey)),
     refusedNames: {

@@ -13,7 +13,7 @@ import { sendingFor } from '../service/sending.ts';
 import { draws } from '../support/draws.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } from './data-route.ts';
-import { partsWith } from './parts.ts';
+import { flatPartsWith } from './parts.ts';
 
 /** Has the rest of a cut answer fetched from a service. */
 async function complete(
@@ -24,7 +24,7 @@ async function complete(
 ) {
   const route = createDataRoute(table, { ...SEEN, ...habits });
   const kept: string[] = [];
-  const parts = partsWith({
+  const parts = flatPartsWith({
     send: route.send,
     learned,
     keep(_key, _asked, figures) {

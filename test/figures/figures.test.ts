@@ -41,7 +41,7 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const learned = createLearned(() => 0);
   const refusedNames = createRefusedNames(() => 0, 300_000);
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
-  const keep: FiguresParts['keep'] = (_partition, { mode, years }, figures) => {
+  const keep: FiguresParts['cache']['keep'] = (_partition, { mode, years }, figures) => {
     for (const { pair, rows } of figures) {
       const demand = demandFor(mode, pair.countryCode, pair.metricKey, undefined, years);
       kept.set(demand.key, { demand, rows: rowsWithin(demand, rows) });
@@ -60,7 +60,7 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
       const settled: { key: string; outcome: Outcome }[] = [];
       const settle = (demand: Demand, outcome: Outcome) => settled.push({ key: demand.key, outcome });
       const open: Demand[] = [];
-      // Names that were refused are not asked for again, as in `held.ts`.
+      // Names that were refused are not asked for again, as in `cached.ts`.
       for (const demand of demands) {
         const refused = refusedNames.of(tenantOf('one'), demand);
         if (refused === undefined) open.push(demand);

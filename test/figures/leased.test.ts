@@ -32,7 +32,7 @@ async function whereOthersFetch(demand: Demand, ageMs: number) {
     const outcomes = await next(demands, sending);
     onOutcomes(demands, [...outcomes.values()]);
   };
-  const stage = gathered(leased(nextBatch, parts));
+  const stage = gathered(leased(nextBatch, parts.leasing));
   setTimeout(() => void leases.end(lease, true), 20);
   const outcomes = await stage([demand], sending);
   const { bill } = sending;

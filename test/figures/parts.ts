@@ -16,8 +16,20 @@ export const openNameSearch = (): NameSearch => ({
   isAnswered: false,
 });
 
-/** The parts of the figures over a service that is not there, with nothing held and no other gateway. */
-export function partsWith(further: Partial<FiguresParts> = {}): FiguresParts {
+type Flat = FiguresParts['planning'] &
+  FiguresParts['service'] &
+  FiguresParts['cache'] &
+  FiguresParts['pooling'] &
+  FiguresParts['renewal'] &
+  Pick<FiguresParts['leasing'], 'inFlight'> & {
+    readonly othersEntries: FiguresParts['leasing']['entries'];
+    readonly othersTtlMs: number;
+  };
+
+export type FurtherParts = Partial<Flat>;
+
+/** The parts of the figures over a service that is not there, with nothing cached and no other gateway: side by side. */
+export function flatPartsWith(further: FurtherParts = {}): Flat {
   return {
     send: () => Promise.reject(new Error('No call is expected.')),
     ask: () => null,
@@ -35,11 +47,18 @@ export function partsWith(further: Partial<FiguresParts> = {}): FiguresParts {
     othersTtlMs: 0,
     refusedNames: { areNone: true, of: () => undefined, remember() {} },
     outage: { failure: () => null },
-    ledger: {} as FiguresParts['ledger'],
+    ledger: {} as FiguresParts['pooling']['ledger'],
     windowMs: 0,
     holdMs: 0,
     mayRenew: false,
     maxAskedLately: 0,
     ...further,
   };
+}
+
+/** The same by the stages that take them. */
+export function partsWith(further: FurtherParts = {}): FiguresParts {
+  const flat = flatPartsWith(further);
+  const leasing = { ...flat, entries: flat.othersEntries, ttlMs: flat.othersTtlMs };
+  return { planning: flat, service: flat, cache: flat, pooling: flat, renewal: flat, leasing, events: {} };
 }

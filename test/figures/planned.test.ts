@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { bisected } from '../../src/observations/bisected.ts';
-import type { FiguresParts } from '../../src/observations/client.ts';
-import { covered, planned } from '../../src/observations/client.ts';
+import { covered } from '../../src/observations/client.ts';
 import { called, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/observations/data-calls.ts';
 import type { Outcome } from '../../src/observations/entries.ts';
+import { planned } from '../../src/observations/planned.ts';
 import {
   type Demand,
   demandFor,
@@ -19,7 +19,7 @@ import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
-import { openNameSearch, partsWith } from './parts.ts';
+import { type FurtherParts, openNameSearch, partsWith } from './parts.ts';
 
 type FetchTask = ReturnType<typeof called>;
 
@@ -29,7 +29,7 @@ const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(m
 async function plan(
   demands: readonly Demand[],
   settle: (wanted: PairsToFetch) => void,
-  further: Partial<FiguresParts> = { overfetchRows: 0 },
+  further: FurtherParts = { overfetchRows: 0 },
 ) {
   const asked: { mode: Mode; pairs: string[] }[] = [];
   const next: Parameters<typeof planned>[0] = async (wanted) => {
@@ -176,7 +176,7 @@ async function cover(
     round: 0,
     search: openNameSearch(),
   };
-  const fetched = await covered(through(call), parts)(wanted, sendingFor());
+  const fetched = await covered(through(call), parts.planning)(wanted, sendingFor());
   return { fetched, settled, kept, learned };
 }
 

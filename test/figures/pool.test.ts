@@ -91,9 +91,9 @@ function open(setting: { windowMs?: number } = {}) {
       });
       sending.signal.addEventListener('abort', () => fail(sending.signal.reason));
     });
-  const whole = ledger as unknown as FiguresParts['ledger'];
+  const whole = ledger as unknown as FiguresParts['pooling']['ledger'];
   const parts = { clock, ledger: whole, windowMs: WINDOW_MS, holdMs: HOLD_MS, ...setting };
-  const pool = createObservationPool(next, partsWith(parts));
+  const pool = createObservationPool(next, partsWith(parts).pooling);
   return { clock, ledger, sent, pool, enter: (further?: Partial<Sending>) => enter(pool, further) };
 }
 

@@ -13,20 +13,22 @@ import {
 import type { QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../keys/tenant-cache.ts';
+import { cachedFiguresStage, type FiguresCache, findCached, isFresh } from '../../observations/cached.ts';
 import type { FiguresParts } from '../../observations/client.ts';
 import { createDataFetch, gathered } from '../../observations/client.ts';
+import type { CallParts } from '../../observations/data-calls.ts';
 import {
   createObservationEntries,
   type FetchBatch,
   type Figures,
   tellAll,
 } from '../../observations/entries.ts';
-import { held, heldAtOnce, isFresh, NO_PREFETCH } from '../../observations/held.ts';
 import { createHeldNames, createLoaders, type TickersLearned } from '../../observations/loaders/loaders.ts';
 import { createBatchGate, Effort } from '../../observations/loaders/observations.ts';
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
 import { limitsOf } from '../../observations/planner/modes.ts';
+import { NO_PREFETCH } from '../../observations/prefetch.ts';
 import { createRevalidation } from '../../observations/revalidation.ts';
 import { openBill } from '../../service/bill.ts';
 import { cachedStage } from '../../service/cached-lists.ts';
@@ -131,7 +133,7 @@ async function priceOf(
   supposed: Supposed,
   isExplained: boolean,
 ) {
-  const learned = frozen(parts.figures.learned, supposed === 'expected' ? 'untold' : 'unknown');
+  const learned = frozen(parts.figures.planning.learned, supposed === 'expected' ? 'untold' : 'unknown');
   const tally = tallyFor(priced, learned, isExplained, parts);
   const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
   const { effort, warnings, bill } = context;
@@ -173,7 +175,11 @@ function tallyFor(
     isProven: caller.tenant.isProven,
     // Of an object that is found by its identifier, the stand-in knows nothing, and of a record not what figures are below.
     isCertain: !isOpenEnded(document, schema) && !asksBelowRecords(document, schema),
-    fewest: createFewestCalls(limitsOf({ ...figures, learned }), learned.seriesRows, learned.rowsWithin),
+    fewest: createFewestCalls(
+      limitsOf({ ...figures.planning, learned }),
+      learned.seriesRows,
+      learned.rowsWithin,
+    ),
     dearest(route) {
       const scope = { schema, fragments: fragmentsIn(document), variableValues: variables };
       return dearestField(schema, operation, scope, route);
@@ -189,63 +195,55 @@ function openDryRun(
   learned: Learned,
   tally: Tally,
 ) {
-  const { figures } = parts;
+  const { planning, cache, pooling } = parts.figures;
   const { bill, payer } = tally;
-  const tenantCache = readOnlyCache(figures.tenantCache);
+  const tenantCache = readOnlyCache(cache.tenantCache);
   const years = createYearsWanted();
-  const assumptions = assumptionsOf(figures.learned, supposed, years, tally);
-  const note = (call: Call) => tally.calls.push({ ...call, isHeld: false });
+  const assumptions = assumptionsOf(planning.learned, supposed, years, tally);
   const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
   const outage = { failure: () => null };
-  const answering = answeringBy(parts, note, assumptions);
+  const answering = answeringBy(parts, (call) => tally.calls.push({ ...call, isHeld: false }), assumptions);
   const send = coalescedStage(async (call, sending) => {
     const answer = await answering(call, sending);
     if (!call.isPublic) tenantCache.accept(caller.tenant);
     return answer;
   });
-  const { freshness, now } = figures;
-  const ask = cachedStage(send, { tenantCache, freshness, now }, outage, noteHeld);
-  const dry: FiguresParts = {
-    ...figures,
-    ask,
-    send,
-    tenantCache,
-    outage,
-    learned,
-    refusedNames: { ...figures.refusedNames, remember() {} },
-    keep() {},
-    entries: createObservationEntries(tenantCache),
-    lookups: undefined,
-    onRows: undefined,
-    mayRenew: false,
-    onHeld: (demand) => tally.heldDemands.push(demand),
-    onExpired() {
-      tally.mayBeRenewed = true;
+  const dryCache = { ...cache, tenantCache, entries: createObservationEntries(tenantCache), keep() {} };
+  const ask = cachedStage(send, dryCache, outage, noteHeld);
+  const dry: CallParts = {
+    planning: { ...planning, learned },
+    service: { send, ask, outage },
+    cache: { ...dryCache, refusedNames: { ...cache.refusedNames, remember() {} } },
+    events: {
+      onCached: (demand) => tally.heldDemands.push(demand),
+      onExpired() {
+        tally.mayBeRenewed = true;
+      },
     },
   };
   const isDeriving = derivesFigures(document, parts.schema);
-  const mayBeHeld = supposed === 'least' && figures.tenantCache !== NO_TENANT_CACHE;
+  const mayBeHeld = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
   const lone = createLoneFigures(dry, (next) => {
-    const counting = tallied(next, figures.learned, isDeriving, tally);
+    const counting = tallied(next, planning.learned, isDeriving, tally);
     return mayBeHeld ? spared(counting) : counting;
   });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
   const effort = new Effort(caller.tenant, () => tally.refusal);
-  const batchGate = createBatchGate(figures.holdMs);
+  const batchGate = createBatchGate(pooling.holdMs);
   const loaders = createLoaders({
     ask,
     sending,
-    figures: counted(lone, dry, isDeriving, years, tally),
+    figures: counted(lone, dry.cache, isDeriving, years, tally),
     batchGate,
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
-    learned: figures.learned,
+    learned: planning.learned,
     mayGuess(tenant) {
-      tally.mayGuess ||= figures.ledger.mayGuess(tenant);
+      tally.mayGuess ||= pooling.ledger.mayGuess(tenant);
       return false;
     },
-    heldNames: createHeldNames({ tenantCache, freshness, now }, figures.learned),
+    heldNames: createHeldNames(dryCache, planning.learned),
   });
   const context: GraphContext = {
     caller,
@@ -259,15 +257,16 @@ function openDryRun(
   };
   return {
     context,
-    /** Lists the calls that would bring these demands, were they not held, if an operation might send so many. */
+    /** Lists the calls that would bring these demands, were they not cached, if an operation might send so many. */
     async fetchHeld(demands: readonly Demand[]): Promise<void> {
-      const fewest = createFewestCalls(limitsOf(dry), learned.seriesRows, learned.rowsWithin);
+      const fewest = createFewestCalls(limitsOf(dry.planning), learned.seriesRows, learned.rowsWithin);
       for (const demand of demands) fewest.add(demand);
       if (fewest.calls > parts.maxUpstreamCalls) return;
-      const fetch = createDataFetch({ ...dry, send: answeringBy(parts, noteHeld, assumptions) });
+      const service = { ...dry.service, send: answeringBy(parts, noteHeld, assumptions) };
       const heldBill = openBill();
       const silent = { onOutcomes() {} };
-      return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, silent);
+      const paid = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
+      return createDataFetch({ ...dry, service })(demands, paid, silent);
     },
   };
 }
@@ -371,12 +370,11 @@ function isOfRecord(error: GraphQLError): boolean {
  */
 function counted(
   figures: Figures,
-  parts: FiguresParts,
+  { tenantCache, entries, refusedNames, freshness, now }: FiguresCache,
   isDeriving: boolean,
   years: YearsWanted,
   tally: Tally,
 ): Figures {
-  const { tenantCache, entries, refusedNames } = parts;
   return {
     ...figures,
     find(demands, sending) {
@@ -385,7 +383,7 @@ function counted(
       if (!tenantCache.isAtHand) return found;
       const held = found === null ? entries.atHand(tenant, demands) : [];
       for (const [i, demand] of demands.entries()) {
-        const isHeld = found?.[i] !== undefined || isFresh(demand, held[i], parts.now(), parts);
+        const isHeld = found?.outcomes[i] !== undefined || isFresh(demand, held[i], now(), freshness);
         if (isHeld || refusedNames.of(tenant, demand) !== undefined) continue;
         tally.want(demand);
         // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
@@ -393,10 +391,10 @@ function counted(
       }
       return found;
     },
-    async fetch(demands, sending) {
+    async fetch(demands, ...sending) {
       if (tally.refusal !== null) throw tally.refusal;
       for (const demand of demands) if (demand.years !== null) years.add(demand);
-      return figures.fetch(demands, sending);
+      return figures.fetch(demands, ...sending);
     },
   };
 }
@@ -454,12 +452,13 @@ function readOnlyCache(tenantCache: TenantCache): TenantCache {
  * Puts the same stages together for one operation alone: it meets no other, and nothing goes along.
  * @param watched looks at the demands before they are planned
  */
-function createLoneFigures(parts: FiguresParts, watched: (next: FetchBatch) => FetchBatch): Figures {
+function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => FetchBatch): Figures {
+  const { cache, service } = parts;
   // The calls are none that the key sends.
-  const revalidation = { check: createRevalidation(parts), countCalls() {} };
-  const holding = { ...parts, prefetch: NO_PREFETCH, revalidation };
-  const fetch = held(gathered(watched(createDataFetch(parts))), holding);
-  return { find: heldAtOnce(holding), fetch, several: parts.entries.several };
+  const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
+  const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
+  const fetch = cachedFiguresStage(gathered(watched(createDataFetch(parts))), caching);
+  return { find: findCached(caching), fetch, several: cache.entries.several };
 }
 
 /** True if a document selects a field for which only the service's answers tell the calls that it makes. */
@@ -615,7 +614,7 @@ function answeringBy(
     if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
     const body = given.of(caller.tenant, call) ?? assumed(call, caller.tenant);
     // If there is no record, nothing below it is asked for.
-    return { status: body === NO_RECORD ? 404 : 200, headers: {}, body, receivedAt: figures.now() };
+    return { status: body === NO_RECORD ? 404 : 200, headers: {}, body, receivedAt: figures.cache.now() };
   };
 
   function assumed(call: Call, tenant: Tenant): unknown {

@@ -487,9 +487,15 @@ function outcomeOf(national: National): Outcome {
   return national === null ? [] : [national];
 }
 
-/** Demands on their way to be fetched. */
-interface DemandSet {
+/** Demands of which no figures are cached. */
+interface Missing {
   readonly demands: readonly Demand[];
+  /** As `Figures.fetch` takes it. */
+  readonly missingAsOf: number | null;
+}
+
+/** Demands on their way to be fetched. */
+interface DemandSet extends Missing {
   readonly isGuess: boolean;
 }
 
@@ -536,7 +542,10 @@ function createOutcomes(
   async function fetchAll(sets: readonly DemandSet[]): Promise<null[]> {
     const demands = sets.flatMap((set) => set.demands);
     const isGuess = sets.every((set) => set.isGuess);
-    const outcomes = await figures.fetch(demands, isGuess ? { ...sending, isGuess } : sending);
+    const [{ missingAsOf = null } = {}, ...others] = sets;
+    const areLooked = others.every((set) => set.missingAsOf === missingAsOf);
+    const from = isGuess ? { ...sending, isGuess } : sending;
+    const outcomes = await figures.fetch(demands, from, areLooked ? missingAsOf : null);
     outcomes.forEach((outcome, name) => {
       if (outcome instanceof WrongGuess) known.delete(name);
       else known.set(name, outcome);
@@ -574,42 +583,39 @@ function createOutcomes(
   const cameFor = (demand: Demand) => cameOf(known.get(demand.name)) ?? cameOf(known.get(nameOf(demand)));
 
   /** Looks for demands among the held ones; returns those that aren't there. */
-  function missingIn(demands: readonly Demand[]): readonly Demand[] {
+  function missingIn(demands: readonly Demand[]): Missing {
     const found = together.isOn ? null : figures.find(demands, sending);
-    if (found === null) return demands;
+    if (found === null) return { demands, missingAsOf: null };
     const missing: Demand[] = [];
     for (let i = 0; i < demands.length; i += 1) {
       const demand = demands[i] as Demand;
-      const outcome = found[i];
+      const outcome = found.outcomes[i];
       if (outcome === undefined) missing.push(demand);
       else known.set(demand.name, outcome);
     }
-    return missing;
+    return { demands: missing, missingAsOf: found.missingAsOf };
   }
 
-  function* missingInSteps(demands: readonly Demand[]): Steps<readonly Demand[]> {
+  function* missingInSteps(demands: readonly Demand[]): Steps<Missing> {
     const missing: Demand[] = [];
     for (let from = 0; from < demands.length; from += FEW) {
-      missing.push(...missingIn(demands.slice(from, from + FEW)));
+      missing.push(...missingIn(demands.slice(from, from + FEW)).demands);
       yield;
     }
-    return missing;
+    return { demands: missing, missingAsOf: null };
   }
 
-  function missingInTurns(demands: readonly Demand[]): PromiseOrValue<readonly Demand[]> {
+  function missingInTurns(demands: readonly Demand[]): PromiseOrValue<Missing> {
     if (demands.length <= FEW) return missingIn(demands);
     const looking = timeSliced(sending.caller, missingInSteps(demands));
     return looking instanceof Promise ? batchGate.closeDuring(looking) : looking;
   }
 
   /** Has demands fetched, once it is known which; null if they are none, else resolves as `failure` of a set does. */
-  function failureOf(
-    missing: PromiseOrValue<readonly Demand[]>,
-    isGuess: boolean,
-  ): Promise<Error | null> | null {
-    if (!(missing instanceof Promise) && missing.length === 0) return null;
-    const load = (some: readonly Demand[]) =>
-      some.length === 0 ? null : order.leads(observations.route, loader.load({ demands: some, isGuess }));
+  function failureOf(missing: PromiseOrValue<Missing>, isGuess: boolean): Promise<Error | null> | null {
+    if (!(missing instanceof Promise) && missing.demands.length === 0) return null;
+    const load = (some: Missing) =>
+      some.demands.length === 0 ? null : order.leads(observations.route, loader.load({ ...some, isGuess }));
     return Promise.resolve(mapValue(missing, load)).catch(errorOf);
   }
 
@@ -628,7 +634,7 @@ function createOutcomes(
       return makeOf(oneState.of(demands, outcomes));
     };
     try {
-      own.failure = failureOf(fresh.length === 0 ? fresh : missingInTurns(fresh), isGuess);
+      own.failure = fresh.length === 0 ? null : failureOf(missingInTurns(fresh), isGuess);
     } catch (error) {
       for (const { name } of fresh) known.delete(name);
       throw error;

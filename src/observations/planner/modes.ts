@@ -388,21 +388,17 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   return best;
 }
 
-/** The plan for some demands. */
-interface DemandPlan {
-  /** Pairs that are asked for as whole series. */
-  readonly series: readonly Pair[];
-  /** The parts of the plan, each with the rows to cover it by. */
-  readonly parts: readonly PlanPart[];
-}
-
 /** Demands that take milliseconds to plan. */
 const LONG_PLAN = 1_000;
 
 /** Plans demands, many of them in turns that are shared with nothing else. Latest figures alone need no planning. */
-export async function planOf(job: Job, demands: readonly Demand[], planning: Planning): Promise<DemandPlan> {
+export async function planOf(
+  job: Job,
+  demands: readonly Demand[],
+  planning: Planning,
+): Promise<readonly PlanPart[]> {
   if (demands.every(({ mode }) => mode === 'latest'))
-    return { series: [], parts: [{ mode: 'latest', years: null, pairs: demands, rowsOf: oneRow }] };
+    return [{ mode: 'latest', years: null, pairs: demands, rowsOf: oneRow }];
   const isLong = demands.length > LONG_PLAN;
   if (isLong) await yieldToEventLoop(job);
   const plan = await timeSliced(job, planningParts(demands, planning));
@@ -425,15 +421,13 @@ export async function rangesOf(
   };
 }
 
-function* planningParts(demands: readonly Demand[], planning: Planning): Steps<DemandPlan> {
+function* planningParts(demands: readonly Demand[], planning: Planning): Steps<readonly PlanPart[]> {
   const { learned } = planning;
-  const plan = yield* planningModes(demands, planning);
-  const parts = partsOf(
-    plan,
+  return partsOf(
+    yield* planningModes(demands, planning),
     (pairs) => hopefulRows(pairs, learned),
     (years, pairs) => hopefulRowsWithin(years, pairs, learned),
   );
-  return { series: plan.series, parts };
 }
 
 /** A rectangle, and the pairs that it answers. */
@@ -485,7 +479,7 @@ interface Estimate {
 
 export function estimate(demands: readonly Demand[], planning: Planning): Estimate {
   const limits = limitsOf(planning);
-  const { parts } = taken(planningParts(demands, planning));
+  const parts = taken(planningParts(demands, planning));
   const total = { calls: 0, rows: 0 };
   for (const { pairs, rowsOf } of parts) add(total, cover(pairs, limits, rowsOf), rowsOf);
   return total;
@@ -494,7 +488,7 @@ export function estimate(demands: readonly Demand[], planning: Planning): Estima
 /** True if demands are planned to take no more than this, which their rows or one call often tell at once. */
 export function fitsWithin(most: Estimate, demands: readonly Demand[], planning: Planning): boolean {
   const limits = limitsOf(planning);
-  const { parts } = taken(planningParts(demands, planning));
+  const parts = taken(planningParts(demands, planning));
   const total = { calls: 0, rows: 0 };
   for (const { pairs, rowsOf } of parts) {
     const ownRows = sum(pairs.map(({ countryCode, metricKey }) => rowsOf(countryCode, metricKey)));

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { cachedFiguresStage, type Revalidation } from '../../src/observations/cached.ts';
 import type { FiguresParts } from '../../src/observations/client.ts';
 import type { ObservationEntry, Outcome } from '../../src/observations/entries.ts';
-import type { Revalidation } from '../../src/observations/held.ts';
-import { held, openHolding } from '../../src/observations/held.ts';
 import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
+import { createPrefetch, type Prefetch } from '../../src/observations/prefetch.ts';
 import { observations } from '../../src/service/endpoints.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { tenantOf } from '../support/tenants.ts';
-import { NO_ENTRIES, partsWith } from './parts.ts';
+import { type FurtherParts, NO_ENTRIES, partsWith } from './parts.ts';
 import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf, TTL_MS, tenantCacheThat } from './stages.ts';
 
 const DOWN = new Failure('UPSTREAM_UNAVAILABLE', 'The service is down.');
@@ -18,7 +18,7 @@ const accepted = tenantCacheThat(() => true);
 function open(
   comes: Readonly<Record<string, Outcome>>,
   entries: Readonly<Record<string, ObservationEntry>> = {},
-  further: Partial<FiguresParts> & { calls?: number; onAsked?: () => void } = {},
+  further: FurtherParts & { calls?: number; onAsked?: () => void } = {},
 ) {
   const { next, asked } = nextFrom(comes, further.onAsked);
   const wanted: Demand[] = [];
@@ -32,8 +32,8 @@ function open(
     },
     countCalls: (_tenant, calls) => counted.push(calls),
   };
-  const prefetch: ReturnType<typeof openHolding>['prefetch'] = {
-    wanted: (_tenant, demand) => wanted.push(demand),
+  const prefetch: Prefetch = {
+    wanted: (_tenant, demands) => wanted.push(...demands),
     brought() {},
     of: () => [],
   };
@@ -52,7 +52,7 @@ function open(
     },
     ...further,
   });
-  const stage = held(
+  const stage = cachedFiguresStage(
     async (demands, sending) => {
       sending.bill.byRoute[observations.route] = further.calls ?? 0;
       return next(demands, sending);
@@ -119,7 +119,9 @@ describe('what is held', () => {
 
 describe('a name that the service refused lately', () => {
   const REFUSED = new Failure('BAD_USER_INPUT', 'Unknown.');
-  const refusing = (refused: Readonly<Record<string, ReturnType<FiguresParts['refusedNames']['of']>>>) => ({
+  const refusing = (
+    refused: Readonly<Record<string, ReturnType<FiguresParts['cache']['refusedNames']['of']>>>,
+  ) => ({
     refusedNames: {
       areNone: false,
       of: (_tenant: unknown, { countryCode }: { countryCode: string }) => refused[countryCode],
@@ -192,10 +194,10 @@ describe('figures that were asked for lately', () => {
   function openAlong(outcomeOf: (countryCode: string) => Outcome = () => [], maxAskedLately = 1_000) {
     const time = { nowMs: 0 };
     const parts = partsWith({ now: () => time.nowMs, tenantCache: accepted, maxAskedLately });
-    const { prefetch } = openHolding(parts, () => Promise.reject(new Error('No look is expected.')));
+    const prefetch = createPrefetch(parts.cache, maxAskedLately);
     const asked: string[][] = [];
     const revalidation: Revalidation = { check: async () => () => 0, countCalls() {} };
-    const stage = held(
+    const stage = cachedFiguresStage(
       async (demands) => {
         asked.push(demands.map(({ countryCode }) => countryCode));
         return new Map(demands.map(({ key, countryCode }) => [key, outcomeOf(countryCode)]));
@@ -207,7 +209,7 @@ describe('figures that were asked for lately', () => {
 
   it('figures that were asked for lately go along once they have aged, and settle nothing', async () => {
     const { stage, prefetch, asked, time } = openAlong();
-    prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
+    prefetch.wanted(tenantOf('one'), [latest('KE')], [0], 0);
     time.nowMs = TTL_MS / 2;
     await fetchBy(stage, [latest('NG')]);
     time.nowMs += 1;
@@ -219,8 +221,8 @@ describe('figures that were asked for lately', () => {
   it('figures that were asked for lately go along anew only where they did not come', async () => {
     const late = new Failure('UPSTREAM_TIMEOUT', 'Too late.');
     const { stage, prefetch, asked, time } = openAlong((code) => (code === 'KE' ? late : []));
-    prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
-    prefetch.wanted(tenantOf('one'), latest('GH'), 0, 0);
+    prefetch.wanted(tenantOf('one'), [latest('KE')], [0], 0);
+    prefetch.wanted(tenantOf('one'), [latest('GH')], [0], 0);
     time.nowMs = TTL_MS - 100;
     await fetchBy(stage, [latest('NG')]);
     await fetchBy(stage, [latest('NG')]);
@@ -237,7 +239,7 @@ describe('figures that were asked for lately', () => {
     ['those that are asked for anyway', 'one', latest('NG'), 600],
   ])('figures that were asked for lately do not go along: %s', async (_, key, demand, nowMs) => {
     const { stage, prefetch, asked, time } = openAlong();
-    prefetch.wanted(tenantOf(key), demand, 0, 0);
+    prefetch.wanted(tenantOf(key), [demand], [0], 0);
     time.nowMs = nowMs;
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG']]);
@@ -245,8 +247,8 @@ describe('figures that were asked for lately', () => {
 
   it('figures that were asked for lately are forgotten of the key that asked the longest ago, where there are too many of all keys', async () => {
     const { stage, prefetch, asked, time } = openAlong(undefined, 3);
-    for (const key of ['another', 'one', 'a third']) prefetch.wanted(tenantOf(key), latest('KE'), 0, 0);
-    prefetch.wanted(tenantOf('one'), latest('GH'), 0, 0);
+    for (const key of ['another', 'one', 'a third']) prefetch.wanted(tenantOf(key), [latest('KE')], [0], 0);
+    prefetch.wanted(tenantOf('one'), [latest('GH')], [0], 0);
     time.nowMs = 600;
     expect(prefetch.of(tenantOf('another'), [latest('NG')], 600)).toEqual([]);
     expect(prefetch.of(tenantOf('a third'), [latest('NG')], 600)).toHaveLength(1);
@@ -256,7 +258,7 @@ describe('figures that were asked for lately', () => {
 
   it('figures that were asked for lately go along with nothing', async () => {
     const { stage, prefetch, asked, time } = openAlong();
-    prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
+    prefetch.wanted(tenantOf('one'), [latest('KE')], [0], 0);
     time.nowMs = 600;
     await fetchBy(stage, []);
     expect(asked).toEqual([[]]);
@@ -264,7 +266,7 @@ describe('figures that were asked for lately', () => {
 
   it('figures that were asked for lately go along as far as they add no call', async () => {
     const { stage, prefetch, asked, time } = openAlong();
-    for (let i = 0; i < 300; i += 1) prefetch.wanted(tenantOf('one'), latest(`C${i}`), 0, 0);
+    for (let i = 0; i < 300; i += 1) prefetch.wanted(tenantOf('one'), [latest(`C${i}`)], [0], 0);
     time.nowMs = 600;
     await fetchBy(stage, [latest('NG')]);
     // Short of the hundred rows that a call brings while nothing is known of the service.

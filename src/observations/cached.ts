@@ -1,0 +1,514 @@
+import type { Lookups } from '../cache/lru.ts';
+import type { Tenant, Traffic } from '../keys/tenant.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
+import { billStale } from '../service/bill.ts';
+import { type Ask, isBetterOld, type ListCache } from '../service/cached-lists.ts';
+import type { Send } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
+import { checkRight } from '../service/rights.ts';
+import type { Sending } from '../service/sending.ts';
+import { eachInTurns, type Job, type PromiseOrValue } from '../shared/async/turns.ts';
+import type { Failure } from '../shared/errors.ts';
+import type {
+  createRefusedNames,
+  Fetch,
+  Figures,
+  ObservationEntries,
+  ObservationEntry,
+  Outcome,
+  Outcomes,
+} from './entries.ts';
+import { type Demand, takenUntilMs, wholeOf } from './planner/demand.ts';
+import { estimate, type Planning, rangesOf } from './planner/modes.ts';
+import { goingAlong, type Prefetch } from './prefetch.ts';
+
+/** True if a demand takes figures of any age. */
+const isOfAnyAge = ({ key, name }: Demand) => key === name;
+
+/** A demand, and its entry, fresh or not, if there is one: most demands that come this far have none. */
+interface CachedDemand extends Demand {
+  readonly entry?: ObservationEntry;
+}
+
+/** An entry, and the metric that it has figures of. */
+export interface CachedFigures {
+  readonly entry: ObservationEntry;
+  readonly metricKey: string;
+}
+
+/**
+ * Tells which figures past their time still hold. The service announces no revisions, but one call says when each
+ * source last changed. Figures are as good as new if no source that may bring their metric has changed since they came.
+ * The catalogue, if it is cached, names these sources; else any may be one.
+ */
+export interface Revalidation {
+  /**
+   * Returns the latest instant when figures were known to be current: when they came, or when a look at the sources
+   * last showed no change since. Spends a call on a look only if that is likely to save more than one.
+   */
+  check(
+    expired: readonly CachedFigures[],
+    costs: FetchCosts,
+    sending: Sending,
+  ): Promise<(figures: CachedFigures) => number>;
+  /** Counts data calls of a key, by which the worth of a look is judged. */
+  countCalls(tenant: Tenant, calls: number, nowMs: number): void;
+}
+
+/** Calls to fetch demands with entries past their time, with a look at the sources and without. */
+export interface FetchCosts {
+  readonly calls: () => number;
+  readonly callsIfRenewed: () => number;
+}
+
+/** Finds the data calls of a key in the interval of an instant, as long as figures are fresh, and in the one before. */
+export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: Freshness): Traffic {
+  const interval = Math.floor(nowMs / Math.max(1, ttlMs));
+  tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
+  const { traffic } = tenant;
+  if (traffic.interval !== interval) {
+    traffic.callsBefore = traffic.interval === interval - 1 ? traffic.calls : 0;
+    traffic.calls = 0;
+    traffic.interval = interval;
+  }
+  return traffic;
+}
+
+type Freshness = ListCache['freshness'];
+
+/** What is cached of figures. */
+export interface FiguresCache {
+  readonly entries: ObservationEntries;
+  readonly tenantCache: TenantCache;
+  readonly refusedNames: ReturnType<typeof createRefusedNames>;
+  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
+  readonly keep: ObservationEntries['keep'];
+  readonly freshness: Freshness;
+  readonly now: () => number;
+}
+
+/** The way to the service. */
+export interface DataService {
+  /** Sends a call, by all stages on the way there. */
+  readonly send: Send;
+  /** Asks for lists, and has `learned` note the names in them. */
+  readonly ask: Ask;
+  readonly outage: { failure(route: string): Failure | null };
+}
+
+/** The listeners to figures. */
+export interface FiguresEvents {
+  /** Counts lookups among the entries. */
+  readonly lookups?: Lookups | undefined;
+  /** Called with each demand that an entry meets. */
+  readonly onCached?: (demand: Demand) => void;
+  /** Called if entries that are past their time may yet be found to hold. */
+  readonly onExpired?: () => void;
+  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
+  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
+}
+
+/** The parts that look at the sources. */
+export interface RevalidationParts extends Pick<FiguresCache, 'tenantCache' | 'freshness' | 'now'> {
+  readonly ask: Ask;
+  /** True if a call may be spent on a look at the sources. Results of earlier looks are used all the same. */
+  readonly mayRenew: boolean;
+}
+
+/** The parts of the stage that answers from cached figures. */
+export interface CachingParts {
+  readonly planning: Planning;
+  readonly service: Pick<DataService, 'outage'>;
+  readonly cache: FiguresCache;
+  readonly events: FiguresEvents;
+  readonly prefetch: Prefetch;
+  readonly revalidation: Revalidation;
+}
+
+/** Makes the look at the sources. `load` loads it for the first figure past its time. */
+export function createLazyRevalidation(
+  load: () => Promise<Revalidation['check']>,
+  freshness: Freshness,
+): Revalidation {
+  let loading: Promise<Revalidation['check']> | undefined;
+  return {
+    async check(...expired) {
+      loading ??= load();
+      return (await loading)(...expired);
+    },
+    countCalls(tenant, calls, nowMs) {
+      trafficOf(tenant, nowMs, freshness).calls += calls;
+    },
+  };
+}
+
+/** Share of a figure's time after which it is counted anew among the key's wanted figures, if it is asked for. */
+const RECOUNTING_SHARE = 0.1;
+
+/** Demands that are looked after in less than a turn. */
+const FEW = 250;
+
+function freshUntilMs(entry: ObservationEntry, demand: Demand, { ttlMs }: Freshness): number {
+  if (isOfAnyAge(demand)) return entry.checkedAtMs + ttlMs;
+  return takenUntilMs(demand, entry.checkedAtMs, ttlMs);
+}
+
+/** True if an entry meets a demand at an instant. */
+export function isFresh(
+  demand: Demand,
+  entry: ObservationEntry | undefined,
+  nowMs: number,
+  freshness: Freshness,
+): boolean {
+  return entry !== undefined && nowMs < freshUntilMs(entry, demand, freshness);
+}
+
+/** True if the entry may be served if the service gives no answer. */
+function isUsable({ entry, ...demand }: CachedDemand, { freshness, now }: FiguresCache): boolean {
+  const usableMs = freshness.ttlMs + freshness.staleMs;
+  return entry !== undefined && now() <= takenUntilMs(demand, entry.checkedAtMs, usableMs);
+}
+
+/** Figures that are served from their entries together. */
+class Served {
+  readonly #events: FiguresEvents;
+  #count = 0;
+  #freshUntilMs = Number.POSITIVE_INFINITY;
+
+  constructor(events: FiguresEvents) {
+    this.#events = events;
+  }
+
+  /** @param untilMs instant at which the entry is past its time */
+  add(demand: Demand, untilMs: number): void {
+    this.#count += 1;
+    if (untilMs < this.#freshUntilMs) this.#freshUntilMs = untilMs;
+    this.#events.onCached?.(demand);
+  }
+
+  bill({ bill, onHeld }: Sending): void {
+    if (this.#count === 0) return;
+    bill.cached += this.#count;
+    if (this.#events.lookups !== undefined) this.#events.lookups.hits += this.#count;
+    onHeld?.(this.#freshUntilMs);
+  }
+}
+
+/** Finds figures that are cached in this process: they are answered at once, past all stages. */
+export function findCached({ cache, events, prefetch }: CachingParts): Figures['find'] {
+  const { entries, tenantCache, freshness, now } = cache;
+  return (demands, sending) => {
+    checkRight(sending.caller, observations.tag);
+    const { tenant } = sending.caller;
+    if (!tenantCache.isAtHand || !tenantCache.isAccepted(tenant)) return null;
+    const nowMs = now();
+    const served = new Served(events);
+    const wanted: Demand[] = [];
+    const checkedAtMs: number[] = [];
+    let areOthersMissing = tenantCache.isAllHere;
+    const outcomes = entries.atHand(tenant, demands).map((entry, i) => {
+      if (entry === undefined) return undefined;
+      const demand = demands[i] as Demand;
+      const untilMs = freshUntilMs(entry, demand, freshness);
+      if (nowMs >= untilMs) {
+        areOthersMissing = false;
+        return undefined;
+      }
+      if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
+        entry.wantedAtMs = nowMs;
+        wanted.push(demand.years === null || entry.years !== null ? demand : wholeOf(demand));
+        checkedAtMs.push(entry.checkedAtMs);
+      }
+      served.add(demand, untilMs);
+      return entry.rows;
+    });
+    served.bill(sending);
+    prefetch.wanted(tenant, wanted, checkedAtMs, nowMs);
+    return { outcomes, missingAsOf: areOthersMissing ? tenantCache.generation(tenant) : null };
+  };
+}
+
+/**
+ * Answers the demands of one operation from cached entries, and has the others fetched. A demand goes only as far as it
+ * has to:
+ *
+ * 1. The entries of all demands are read in one round trip to the store, unless they were just looked for. A name that the
+ *    service refused lately keeps that outcome.
+ * 2. Whole series are asked for in place of some years, unless a range takes fewer calls.
+ * 3. Entries past their time are checked, if there are any: those that still hold are not fetched.
+ * 4. The rest takes along figures that cost no further call.
+ * 5. If the service gives no answer, entries past their time are served and marked stale, unless the service refuses
+ *    the key, or the caller insists on newer ones.
+ */
+export function cachedFiguresStage(next: Fetch, parts: CachingParts): Figures['fetch'] {
+  const { tenantCache, now } = parts.cache;
+  return async (demands, sending, missingAsOf = null) => {
+    checkRight(sending.caller, observations.tag);
+    const { tenant } = sending.caller;
+    if (tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge))
+      return inPlaceOfYears(demands, sending, parts, (sent) => next(sent, sending));
+    const areMissing = missingAsOf !== null && missingAsOf === tenantCache.generation(tenant);
+    const cached = areMissing ? demands : await withEntries(demands, sending, parts.cache);
+    const nowMs = now();
+    const { looked, refused } = await withoutRefused(cached, sending, nowMs, parts.cache);
+    const meeting = { next, sending, parts, nowMs };
+    const outcomes = await inPlaceOfYears(looked, sending, parts, (sent) => meet(sent, meeting));
+    for (const [name, outcome] of refused) outcomes.set(name, outcome);
+    return outcomes;
+  };
+}
+
+/** Finds the entries of demands, fresh or not: at once, if all of them are here. */
+async function withEntries(
+  demands: readonly Demand[],
+  { caller: { tenant }, waits }: Sending,
+  { entries, tenantCache }: FiguresCache,
+): Promise<readonly CachedDemand[]> {
+  const withEntry = (demand: Demand, entry: ObservationEntry | undefined): CachedDemand =>
+    entry === undefined ? demand : { ...demand, entry };
+  if (tenantCache.isAllHere) {
+    const found = entries.atHand(tenant, demands);
+    return demands.map((demand, i) => withEntry(demand, found[i]));
+  }
+  const reading = entries.read(tenant, demands);
+  waits?.store.timing(reading);
+  const read = await reading;
+  return demands.map((demand) => withEntry(demand, read.get(demand.key)));
+}
+
+/** Parts demands whose name was refused lately, and that no fresh entry meets, from the others. */
+async function withoutRefused(
+  demands: readonly CachedDemand[],
+  sending: Sending,
+  nowMs: number,
+  cache: FiguresCache,
+) {
+  const refused: [name: string, outcome: Outcome][] = [];
+  if (cache.refusedNames.areNone) return { looked: demands, refused };
+  const looked: CachedDemand[] = [];
+  await withEach(sending.caller, demands, (demand) => {
+    const isCached = isFresh(demand, demand.entry, nowMs, cache.freshness);
+    const outcome = isCached ? undefined : refusedLately(demand, sending, nowMs, cache);
+    if (outcome === undefined) looked.push(demand);
+    else refused.push([demand.name, outcome]);
+  });
+  return { looked, refused };
+}
+
+function refusedLately(
+  demand: Demand,
+  { caller, bill, onHeld }: Sending,
+  nowMs: number,
+  { refusedNames, freshness, tenantCache }: FiguresCache,
+): Outcome | undefined {
+  const refused = refusedNames.of(caller.tenant, demand);
+  if (refused === undefined || !tenantCache.isAccepted(caller.tenant)) return undefined;
+  const untilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
+  if (nowMs >= untilMs) return undefined;
+  bill.cached += 1;
+  onHeld?.(untilMs);
+  return refused.outcome;
+}
+
+/**
+ * Asks for whole series in place of some years, unless a range takes fewer calls. Whole series are better to cache, and
+ * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series is the outcome of
+ * the demand for that too.
+ */
+async function inPlaceOfYears(
+  demands: readonly CachedDemand[],
+  { caller }: Sending,
+  { planning, cache }: CachingParts,
+  fetch: (demands: readonly CachedDemand[]) => Promise<Outcomes>,
+): Promise<Outcomes> {
+  if (demands.every(({ years }) => years === null)) return fetch(demands);
+  const nowMs = cache.now();
+  const isCached = (demand: CachedDemand) => isFresh(demand, demand.entry, nowMs, cache.freshness);
+  const missing = demands.filter((demand) => !isCached(demand));
+  const isRange = await rangesOf(caller, missing, planning);
+  // Several ranges may be one whole series, which may be wanted as such besides.
+  const sent = new Map<string, CachedDemand>();
+  const standIns = new Map<string, string>();
+  for (const demand of demands) {
+    const isByRange = demand.entry?.years != null && isCached(demand);
+    const own = demand.years === null || isByRange || isRange(demand) ? demand : wholeOf(demand);
+    if (!sent.has(own.name)) sent.set(own.name, own);
+    standIns.set(demand.name, own.name);
+  }
+  const outcomes = await fetch([...sent.values()]);
+  for (const [name, standIn] of standIns) outcomes.set(name, outcomes.get(standIn) ?? []);
+  return outcomes;
+}
+
+/** The demands of one operation, on their way. */
+interface Meeting {
+  readonly next: Fetch;
+  readonly sending: Sending;
+  readonly parts: CachingParts;
+  /** Instant as of which the entries were looked up. */
+  readonly nowMs: number;
+}
+
+/** Answers demands from fresh entries, and has the missing ones fetched; returns the outcomes by the names of the demands. */
+async function meet(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
+  const { sending, parts } = meeting;
+  const { cache, revalidation } = parts;
+  const { tenantCache } = cache;
+  const { tenant } = sending.caller;
+  const callsSoFar = () => sending.bill.byRoute[observations.route] ?? 0;
+  const isUnproven = () => tenantCache.refusal(tenant) === null && !tenantCache.isAccepted(tenant);
+  const missing = await expiredOrMissing(demands, meeting);
+  const callsBefore = callsSoFar();
+  const isTest = missing.length === 0 && !tenantCache.isAccepted(tenant);
+  const fetched = await fetchMissing(isTest ? testing(demands, parts) : missing, meeting);
+  const others = demands.filter(({ key }) => !fetched.has(key));
+  const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
+  if (others.length > 0 && isUnproven() && failure() === null) {
+    // Nothing was asked of the service, so the key is as unproven as before.
+    for (const [key, outcome] of await fetchMissing(others, meeting)) fetched.set(key, outcome);
+  }
+  const nowMs = cache.now();
+  // The service may have refused the key by now: then no entry of it is served.
+  const isFailed = [...fetched.values()].some((outcome) => outcome instanceof Error);
+  const isAllNew = others.length === 0 && !isFailed;
+  const refusal = isAllNew ? null : tenantCache.refusal(tenant);
+  const doubt = !isAllNew && isUnproven() ? failure() : null;
+  const outcomes = await outcomesOf(demands, { fetched, refusal, doubt, nowMs }, meeting);
+  // They tell how many calls a look at the sources may save.
+  const calls = callsSoFar() - callsBefore;
+  if (calls > 0) revalidation.countCalls(tenant, calls, nowMs);
+  return outcomes;
+}
+
+/** Corrects for how long entries past their time are known to hold; returns the demands that no entry meets. */
+async function expiredOrMissing(
+  demands: readonly CachedDemand[],
+  { sending, parts: { cache, events, planning, revalidation }, nowMs }: Meeting,
+): Promise<readonly CachedDemand[]> {
+  const unmetAt = (atMs: number) =>
+    demands.filter((demand) => !isFresh(demand, demand.entry, atMs, cache.freshness));
+  const missing = unmetAt(nowMs);
+  const isRenewable = ({ entry, maxAgeMs }: CachedDemand) => entry !== undefined && maxAgeMs > 0;
+  const expired = missing
+    .filter(isRenewable)
+    .flatMap(({ entry, metricKey }) => (entry ? { entry, metricKey } : []));
+  if (expired.length === 0) return missing;
+  events.onExpired?.();
+  const fresh = missing.filter((demand) => !isRenewable(demand));
+  const costs = {
+    calls: () => estimate(missing, planning).calls,
+    callsIfRenewed: () => estimate(fresh, planning).calls,
+  };
+  const checkedAtMs = await revalidation.check(expired, costs, sending);
+  for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
+  return unmetAt(cache.now());
+}
+
+/** Chooses demands that put a key to the test though all is cached: all if they take one call, else the oldest. */
+function testing(demands: readonly CachedDemand[], { planning }: CachingParts): readonly CachedDemand[] {
+  if (estimate(demands, planning).calls <= 1) return demands;
+  const checkedAtMs = ({ entry }: CachedDemand) => entry?.checkedAtMs ?? 0;
+  return [demands.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
+}
+
+/** Has demands fetched; returns the outcomes by their keys. */
+async function fetchMissing(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
+  const { next, sending, parts, nowMs } = meeting;
+  const { cache, events } = parts;
+  const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, cache));
+  const down = isAllUsable ? parts.service.outage.failure(observations.route) : null;
+  if (down !== null) {
+    // The pool no longer waits for this operation.
+    await next([], sending);
+    const failure = down.with({ route: observations.route, attempts: 0 });
+    return new Map(demands.map(({ key }) => [key, failure]));
+  }
+  if (events.lookups !== undefined) events.lookups.misses += demands.length;
+  const fetched = await fetchAlong(onePerKey(demands), meeting);
+  const cachedMs = demands.reduce((ms, { maxAgeMs }) => Math.min(ms, maxAgeMs), cache.freshness.ttlMs);
+  if (demands.length > 0) sending.onFetched?.(nowMs + cachedMs);
+  return fetched;
+}
+
+/** Demands that differ only in the age they allow are one to the stages below. */
+function onePerKey(demands: readonly Demand[]): readonly Demand[] {
+  if (demands.every(isOfAnyAge)) return demands;
+  return [...new Map(demands.map((demand) => [demand.key, demand])).values()];
+}
+
+/** Has the demands that are fetched bring along figures that will soon be wanted anew. */
+async function fetchAlong(
+  demands: readonly Demand[],
+  { next, sending, parts: { prefetch, planning }, nowMs }: Meeting,
+): Promise<Outcomes> {
+  const { tenant } = sending.caller;
+  const ageing = demands.length === 0 ? [] : prefetch.of(tenant, demands, nowMs);
+  const along = ageing.length === 0 ? [] : goingAlong(demands, ageing, planning);
+  if (along.length === 0) return next(demands, sending);
+  const outcomes = await next([...demands, ...along], sending);
+  prefetch.brought(
+    tenant,
+    along.filter(({ key }) => !(outcomes.get(key) instanceof Error)),
+  );
+  for (const { key } of along) outcomes.delete(key);
+  return outcomes;
+}
+
+interface Evidence {
+  /** Outcomes from the stages below. */
+  readonly fetched: Outcomes;
+  /** The reason for which the service refuses the key; null if it doesn't. */
+  readonly refusal: Error | null;
+  /** The reason why it is unknown if the service accepts the key; null if it is known. */
+  readonly doubt: Error | null;
+  /** Instant at which outcomes have come. */
+  readonly nowMs: number;
+}
+
+/** Decides the outcomes of demands by what has come and what is cached; returns them by the names of the demands. */
+async function outcomesOf(
+  demands: readonly CachedDemand[],
+  { fetched, refusal, doubt, nowMs }: Evidence,
+  { sending, parts }: Meeting,
+): Promise<Outcomes> {
+  const { caller } = sending;
+  const { cache, events, prefetch } = parts;
+  const outcomes: Outcomes = demands.every(isOfAnyAge) ? fetched : new Map();
+  const served = new Served(events);
+  const wanted: Demand[] = [];
+  const checkedAtMs: number[] = [];
+  await withEach(caller, demands, (demand) => {
+    const { entry } = demand;
+    const own = fetched.get(demand.key);
+    const isNew = own !== undefined && !(own instanceof Error);
+    // A demand that was never met doesn't go along with other calls: it may make them fail.
+    if (isNew || entry !== undefined) {
+      wanted.push(demand);
+      checkedAtMs.push(isNew ? nowMs : (entry?.checkedAtMs ?? 0));
+    }
+    const error = refusal ?? doubt;
+    if (own === undefined && error === null && entry !== undefined)
+      served.add(demand, freshUntilMs(entry, demand, cache.freshness));
+    const outcome = own ?? error ?? entry?.rows ?? [];
+    const mayBeOld = outcome instanceof Error && refusal === null;
+    outcomes.set(demand.name, mayBeOld ? staleOr(outcome, demand, sending, cache) : outcome);
+  });
+  served.bill(sending);
+  prefetch.wanted(caller.tenant, wanted, checkedAtMs, nowMs);
+  return outcomes;
+}
+
+/** Does something with each demand: at once, unless there are many. */
+function withEach<One>(job: Job, demands: readonly One[], work: (demand: One) => void): PromiseOrValue<void> {
+  if (demands.length > FEW) return eachInTurns(job, demands, work);
+  for (const demand of demands) work(demand);
+}
+
+/** Returns rows past their time in place of a failure, if they may be served; else the failure. */
+function staleOr(failure: Error, demand: CachedDemand, sending: Sending, cache: FiguresCache): Outcome {
+  const { entry } = demand;
+  if (entry === undefined || !isUsable(demand, cache) || !isBetterOld(failure)) return failure;
+  billStale(sending.bill, observations.route, failure, entry.atMs, cache.now());
+  for (const row of entry.rows) sending.onStale?.(row, failure.code);
+  return entry.rows;
+}

@@ -1,0 +1,205 @@
+import type { ObservationRecord } from '../service/records/observations.ts';
+import type { Sending } from '../service/sending.ts';
+import { Failure } from '../shared/errors.ts';
+import type { CallParts, FetchedRows, NameSearch, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
+import type { FetchBatch, Outcome, Telling } from './entries.ts';
+import { covers, type Demand, keyOf, latestOf, type Pair, type YearRange } from './planner/demand.ts';
+import { inWhole, oneRow, type PlanPart, planOf } from './planner/modes.ts';
+import { contenders, newestOf } from './planner/newest.ts';
+
+type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
+
+/**
+ * Plans demands as pairs to ask for as latest and as series, and tells the outcome of each demand by that of its pair: a
+ * latest figure may stand in the series. Each call tells what it has brought, so that no demand waits for another's.
+ */
+export function planned(
+  next: FetchPairs,
+  { planning, cache }: Pick<CallParts, 'planning' | 'cache'>,
+): FetchBatch {
+  return async (demands, sending, telling) => {
+    const search: NameSearch = {
+      refusalsLeft: undefined,
+      isListAsked: { countries: false, metrics: false },
+      isRefusedWithYears: false,
+      isAnswered: false,
+    };
+    const fetchSet = async (some: readonly Demand[]) => {
+      const answers = new Answers(some, (pair, row) => {
+        const latest = { mode: 'latest', years: null } as const;
+        cache.keep(sending.caller.tenant, latest, [{ pair, rows: [row] }], row.fetchedAtMs);
+      });
+      const ask = (part: PlanPart, onTask?: PairsToFetch['onTask']) => {
+        const settle: PairsToFetch['settle'] = (pairs, outcomes) => {
+          const told = answers.note(part, pairs, outcomes);
+          telling.onOutcomes(told.demands, told.outcomes);
+        };
+        return next({ ...part, settle, onTask, round: 0, search }, sending);
+      };
+      const plan = await planOf(sending.caller, some, planning);
+      await Promise.all(plan.map((part) => ask(part, takingAlong(part, answers, telling))));
+      const unchosen = answers.unchosen();
+      if (unchosen.length > 0) await ask({ mode: 'latest', years: null, pairs: unchosen, rowsOf: oneRow });
+      const furtherBack = answers.furtherBack();
+      if (furtherBack.length > 0)
+        await ask({ mode: 'series', pairs: furtherBack, ...inWhole(furtherBack, planning) });
+    };
+    await Promise.all(byCase(demands).map(fetchSet));
+  };
+}
+
+/** What has come for a pair of which the latest figure is wanted, as long as that doesn't tell it. */
+interface Came {
+  readonly pair: Pair;
+  /** `no figure` if the newest row holds no value: the latest figure stands further back in the series. */
+  readonly latest?: PairOutcome;
+  readonly series?: Outcome;
+}
+
+/** The latest figure, by what has come for its pair; undefined if the service has to be asked further. */
+function latestIn({ latest, series }: Came): Outcome | undefined {
+  if (latest === 'no figure') return Array.isArray(series) ? newestIn(series) : series;
+  if (latest !== undefined || series === undefined) return latest;
+  // A series that can't be had whole, or has several newest rows, leaves the choice to the service.
+  if (series instanceof Failure && series.code === 'UPSTREAM_INCOMPLETE') return undefined;
+  if (series instanceof Error) return series;
+  const newest = contenders(series);
+  return newest.length > 1 ? undefined : newest;
+}
+
+function newestIn(series: readonly ObservationRecord[]): readonly ObservationRecord[] {
+  const newest = newestOf(series);
+  return newest === null ? [] : [newest];
+}
+
+/** Demands that are planned as one, and what has come for their pairs. */
+class Answers {
+  /** Demands for series by their pairs: those of one pair may differ in their years. */
+  readonly series: Map<string, readonly Demand[]>;
+  /** Pairs of which the latest figure is wanted beside series; empty if no series are: then all are that come. */
+  readonly latest: ReadonlySet<string>;
+  readonly #came = new Map<string, Came>();
+  readonly #keepChoice: (pair: Pair, row: ObservationRecord) => void;
+
+  /** @param keepChoice called with a latest figure that the service would not choose by itself, nor its series tell */
+  constructor(demands: readonly Demand[], keepChoice: (pair: Pair, row: ObservationRecord) => void) {
+    const { series = [], latest = [] } = Object.groupBy(demands, ({ mode }) => mode);
+    this.series = Map.groupBy(series, keyOf);
+    this.latest = new Set(series.length === 0 ? [] : latest.map(keyOf));
+    this.#keepChoice = keepChoice;
+  }
+
+  /** Notes what a call has brought; returns the demands whose outcomes are known by that, each once. */
+  note({ mode, years }: PlanPart, pairs: readonly Pair[], outcomes: readonly PairOutcome[]) {
+    const isLatest = mode === 'latest';
+    if (isLatest && this.#came.size === 0 && !outcomes.includes('no figure'))
+      return { demands: latestOf(pairs), outcomes: outcomes as readonly Outcome[] };
+    const told = { demands: [] as Demand[], outcomes: [] as Outcome[] };
+    const tell = (demands: readonly Demand[], outcome: Outcome) => {
+      told.demands.push(...demands);
+      for (const _ of demands) told.outcomes.push(outcome);
+    };
+    const latest: [Pair, Outcome][] = [];
+    for (const [i, pair] of pairs.entries()) {
+      const key = keyOf(pair);
+      const outcome = outcomes[i] as PairOutcome;
+      const rows = outcome === 'no figure' ? [] : outcome;
+      if (!isLatest) tell(this.#takeAnswered(key, years), rows);
+      const known = this.#came.get(key);
+      const isLatestWanted = isLatest || known !== undefined || this.latest.has(key);
+      if (years !== null || !isLatestWanted) continue;
+      const came: Came = { ...known, pair, ...(isLatest ? { latest: outcome } : { series: rows }) };
+      const figure = latestIn(came);
+      if (figure === undefined) this.#came.set(key, came);
+      else {
+        this.#came.delete(key);
+        this.#keepFurtherBack(came, figure);
+        latest.push([pair, figure]);
+      }
+    }
+    for (const [pair, figure] of latest) tell(latestOf([pair]), figure);
+    return told;
+  }
+
+  /** Pairs of which the service has to choose the latest figure. */
+  unchosen(): readonly Pair[] {
+    return this.#open(({ latest }) => latest === undefined);
+  }
+
+  /** Pairs whose latest figure stands further back in a series that hasn't come. */
+  furtherBack(): readonly Pair[] {
+    return this.#open(({ latest }) => latest === 'no figure');
+  }
+
+  #open(isMeant: (came: Came) => boolean): readonly Pair[] {
+    if (this.#came.size === 0) return [];
+    return [...this.#came.values()].filter(isMeant).map(({ pair }) => pair);
+  }
+
+  #keepFurtherBack({ pair, latest, series }: Came, figure: Outcome): void {
+    if (latest !== 'no figure' || figure instanceof Error || !Array.isArray(series)) return;
+    const [row] = figure;
+    if (row !== undefined && contenders(series).length > 1) this.#keepChoice(pair, row);
+  }
+
+  /** Takes the demands that an answer for some years of a pair settles, each once; null stands for all years. */
+  #takeAnswered(key: string, years: YearRange | null): readonly Demand[] {
+    const demands = this.series.get(key);
+    if (demands === undefined) return [];
+    // A plan may bring some years of a series by themselves, and the whole of it in place of its latest figure.
+    const isAnswered = ({ years: own }: Demand) => years === null || (own !== null && covers(years, own));
+    const { left = [], answered = [] } = Object.groupBy(demands, (demand) =>
+      isAnswered(demand) ? 'answered' : 'left',
+    );
+    this.series.set(key, left);
+    return answered;
+  }
+}
+
+/**
+ * Has tasks answer demands of others as well, if they lie in their rectangle. Those that the answer to another one
+ * settles too are left to that.
+ */
+function takingAlong(
+  { mode, years }: PlanPart,
+  { latest, series }: Answers,
+  { onCall }: Telling,
+): PairsToFetch['onTask'] {
+  if (onCall === undefined) return undefined;
+  return (task: Task) => {
+    const codes = new Set(task.rectangle.countryCodes);
+    const keys = new Set(task.rectangle.metricKeys);
+    let names: Set<string> | undefined;
+    onCall((demand) => {
+      if (!task.isOpen || demand.mode !== mode) return false;
+      if (!codes.has(demand.countryCode) || !keys.has(demand.metricKey)) return false;
+      const name = keyOf(demand);
+      if ((mode === 'latest' ? series : latest).has(name)) return false;
+      if (years !== null && (demand.years === null || !covers(years, demand.years))) return false;
+      if (mode === 'series') series.set(name, [...(series.get(name) ?? []), demand]);
+      names ??= new Set(task.pairs.map(keyOf));
+      if (!names.has(name)) task.pairs = [...task.pairs, demand];
+      names.add(name);
+      return true;
+    });
+  };
+}
+
+/**
+ * Demands in sets that can share calls. Two metrics that differ in case alone never do: a service that takes them for
+ * one could not be told from one that doesn't.
+ */
+function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
+  const spellings = new Map<string, string[]>();
+  for (const metricKey of new Set(demands.map((demand) => demand.metricKey))) {
+    const fold = metricKey.toLowerCase();
+    const known = spellings.get(fold);
+    if (known === undefined) spellings.set(fold, [metricKey]);
+    else known.push(metricKey);
+  }
+  const most = Math.max(1, ...[...spellings.values()].map(({ length }) => length));
+  if (most === 1) return [demands];
+  return Array.from({ length: most }, (_, set) =>
+    demands.filter(({ metricKey }) => spellings.get(metricKey.toLowerCase())?.[set] === metricKey),
+  );
+}

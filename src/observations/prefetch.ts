@@ -1,0 +1,133 @@
+import type { Tenant } from '../keys/tenant.ts';
+import { type Demand, demandFor } from './planner/demand.ts';
+import { estimate, fitsWithin, type Planning } from './planner/modes.ts';
+
+/** What each key has asked for lately: figures that may travel with others before they are past their time. */
+export interface Prefetch {
+  /** Notes figures that were asked for now, and the instants as of which each is known to hold. */
+  wanted(tenant: Tenant, demands: readonly Demand[], checkedAtMs: readonly number[], nowMs: number): void;
+  /** Notes figures that have just come with others. */
+  brought(tenant: Tenant, demands: readonly Demand[]): void;
+  /** Lists candidates to go along with these, the last asked for first. */
+  of(tenant: Tenant, demands: readonly Demand[], nowMs: number): readonly Demand[];
+}
+
+/** A prefetch by which nothing goes along. */
+export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };
+
+/** Keys remembered, and figures of each. */
+const MAX_KEYS = 1_000;
+const MAX_DEMANDS = 500;
+
+/** Demands beyond which a plan has no room for a prefetch, and costs too much to make several times. */
+const MAX_ACCOMPANIED = 1_000;
+
+/** Figures older than this share of their time go along. */
+const AGEING_SHARE = 0.5;
+
+interface AskedLately {
+  readonly demand: Demand;
+  readonly askedAtMs: number;
+  checkedAtMs: number;
+}
+
+/**
+ * Remembers figures that a key has asked for lately and that will soon be past their time. A call costs the same with
+ * them, so the next call to leave brings them along, and their own call is saved.
+ */
+export function createPrefetch(
+  {
+    now,
+    freshness: { ttlMs },
+  }: { readonly now: () => number; readonly freshness: { readonly ttlMs: number } },
+  maxAskedLately: number,
+): Prefetch {
+  if (maxAskedLately === 0) return NO_PREFETCH;
+  let count = 0;
+  /** By tenants that have asked for any: the one that did the longest ago first, and so for the figures of each. */
+  const askers = new Map<Tenant, Map<string, AskedLately>>();
+
+  function forgetOne(): void {
+    const [[tenant, asked] = []] = askers;
+    if (tenant === undefined || asked === undefined) return;
+    count -= asked.size;
+    askers.delete(tenant);
+  }
+
+  function askedOf(tenant: Tenant): Map<string, AskedLately> {
+    const asked = askers.get(tenant) ?? new Map<string, AskedLately>();
+    askers.delete(tenant);
+    askers.set(tenant, asked);
+    if (askers.size > MAX_KEYS) forgetOne();
+    return asked;
+  }
+
+  return {
+    wanted(tenant, demands, checkedAtMs, nowMs) {
+      if (demands.length === 0) return;
+      const asked = askedOf(tenant);
+      count -= asked.size;
+      for (let i = 0; i < demands.length; i += 1) {
+        const demand = demands[i] as Demand;
+        const { mode, countryCode, metricKey, years } = demand;
+        // Some years alone are asked for only if whole series take more calls: they go along with none.
+        if (years !== null) continue;
+        asked.delete(demand.key);
+        // A demand with its entry would hold on to that.
+        const isPlain = demand.key === demand.name && !('entry' in demand);
+        const whole = isPlain ? demand : demandFor(mode, countryCode, metricKey);
+        asked.set(demand.key, { demand: whole, askedAtMs: nowMs, checkedAtMs: checkedAtMs[i] as number });
+        if (asked.size > MAX_DEMANDS) asked.delete(asked.keys().next().value ?? '');
+      }
+      count += asked.size;
+      if (count > maxAskedLately) forgetOne();
+    },
+    brought(tenant, demands) {
+      const asked = askers.get(tenant);
+      for (const demand of demands) {
+        const known = asked?.get(demand.key);
+        if (known !== undefined) known.checkedAtMs = now();
+      }
+    },
+    of(tenant, demands, nowMs) {
+      const going: Demand[] = [];
+      const fetched = new Set(demands.map(({ key }) => key));
+      const mode = new Set(demands.map(({ mode }) => mode));
+      for (const [key, { demand, askedAtMs, checkedAtMs }] of [...(askers.get(tenant) ?? [])].reverse()) {
+        const isWanted = nowMs - askedAtMs <= ttlMs;
+        const isAgeing = nowMs - checkedAtMs > ttlMs * AGEING_SHARE;
+        if (isWanted && isAgeing && mode.has(demand.mode) && !fetched.has(key)) going.push(demand);
+      }
+      return going;
+    },
+  };
+}
+
+/**
+ * The most candidates for a prefetch, from the first on, that go along with demands at no further call: the answer
+ * stays within the rows that the service is known to bring, and within those that may be fetched unasked.
+ */
+export function goingAlong(
+  demands: readonly Demand[],
+  candidates: readonly Demand[],
+  planning: Planning,
+): readonly Demand[] {
+  const { learned, overfetchRows } = planning;
+  const known = candidates.filter(
+    ({ mode, countryCode, metricKey }) => mode === 'latest' || learned.knowsSeries(countryCode, metricKey),
+  );
+  if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
+  const alone = estimate(demands, planning);
+  // Stays short of the limit, so that a figure more than was expected doesn't cut the answer.
+  const { limitParam, maxRows, defaultRows } = learned.facts();
+  const limitRows = limitParam === 'accepted' ? maxRows : defaultRows;
+  const most = {
+    calls: alone.calls,
+    rows: Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9),
+  };
+  for (let count = known.length; count > 0; count = Math.floor(count / 3)) {
+    const some = known.slice(0, count);
+    if (fitsWithin(most, [...demands, ...some], planning)) return some;
+  }
+  return [];
+}
