@@ -3,6 +3,7 @@ import { batches } from './plugins/batches/plugin.ts';
 import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { extraRoutes } from './plugins/extra-routes/plugin.ts';
 import { graphiql } from './plugins/graphiql/plugin.ts';
+import { issuedKeys } from './plugins/issued-keys/plugin.ts';
 import { subscriptions } from './plugins/subscriptions/plugin.ts';
 import { tracing } from './plugins/tracing/plugin.ts';
 
@@ -11,6 +12,7 @@ import { tracing } from './plugins/tracing/plugin.ts';
  * for before a batch is taken apart.
  */
 export const plugins: readonly PluginDefinition[] = [
+  issuedKeys,
   extraRoutes,
   tracing,
   csvTables,
@@ -20,4 +22,10 @@ export const plugins: readonly PluginDefinition[] = [
 ];
 
 /** Those of a gateway without a program around it. */
-export const libraryPlugins: readonly PluginDefinition[] = [extraRoutes, csvTables, batches, subscriptions];
+export const libraryPlugins: readonly PluginDefinition[] = [
+  issuedKeys,
+  extraRoutes,
+  csvTables,
+  batches,
+  subscriptions,
+];

@@ -106,7 +106,9 @@ export async function openDoors(upstreamUrl: string, key: string) {
   const gateway = await createGateway({ config, plugins, upstreamUrl, observer: log });
   const server = createServer({ config, gateway, metrics, log, demoKeys: null });
   const { url, adminUrl = '' } = await server.listen();
-  await gateway.issued?.desk.create({ name: 'page' });
+  await gateway.plugins
+    .api<{ desk: { create(terms: object): Promise<object> } }>('issued-keys')
+    ?.desk.create({ name: 'page' });
   const origins = { main: new URL(url).origin, admin: new URL(adminUrl).origin };
   return async ({ door, method, path, headers, body }: DoorAttack): Promise<string> => {
     const { statusCode, body: answer } = await request(origins[door] + path, {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ConfigError, readConfig } from '../config/config.ts';
+import { type Config, ConfigError, readConfig } from '../config/config.ts';
 import { remarkOnBudget } from '../config/memory-budget.ts';
 import { plugins } from '../plugins.ts';
 import type { Log } from '../server/log.ts';
@@ -102,17 +102,13 @@ function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
     });
 }
 
-/** Adds the commands of issued keys: few gateways issue any, so the rest of them is loaded only if they are meant. */
-async function addKeys(program: Command, env: NodeJS.ProcessEnv): Promise<void> {
-  const keys = program
-    .command('keys')
-    .description('create, list, show, revoke or rotate keys that the gateway issues');
-  const usage = program
-    .command('usage')
-    .description('tell what issued keys have asked and cost, by day, client and document');
+/** Adds the commands of plugins: the rest of each is loaded only if it is meant. */
+async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<void> {
   const [, , asked = ''] = process.argv;
-  if (!['keys', 'usage'].includes(asked)) return;
-  (await import('./keys.ts')).addCommands(keys, usage, env);
+  for (const { name, description, load } of plugins.flatMap(({ commands = [] }) => commands)) {
+    const command = program.command(name).description(description);
+    if (name === asked) (await load())(command, { env, plugins });
+  }
 }
 
 /**
@@ -192,7 +188,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   addQuery(program);
   addDoctor(program, env);
   addMcp(program, env);
-  await addKeys(program, env);
+  await addOfPlugins(program, env);
 
   try {
     await program.parseAsync();
@@ -222,10 +218,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   for (const strange of strangeSettings(env)) log.warn(strange);
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
-  if (config.countryDataKey !== undefined && config.cacheUrl === 'memory:')
-    log.warn(
-      'Issued keys are held in memory, and forgotten when the program ends: CACHE_URL=sqlite:PATH or redis://… keeps them.',
-    );
+  for (const remark of remarksOf(config)) log.warn(remark);
   let draining: Promise<number> | undefined;
   // Before there is a program, nothing is under way.
   let drain: Program['drain'] = async () => 0;
@@ -253,6 +246,11 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   log.note(`Country Graph ${ownVersion()} on Node ${process.versions.node} takes requests`);
   if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
   console.log(`Country Graph answers at ${url}`);
+}
+
+/** Lists what plugins have to say to the operator of their settings. */
+function remarksOf(config: Config): readonly string[] {
+  return plugins.flatMap(({ name, remarks }) => remarks?.(config.plugins[name] as never, config) ?? []);
 }
 
 function announceSandbox(name: string, url: string, keys: Readonly<Record<string, string>>): void {

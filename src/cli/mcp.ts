@@ -7,9 +7,9 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { openCounts } from '../cache/counts.ts';
 import { ConfigError, readConfig } from '../config/config.ts';
 import { createGateway } from '../gateway/gateway.ts';
-import { openKeyStore } from '../plugins/issued-keys/key-store.ts';
 import { ToolBudgets } from '../plugins/mcp-tools/budgets.ts';
 import { openToolCallers } from '../plugins/mcp-tools/tool-callers.ts';
 import { createToolServers, withoutNulls } from '../plugins/mcp-tools/tool-server.ts';
@@ -51,7 +51,7 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
     });
     try {
       const { version } = ownBuild();
-      const counts = await openKeyStore('memory:', config.cacheTimeoutMs);
+      const counts = await openCounts('memory:', config.cacheTimeoutMs);
       const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, counts, null);
       const callers = openToolCallers(gateway, config.mcpKey);
       const onFault = (fault: unknown) => log.problem(fault, 'mcp');

@@ -125,14 +125,6 @@ const HOUR_MS = 3_600_000;
 function issuedFaults(given: Env): readonly string[] {
   const { COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1' } = given;
   const faults: string[] = [];
-  if (key !== undefined && store === 'none')
-    faults.push('COUNTRY_DATA_KEY: issued keys need a store, so CACHE_URL must not be none');
-  if (key !== undefined && store === 'memory:' && workers !== '1')
-    faults.push('COUNTRY_DATA_KEY: workers share issued keys by CACHE_URL=sqlite:PATH or redis://…');
-  if (key !== undefined && given.SUBGRAPH_PREFIX !== undefined)
-    faults.push(
-      'COUNTRY_DATA_KEY: issued keys read the names of this gateway, so there must be no SUBGRAPH_PREFIX',
-    );
   if (given.PUBLIC_DOCUMENTS !== undefined && (key === undefined || given.TRUSTED_DOCUMENTS === undefined))
     faults.push(
       'PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS to name, and COUNTRY_DATA_KEY to issue keys under',
@@ -149,16 +141,6 @@ function issuedFaults(given: Env): readonly string[] {
 const Environment = z.object({
   /** Base address of the REST service, without a trailing slash; undefined means the embedded sandbox. */
   COUNTRY_DATA_URL: baseAddress.optional(),
-  /** Key of the service that issued keys stand for; undefined if none are issued. */
-  COUNTRY_DATA_KEY: z
-    .string()
-    .regex(/^[!-~]{8,4096}$/, 'must be a key of the service: 8 printable characters or more, and no blanks')
-    .optional(),
-  /** Bearer of operators who manage issued keys over the port of operators. */
-  OPERATOR_KEY: z
-    .string()
-    .regex(/^[!-~]{16,4096}$/, 'must have 16 printable characters or more, and no blanks')
-    .optional(),
   /** Addresses whose `X-Forwarded-For` tells the address of the client. */
   TRUSTED_PROXIES: z
     .string()
@@ -276,7 +258,7 @@ const Environment = z.object({
 });
 
 /** Settings that are secret, or hold a password. Each may be given by the name of a file instead, as `KEY_PEPPER_FILE`. */
-const SECRETS = ['KEY_PEPPER', 'CACHE_URL', 'COUNTRY_DATA_KEY', 'OPERATOR_KEY'] as const;
+const SECRETS = ['KEY_PEPPER', 'CACHE_URL'] as const;
 
 /** A setting of the kernel. */
 export type SettingName = keyof typeof Environment.shape | `${(typeof SECRETS)[number]}_FILE`;

@@ -11,13 +11,12 @@ import { AnswersTable } from '../graphql/request/answers.ts';
 import { openRunning } from '../graphql/request/apollo.ts';
 import { createPersisted, PreparedOperations } from '../graphql/request/documents.ts';
 import { received } from '../graphql/request/forms.ts';
+import { openKeyDoors } from '../graphql/request/key-doors.ts';
 import {
   type CallerOf,
   createCallers,
-  type GatewayRequest,
   type GatewayResponse,
   PlainRequests,
-  UNPROVEN,
 } from '../graphql/request/messages.ts';
 import {
   createOpenRun,
@@ -28,7 +27,7 @@ import {
 import { batches, resolvers } from '../graphql/resolvers/generated.ts';
 import { entities } from '../graphql/resolvers/nodes.ts';
 import { createSchema, printSdl, type SchemaPart } from '../graphql/schema/schema.ts';
-import { looksIssued, openTenants, type Tenant } from '../keys/tenant.ts';
+import { openTenants, type Tenant } from '../keys/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from '../keys/tenant-cache.ts';
 import type { FiguresParts } from '../observations/client.ts';
 import { createObservationClient } from '../observations/client.ts';
@@ -36,7 +35,6 @@ import { createObservationEntries, createRefusedNames } from '../observations/en
 import { createHeldNames, createTickersLearned, notingNames } from '../observations/loaders/loaders.ts';
 import { createLearned } from '../observations/planner/learned.ts';
 import type { Subgraph } from '../plugins/federation/subgraph.ts';
-import type { Issued } from '../plugins/issued-keys/exchange.ts';
 import type { Attempt } from '../service/attempt.ts';
 import { createUpstream } from '../service/client.ts';
 import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
@@ -96,12 +94,11 @@ export async function createGateway(parts: GatewayParts) {
     persisted: await openPersisted(config, observer),
     now: clock.now,
     steadyNow,
-    onOperation: config.countryDataKey === undefined ? observer.operation : notingOperations(observer),
+    onOperation: notingOperations(observer),
     onFault: observer.problem,
   };
   const { persisted } = stage;
   const openRun = createOpenRun(stage, means);
-  const issued = await openIssuedKeys(stage);
   const callerOf = createCallers(tenants);
   const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);
   const kept = {
@@ -117,6 +114,7 @@ export async function createGateway(parts: GatewayParts) {
     names && (await import('../plugins/federation/prefixed.ts')).wordingOf(names, config.maxTokens);
   const api: Kernel['api'] = (name) => (name === 'federation' ? (wording as never) : plugins.api(name));
   const kernel = { config, schema, persisted, callerOf, api };
+  const doors = openKeyDoors(plugins.keys(kernel), callerOf);
   const handle = plugins.operation(answered, kernel);
   let sdl: string | undefined;
 
@@ -127,12 +125,11 @@ export async function createGateway(parts: GatewayParts) {
     ledger: service.upstream.ledger,
   });
 
-  const handleAll = plugins.request(handleOwn, kernel);
   const composed = {
     ...kernel,
+    ...doors,
     /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
-    handle: issued === null ? handleAll : (request: GatewayRequest) => issued.handle(request, handleAll),
-    ...entranceOf(callerOf, issued),
+    handle: doors.exchanging(plugins.request(handleOwn, kernel)),
     operations: { ...stage, openRun, admission },
     service: direct,
   };
@@ -158,9 +155,8 @@ export async function createGateway(parts: GatewayParts) {
     admit: persisted.admit,
     handle: composed.handle,
     plugins,
-    /** The keys that this gateway has issued; null if it issues none. */
-    issued,
-    holderOf: composed.holderOf,
+    holderOf: doors.holderOf,
+    named: doors.named,
     /**
      * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
      * there is no point in reading it; else null.
@@ -169,8 +165,8 @@ export async function createGateway(parts: GatewayParts) {
       headers: Parameters<CallerOf>[0] & { readonly accept?: string | undefined },
       requestId?: string,
     ): GatewayResponse | null {
-      // The flow of an issued key isn't known before the key has been looked for.
-      if (!admission.isAnyFull || (issued !== null && looksIssued(headers.authorization ?? ''))) return null;
+      // The flow of a plugin's key isn't known before the key has been looked for.
+      if (!admission.isAnyFull || doors.owns(headers.authorization ?? undefined)) return null;
       return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
     },
     /** The operations under way and waiting now: always the same object. */
@@ -188,7 +184,6 @@ export async function createGateway(parts: GatewayParts) {
       await running.stop();
       await service.upstream.close();
       await plugins.close();
-      await issued?.close();
       await store?.close();
     },
   };
@@ -226,44 +221,7 @@ async function openPersisted(
   return trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
 }
 
-/**
- * Makes the function that names the holder of a key, in whichever way a header has it: to holders belong streams, and
- * budgets of tools. It throws a Failure for an issued key that works no more.
- */
-function holderOf(callerOf: CallerOf, issued: Issued | null) {
-  return async (authorization: string | undefined) => {
-    const name = authorization === undefined ? null : await issued?.holderOf(authorization);
-    if (name != null) return { name, isUnproven: false, isIssued: true };
-    const { tenant, flow } = callerOf({ authorization });
-    return { name: tenant.digest, isUnproven: flow === UNPROVEN, isIssued: false };
-  };
-}
-
-/** Opens the keys that this gateway issues; null if it holds none of the service's. */
-async function openIssuedKeys({
-  config,
-  schema,
-  persisted,
-  now,
-  onFault,
-}: OperationsParts): Promise<Issued | null> {
-  if (config.countryDataKey === undefined) return null;
-  const { openIssued } = await import('../plugins/issued-keys/exchange.ts');
-  return openIssued({ config, schema, persisted, now, onFault });
-}
-
-/** Opens the way in for callers of plugins' own ways. */
-function entranceOf(callerOf: CallerOf, issued: Issued | null) {
-  return {
-    async enter(request: GatewayRequest) {
-      const entered = (await issued?.subscribing(request)) ?? null;
-      return { caller: callerOf(request.headers, entered?.exchanged), watch: entered?.watch };
-    },
-    holderOf: holderOf(callerOf, issued),
-  };
-}
-
-/** Tells operations that are over to those who count them by issued keys as well. */
+/** Tells operations that are over to those who count them by their own keys as well. */
 function notingOperations({ operation }: Observer): OperationsParts['onOperation'] {
   return (event, { note }) => {
     operation(event);

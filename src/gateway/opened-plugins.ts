@@ -1,3 +1,5 @@
+import { ConfigError } from '../config/config.ts';
+import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { Handle, HandleRequest } from '../graphql/request/messages.ts';
 import { within } from '../shared/async/within.ts';
 import type { ComposedGateway, Kernel, Plugin, PluginDefinition, PluginHost, PluginHttp } from './plugin.ts';
@@ -14,9 +16,21 @@ export async function openPlugins(
   const opened = await Promise.all(
     definitions.map(async ({ name, open }) => [name, await open(plugins[name] as never, host)] as const),
   );
-  return new OpenedPlugins(
-    new Map(opened.flatMap(([name, plugin]) => (plugin === null ? [] : [[name, plugin]]))),
+  const byName = new Map(
+    opened.flatMap(([name, plugin]) => (plugin === null ? [] : [[name, plugin] as const])),
   );
+  const all = new OpenedPlugins(byName);
+  const faults = definitions.flatMap(({ name, needs = [] }) =>
+    byName.has(name) ? needs.filter((needed) => !byName.has(needed)).map((needed) => ({ name, needed })) : [],
+  );
+  if (faults.length === 0) return all;
+  await all.close();
+  const isThere = (needed: string) => definitions.some(({ name }) => name === needed);
+  const told = faults.map(
+    ({ name, needed }) =>
+      `The plugin ${name} needs the plugin ${needed}, which ${isThere(needed) ? 'is switched off' : 'is not there'}.`,
+  );
+  throw new ConfigError(told.join('\n'));
 }
 
 /** The plugins of one gateway, in the order of their list. */
@@ -41,6 +55,10 @@ export class OpenedPlugins {
   /** The first of the list is the outermost. */
   request(next: HandleRequest, kernel: Kernel): HandleRequest {
     return this.all.reduceRight((inner, plugin) => plugin.request?.(inner, kernel) ?? inner, next);
+  }
+
+  keys(kernel: Kernel): readonly KeyHolder[] {
+    return this.all.flatMap((plugin) => plugin.keys?.(kernel) ?? []);
   }
 
   operation(next: Handle, kernel: Kernel): Handle {

@@ -5,12 +5,14 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Command } from 'commander';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import type { Config, SettingsOwner } from '../config/config.ts';
 import type { Admission } from '../graphql/request/admission.ts';
 import type { PersistedTexts } from '../graphql/request/documents.ts';
+import type { KeyHolder, NamedEntry } from '../graphql/request/key-doors.ts';
 import type { CallerOf, GatewayRequest, Handle, HandleRequest } from '../graphql/request/messages.ts';
 import type { OpenRun, OperationsParts } from '../graphql/request/run.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
@@ -37,12 +39,33 @@ import type { Failure } from '../shared/errors.ts';
 export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> extends SettingsOwner {
   /** Checks of its settings by their names in the environment; each is in `docs/settings.md`. */
   readonly settings: Shape;
+  /** Names of plugins that it can't do without: if it is on and one of them isn't, the start is refused. */
+  readonly needs?: readonly string[];
+  /** Says to the operator, at the start, what is right but may surprise. */
+  remarks?(settings: z.output<z.ZodObject<Shape>>, config: Config): readonly string[];
+  /** Commands of the program. */
+  readonly commands?: readonly PluginCommand[];
   /**
    * Opens it for one gateway, before anything else of that is there.
    * @param settings checked, by their names in the environment
    * @returns null if they switch it off
    */
   open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
+}
+
+/** A command of the program, loaded once it is asked for. */
+export interface PluginCommand {
+  readonly name: string;
+  readonly description: string;
+  /** Loads the function that gives the command its arguments, options, commands below it, and its action. */
+  load(): Promise<(command: Command, host: CommandHost) => void>;
+}
+
+/** What a command may use. */
+export interface CommandHost {
+  readonly env: NodeJS.ProcessEnv;
+  /** All plugins of the program. */
+  readonly plugins: readonly PluginDefinition[];
 }
 
 /** What a plugin may use from the time that it is opened. */
@@ -65,6 +88,8 @@ export interface Plugin {
    * the request, or turn the answer into another form. Calls can't be sent but by `next`.
    */
   request?(next: HandleRequest, kernel: Kernel): HandleRequest;
+  /** Keys of its own, each of which stands for one of the service, at whichever way in a request comes. */
+  keys?(kernel: Kernel): KeyHolder;
   /** Wraps the answering of each operation, once its caller is known and, if it is plain, its text and variables. */
   operation?(next: Handle, kernel: Kernel): Handle;
   /** Wraps each call, before it is tried, counted or paced: it may answer by itself, or refuse. */
@@ -159,6 +184,11 @@ export interface ComposedGateway extends Kernel {
    * @throws Failure for a key that works no more
    */
   holderOf(authorization: string | undefined): Promise<Holder>;
+  /**
+   * Makes a request in the name of a key of a plugin, for what the operator lets anybody ask.
+   * @throws Failure if there is no such key, or its terms don't allow it
+   */
+  named(name: string, request: GatewayRequest): Promise<NamedEntry>;
   /** What operations run with: their bounds, and how each is opened and told of. */
   readonly operations: OperationMeans;
   /** The way to the service for what is no operation: planned, paced and billed all the same. */

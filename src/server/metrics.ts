@@ -211,11 +211,10 @@ const MAX_KEYS = 20;
 /** Characters of a key's digest that name it: it is keyed, so that nobody can look a key up by it. */
 const DIGEST_LENGTH = 8;
 
-type Usage = NonNullable<Gateway['issued']>['usage'];
-type WatchedGateway = Pick<Gateway, 'load' | 'state' | 'trusted' | 'issued' | 'plugins'>;
+type WatchedGateway = Pick<Gateway, 'load' | 'state' | 'trusted' | 'plugins'>;
 
 /** Shows state that the gateway has anyway; it is looked at only when metrics are read. */
-function watchGateway({ load, state, issued, plugins }: WatchedGateway, metrics: OwnMetrics): void {
+function watchGateway({ load, state, plugins }: WatchedGateway, metrics: OwnMetrics): void {
   for (const { kind, name, help, labels, values } of plugins.all.flatMap(({ metrics = [] }) => metrics)) {
     if (kind === 'gauge')
       metrics.gauge(name, help, [...labels], (gauge) => {
@@ -261,7 +260,6 @@ function watchGateway({ load, state, issued, plugins }: WatchedGateway, metrics:
     },
   );
   watchPlans(state, metrics);
-  if (issued !== null) watchUsage(issued.usage, metrics);
   metrics.gauge(
     'country_graph_circuits_open',
     'Circuits that keep calls to a route back: that of all keys, and those of single keys. Routes that have never failed are not listed.',
@@ -270,40 +268,6 @@ function watchGateway({ load, state, issued, plugins }: WatchedGateway, metrics:
       for (const { route, isOpenForAll, keys } of state.openCircuits()) {
         gauge.set({ route, scope: 'all' }, isOpenForAll ? 1 : 0);
         gauge.set({ route, scope: 'key' }, keys);
-      }
-    },
-  );
-}
-
-/** Shows the use of issued keys: what is summed in one metric is of one kind. */
-function watchUsage(usage: Usage, metrics: OwnMetrics): void {
-  metrics.counter(
-    'country_graph_issued_key_operations_total',
-    'Operations by issued keys, by outcome.',
-    ['key', 'outcome'],
-    (counter) => {
-      for (const { key, operations, failed } of usage.totals()) {
-        counter.inc({ key, outcome: 'ok' }, operations - failed);
-        counter.inc({ key, outcome: 'error' }, failed);
-      }
-    },
-  );
-  metrics.counter(
-    'country_graph_issued_key_calls_total',
-    'Calls to the service by issued keys.',
-    ['key'],
-    (counter) => {
-      for (const { key, calls } of usage.totals()) counter.inc({ key }, calls);
-    },
-  );
-  metrics.counter(
-    'country_graph_issued_key_calls_saved_total',
-    'Answers to issued keys that needed no call: shared with an operation in flight, or cached.',
-    ['key', 'by'],
-    (counter) => {
-      for (const { key, shared, cached } of usage.totals()) {
-        counter.inc({ key, by: 'shared' }, shared);
-        counter.inc({ key, by: 'cached' }, cached);
       }
     },
   );

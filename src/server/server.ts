@@ -131,11 +131,10 @@ export function createServer(parts: ServerParts) {
       models.push({ way: toolsWay(config), heading: 'Tools', things });
     });
   }
-  const { issued } = gateway;
   const { publicDocuments: file } = config;
-  if (file !== undefined && issued !== null) {
+  if (file !== undefined) {
     const isSynthetic = demoKeys !== null;
-    const options = { config, file, gateway, issued, isSynthetic, course, outgoing, problem };
+    const options = { config, file, gateway, isSynthetic, course, outgoing, problem };
     app.register(async (app) => {
       const { addressRoute } = await import('../plugins/public-pages/address-route.ts');
       const { listed, things } = await addressRoute(app, options);
@@ -330,19 +329,10 @@ const BOUNDS = {
   schemaController: { compilersFactory: NO_COMPILERS },
 };
 
-/** Makes a server for health, metrics and issued keys. It answers until the program ends, through a drain too. */
-function createAdminServer(
-  { metrics, gateway: { issued, plugins }, config: { operatorKey } }: ServerParts,
-  course: Course,
-) {
+/** Makes a server for health, metrics and routes of operators. It answers until the program ends, through a drain too. */
+function createAdminServer({ metrics, gateway: { plugins } }: ServerParts, course: Course) {
   const app = fastify({ ...BOUNDS, forceCloseConnections: true });
   addOperatorRoutes(app, metrics, course);
-  if (issued !== null && operatorKey !== undefined) {
-    const options = { desk: issued.desk, operatorKey };
-    app.register(async (app) =>
-      (await import('../plugins/issued-keys/admin-route.ts')).adminRoutes(app, options),
-    );
-  }
   for (const { operators } of plugins.http) if (operators) app.register(async (scope) => operators(scope));
   app.setNotFoundHandler(notFound);
   return {

@@ -156,11 +156,11 @@ describe('the port of operators', () => {
   });
 });
 
-/** Writes the names of the files of the plugin that a program loads to standard error. */
+/** Writes the names of the files of the plugin that a program loads to standard error, but for its definition. */
 const LOADS = `data:text/javascript,${encodeURIComponent(
   `import { registerHooks } from 'node:module';
   registerHooks({ load(url, context, next) {
-    if (/src\\/plugins\\/issued-keys\\//.test(url)) process.stderr.write('LOADED ' + url + '\\n');
+    if (/src\\/plugins\\/issued-keys\\/(?!plugin\\.ts)/.test(url)) process.stderr.write('LOADED ' + url + '\\n');
     return next(url, context);
   } });`,
 )}`;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import {
   type GraphQLArgument,
   type GraphQLField,
@@ -43,19 +43,12 @@ export interface Question {
   readonly typeTags: ReadonlySet<string>;
 }
 
-const FOLDER = new URL('../../schema/', import.meta.url);
-
 /** Tags of types as the texts of the SDL have them. */
 const TAG_BY_TYPE: ReadonlyMap<string, string> = new Map(
-  ['', 'extra/'].flatMap((folder) =>
-    readdirSync(new URL(`./${folder}`, FOLDER))
-      .filter((name) => name.endsWith('.graphql'))
-      .flatMap((name) => [
-        ...readFileSync(new URL(folder + name, FOLDER), 'utf8').matchAll(
-          /^type (\w+).*@tag\(name: "(\w+)"\)/gm,
-        ),
-      ])
-      .map(([, type = '', tag = '']) => [type, tag] as const),
+  globSync('{schema,src/plugins/*}/*.graphql').flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/^type (\w+).*@tag\(name: "(\w+)"\)/gm)].map(
+      ([, type = '', tag = '']) => [type, tag] as const,
+    ),
   ),
 );
 

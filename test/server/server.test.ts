@@ -31,8 +31,8 @@ async function open(
     handle,
     plugins: await openAlone(plugins, { PORT: '0', ...env }),
     refuseUnread: () => null,
-    issued: null,
     holderOf: async () => ({ name: 'nobody', isUnproven: true, isIssued: false }),
+    named: async (_, request) => ({ origins: [], request }),
     load: {
       underWay: 0,
       waiting: 0,

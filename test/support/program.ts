@@ -11,6 +11,12 @@ import { createServer } from '../../src/server/server.ts';
 import type { Bill } from '../../src/service/bill.ts';
 import { type Clock, systemClock } from '../../src/shared/async/clock.ts';
 
+/** What the plugin of issued keys offers, which may not be there. */
+interface IssuedApi {
+  readonly desk: { create(terms: object): Promise<{ readonly key: string }> };
+  readonly usage: { flush(): Promise<void> };
+}
+
 export interface GraphqlError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
@@ -134,7 +140,8 @@ export async function openProgram({
     problems,
     /** Gives back held answers, as the program does with too little memory. */
     shrink: gateway.shrink,
-    issued: gateway.issued,
+    /** Issued keys, if the gateway issues any. */
+    issued: gateway.plugins.api<IssuedApi>('issued-keys'),
     /** Asks over HTTP, as a client of today does. */
     async ask(
       query: string,

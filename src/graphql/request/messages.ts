@@ -16,7 +16,7 @@ import type { Caller } from '../../service/caller.ts';
 import type { Purse } from '../../service/purse.ts';
 import type { Trace } from '../../service/trace.ts';
 import { Flow, type PromiseOrValue } from '../../shared/async/turns.ts';
-import { excerpt } from '../../shared/errors.ts';
+import { excerpt, type Failure } from '../../shared/errors.ts';
 import { isDeep, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Delivery } from './delivery.ts';
@@ -29,11 +29,14 @@ export const UNPROVEN = new Flow();
 export interface Exchanged {
   /** Takes the place of the `Authorization` header, if there is one. */
   readonly authorization: string | null;
-  readonly purse: Purse;
+  /** A budget besides that of the key. */
+  readonly purse?: Purse | undefined;
   readonly visitor?: Caller['visitor'];
   readonly note?: Caller['note'];
   readonly refusalOf?: Caller['refusalOf'];
   readonly rights?: Caller['rights'];
+  /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
+  readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
 }
 
 /** Tells who asks, and by which key of the service. */

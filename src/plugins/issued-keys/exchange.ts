@@ -2,28 +2,27 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type GraphQLSchema, getNamedType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../cache/lru.ts';
-import type { Config } from '../../config/config.ts';
 import { isAmong } from '../../config/origins.ts';
+import type { Kernel, PluginHost } from '../../gateway/plugin.ts';
 import type { PersistedTexts } from '../../graphql/request/documents.ts';
+import { holderOfName, type KeyHolder } from '../../graphql/request/key-doors.ts';
 import {
   ChangedRequest,
   type Exchanged,
   type GatewayRequest,
-  type GatewayResponse,
-  type HandleRequest,
-  isModern,
   textIn,
 } from '../../graphql/request/messages.ts';
 import { partOf } from '../../graphql/schema/schema.ts';
-import { openBill } from '../../service/bill.ts';
+import { looksIssued } from '../../keys/tenant.ts';
+import { unreachable } from '../../service/counted-purse.ts';
 import { joinedPurse } from '../../service/purse.ts';
 import { notReadable, type Rights } from '../../service/rights.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
-import { errorBody, Failure, type FailureCode } from '../../shared/errors.ts';
+import { Failure } from '../../shared/errors.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
-import { KeyPurse, unreachable } from './key-purse.ts';
-import { type KeyStore, LATE_MS, openKeyStore } from './key-store.ts';
+import { KeyPurse } from './key-purse.ts';
+import { type KeyStore, LATE_MS } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
 import { Visitors } from './visitors.ts';
 
@@ -51,27 +50,6 @@ const MAX_LOOKS = 16;
 /** Milliseconds between looks at the keys of open subscriptions: with those of {@link FRESH_MS}, less than a second. */
 const WATCH_MS = 300;
 
-/** Status of a refusal of the whole request; 200 for clients that take any other for a fault of the network. */
-const STATUSES: Partial<Record<FailureCode, number>> = {
-  UNAUTHENTICATED: 401,
-  KEY_EXPIRED: 401,
-  ORIGIN_NOT_ALLOWED: 403,
-  DOCUMENT_NOT_ALLOWED: 403,
-  RATE_LIMITED: 429,
-  OVERLOADED: 503,
-  UPSTREAM_UNAVAILABLE: 503,
-};
-
-interface IssuingMeans {
-  readonly config: Config;
-  readonly schema: GraphQLSchema;
-  readonly persisted: PersistedTexts;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Called with a fault that the operator has to see to, and its place. */
-  readonly onFault: (fault: unknown, where: string) => void;
-}
-
 interface KnownKey {
   readonly text: string;
   readonly key: IssuedKey;
@@ -87,22 +65,12 @@ interface NamedKey {
   readonly readAtMs: number;
 }
 
-/** Has a listener called once a key works no more. Returns a function that ends that. */
-type WatchKey = (onEnd: (failure: Failure) => void) => () => void;
-
-/** A way in by the name of a key. */
-interface Entered {
-  /** Sites whose pages may use the key; none in the list for any. */
-  readonly origins: readonly string[];
-  /** The request in the name of the key, to run once or several times. */
-  readonly request: GatewayRequest;
-}
-
 /** Exchanges keys of this gateway's own for the key of the service that it holds. */
-export class Issued {
+export class Exchange {
   readonly desk: KeyDesk;
   readonly usage: Usage;
-  readonly #parts: IssuingMeans;
+  readonly #heldKey: string;
+  readonly #host: PluginHost;
   readonly #store: KeyStore;
   readonly #known = createLru<KnownKey>(MOST.known);
   readonly #absent = new LRUCache<string, true>({ max: MOST.absent, ttl: ABSENT_MS });
@@ -116,79 +84,53 @@ export class Issued {
   /** Listeners to the ends of keys, by the names that the keys are kept under. */
   readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
   #watching: NodeJS.Timeout | undefined;
-  readonly #tags: DocumentTags;
 
-  constructor(parts: IssuingMeans, store: KeyStore) {
-    this.#parts = parts;
+  constructor(heldKey: string, host: PluginHost, store: KeyStore) {
+    this.#heldKey = heldKey;
+    this.#host = host;
     this.#store = store;
-    this.#visitors = new Visitors(store, parts.config.countryDataKey ?? '');
-    this.usage = new Usage(store, parts.now);
-    this.desk = new KeyDesk(store, parts.now, () => this.usage.flush());
-    this.#tags = new DocumentTags(parts.schema, parts.config.maxTokens);
+    this.#visitors = new Visitors(store, heldKey);
+    this.usage = new Usage(store, host.now);
+    this.desk = new KeyDesk(store, host.now, () => this.usage.flush());
   }
 
-  /** Answers a request: one by an issued key in the name of the held one, if the terms of the key allow it. */
-  handle(request: GatewayRequest, answer: HandleRequest): PromiseOrValue<GatewayResponse> {
-    const key = issuedKeyIn(request.headers.authorization);
-    return key === null ? answer(request) : this.#exchanged(request, key, answer);
-  }
-
-  /**
-   * Opens the way for what the operator lets anybody ask by a key, which is told by its name: `Origin` doesn't count.
-   * @throws Failure if there is no such key, or its terms don't allow it
-   */
-  async enter(name: string, request: GatewayRequest): Promise<Entered> {
-    const key = await this.#findNamed(name);
-    const exchanged = await this.#admitted(key, request, () => this.#checkAsked(key, request));
-    return { origins: key.origins, request: new ChangedRequest(request, { exchanged }) };
-  }
-
-  /**
-   * Opens the way for a subscription; null if it doesn't bear an issued key.
-   * @throws Failure if there is no such key, or its terms don't allow it
-   */
-  async subscribing(
-    request: GatewayRequest,
-  ): Promise<{ readonly exchanged: Exchanged; readonly watch: WatchKey } | null> {
-    const given = issuedKeyIn(request.headers.authorization);
-    if (given === null) return null;
-    const key = await this.#find(given);
-    const exchanged = await this.#admitted(key, request, () => this.#check(key, request));
-    return { exchanged, watch: (onEnd) => this.#watch(key.digest, onEnd) };
-  }
-
-  /**
-   * Names the holder of an issued key, by whichever key of that name; null if a header bears none.
-   * @throws Failure if there is no such key
-   */
-  async holderOf(authorization: string): Promise<string | null> {
-    const given = issuedKeyIn(authorization);
-    return given === null ? null : holderOfName((await this.#find(given)).name);
+  /** Holds the keys for a gateway. */
+  holding({ schema, persisted, config: { maxTokens } }: Kernel): KeyHolder {
+    const asked = { persisted, tags: new DocumentTags(schema, maxTokens) };
+    return {
+      owns: looksIssued,
+      exchange: async (request) => {
+        const key = await this.#find(issuedKeyIn(request.headers.authorization) ?? '');
+        return this.#admitted(key, request, asked, () => this.#check(key, request, asked));
+      },
+      holderOf: async (authorization) =>
+        holderOfName((await this.#find(issuedKeyIn(authorization) ?? '')).name),
+      // What the operator lets anybody ask by a key: `Origin` doesn't count.
+      named: async (name, request) => {
+        const key = await this.#findNamed(name);
+        const check = () => this.#checkAsked(key, request, asked);
+        const exchanged = await this.#admitted(key, request, asked, check);
+        return { origins: key.origins, request: new ChangedRequest(request, { exchanged }) };
+      },
+    };
   }
 
   async close(): Promise<void> {
     clearInterval(this.#watching);
     await this.usage.flush();
-    await this.#store.close();
-  }
-
-  async #exchanged(request: GatewayRequest, given: string, answer: HandleRequest): Promise<GatewayResponse> {
-    try {
-      const key = await this.#find(given);
-      const exchanged = await this.#admitted(key, request, () => this.#check(key, request));
-      return await answer(new ChangedRequest(request, { exchanged }));
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      return refused(error, request);
-    }
   }
 
   /**
    * Makes what a request is run by, once the terms of its key allow it. A refusal is counted.
    * @throws Failure if they don't
    */
-  async #admitted(key: IssuedKey, request: GatewayRequest, check: () => Promise<void>): Promise<Exchanged> {
-    const note = this.noting(key, request);
+  async #admitted(
+    key: IssuedKey,
+    request: GatewayRequest,
+    asked: Asked,
+    check: () => Promise<void>,
+  ): Promise<Exchanged> {
+    const note = this.#noting(key, request, asked);
     try {
       await check();
     } catch (error) {
@@ -199,13 +141,15 @@ export class Issued {
     const other = request.exchanged?.purse;
     const purse =
       other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
-    const authorization = `Bearer ${this.#parts.config.countryDataKey}`;
+    const authorization = `Bearer ${this.#heldKey}`;
     const rights = rightsOf(key);
     const { origins, visitorPerMinute: perMinute } = key;
     const isOfPage = origins.length > 0 || perMinute !== null;
     const name = isOfPage ? this.#visitors.nameOf(key, request.address ?? '') : '';
     const visitor = isOfPage ? { name, perMinute } : undefined;
-    return { authorization, purse, visitor, note, refusalOf: (text) => this.#refusalOf(key, text), rights };
+    const refusalOf = (text: string) => this.#refusalOf(key, text, asked);
+    const watch: Exchanged['watch'] = (onEnd) => this.#watch(key.digest, onEnd);
+    return { authorization, purse, visitor, note, refusalOf, rights, watch };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -236,18 +180,9 @@ export class Issued {
   }
 
   /** Makes the function that counts the operations of a request. */
-  noting(key: IssuedKey, request: GatewayRequest): NonNullable<Exchanged['note']> {
+  #noting(key: IssuedKey, request: GatewayRequest, asked: Asked): NonNullable<Exchanged['note']> {
     const client = clientOf(request.headers);
-    return (operation) => this.usage.note(key, client, operation.name ?? this.#listedIn(request), operation);
-  }
-
-  /** Returns the name by which a request asks for a listed document; empty if it doesn't. */
-  #listedIn(request: GatewayRequest): string {
-    const { persisted } = this.#parts;
-    const { body, search } = request;
-    const named = (body as { documentId?: unknown } | null)?.documentId;
-    const id = typeof named === 'string' ? named : new URLSearchParams(search).get('documentId');
-    return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : '';
+    return (operation) => this.usage.note(key, client, operation.name ?? listedIn(request, asked), operation);
   }
 
   async #find(given: string): Promise<IssuedKey> {
@@ -357,7 +292,7 @@ export class Issued {
     if (this.#damaged.has(seen)) return;
     this.#damaged.set(seen, true);
     const which = keyName === null ? 'An issued key without a name' : `The issued key ${keyName}`;
-    this.#parts.onFault(
+    this.#host.problem(
       new Error(`${which} works nowhere, since what is kept of it is damaged. Create it anew. ${message}`),
       'issued keys',
     );
@@ -365,42 +300,42 @@ export class Issued {
 
   /** Finds the budget of a key: those of one name share it. */
   #purseOf(key: IssuedKey): KeyPurse {
-    const purse = this.#purses.get(key.name) ?? new KeyPurse(key, this.#store, this.#parts.now);
+    const purse = this.#purses.get(key.name) ?? new KeyPurse(key, this.#store, this.#host.now);
     if (purse.key.createdAt <= key.createdAt) purse.key = key;
     this.#purses.set(key.name, purse);
     return purse;
   }
 
   /** @throws Failure if the key may not ask this */
-  async #check(key: IssuedKey, request: GatewayRequest): Promise<void> {
+  async #check(key: IssuedKey, request: GatewayRequest, asked: Asked): Promise<void> {
     const ended = this.#ended(key);
     if (ended !== null) throw ended;
     if (key.origins.length > 0 && !isAmong(request.headers.origin, key.origins))
       throw new Failure('ORIGIN_NOT_ALLOWED', 'The request has no Origin of the sites that the key is for.');
-    await this.#checkAsked(key, request);
+    await this.#checkAsked(key, request, asked);
   }
 
   /** Returns the failure of a key that has ended; null if it works. */
   #ended({ expiresAt, endsAt }: IssuedKey): Failure | null {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#host.now();
     const ended = [expiresAt, endsAt].find((at) => isPast(at, nowMs)) ?? null;
     return ended === null ? null : new Failure('KEY_EXPIRED', `The key has worked until ${ended}.`);
   }
 
   /** @throws Failure if this visitor asks for too much, or for what the key may not read */
-  async #checkAsked(key: IssuedKey, request: GatewayRequest): Promise<void> {
+  async #checkAsked(key: IssuedKey, request: GatewayRequest, asked: Asked): Promise<void> {
     const { method, body: whole, address = '' } = request;
     // A GET has what it asks for in its address alone.
     const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
     const { visitorPerMinute } = key;
     if (visitorPerMinute !== null) {
       const visitor = this.#visitors.nameOf(key, address);
-      await this.#visitors.count(visitor, bodies.length, visitorPerMinute, this.#parts.now());
+      await this.#visitors.count(visitor, bodies.length, visitorPerMinute, this.#host.now());
     }
     for (const body of bodies) {
-      const asked = textIn(new ChangedRequest(request, { body }), this.#parts.persisted);
+      const document = textIn(new ChangedRequest(request, { body }), asked.persisted);
       // A text that is known only later is looked at before it runs.
-      const failure = asked && this.#refusalOf(key, asked.text);
+      const failure = document && this.#refusalOf(key, document.text, asked);
       if (failure !== null) throw failure;
     }
   }
@@ -409,12 +344,12 @@ export class Issued {
    * Returns the failure of a document that the key may not read, as far as its text shows; null if it may. Nothing of
    * it runs then. What a text doesn't show is judged where it is reached.
    */
-  #refusalOf(key: IssuedKey, text: string): Failure | null {
-    if (key.documents === 'trusted' && !this.#parts.persisted.lists(text))
+  #refusalOf(key: IssuedKey, text: string, { persisted, tags }: Asked): Failure | null {
+    if (key.documents === 'trusted' && !persisted.lists(text))
       return new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
     const rights = rightsOf(key);
     if (rights === undefined) return null;
-    const other = this.#tags.of(text).find((tag) => !rights.tags.has(tag));
+    const other = tags.of(text).find((tag) => !rights.tags.has(tag));
     return other === undefined ? null : notReadable(rights, other);
   }
 }
@@ -423,9 +358,6 @@ export class Issued {
 function rightsOf({ tags }: IssuedKey): Rights | undefined {
   return tags.length === 0 ? undefined : { name: tags.toSorted().join(), tags: new Set(tags) };
 }
-
-/** Names the holder of the keys of a name. */
-export const holderOfName = (name: string) => `key ${name}`;
 
 function unknownKey(): Failure {
   return new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');
@@ -436,10 +368,18 @@ function refusedAs({ code }: Failure) {
   return { name: null, calls: 0, shared: 0, cached: 0, errorCodes: [code] };
 }
 
-/** Opens the keys that this gateway has issued. */
-export async function openIssued(parts: IssuingMeans): Promise<Issued> {
-  const { cacheUrl, cacheTimeoutMs } = parts.config;
-  return new Issued(parts, await openKeyStore(cacheUrl, cacheTimeoutMs));
+/** Returns the name by which a request asks for a listed document; empty if it doesn't. */
+function listedIn(request: GatewayRequest, { persisted }: Asked): string {
+  const { body, search } = request;
+  const named = (body as { documentId?: unknown } | null)?.documentId;
+  const id = typeof named === 'string' ? named : new URLSearchParams(search).get('documentId');
+  return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : '';
+}
+
+/** What a gateway knows of documents. */
+interface Asked {
+  readonly persisted: PersistedTexts;
+  readonly tags: DocumentTags;
 }
 
 /** Tags of the types that a document reads, whichever of its operations runs. */
@@ -484,18 +424,4 @@ class DocumentTags {
     }
     return [...tags];
   }
-}
-
-function refused({ code, message, fields, retryable }: Failure, request: GatewayRequest): GatewayResponse {
-  const modern = isModern(request.headers.accept ?? '');
-  const status = modern ? (STATUSES[code] ?? 400) : 200;
-  const headers = new Map([
-    ['content-type', `application/${modern ? 'graphql-response+json' : 'json'}; charset=utf-8`],
-    ['cache-control', 'no-store'],
-    ['vary', 'Authorization, Origin'],
-  ]);
-  if (status === 401) headers.set('www-authenticate', 'Bearer');
-  if (fields.retryAfterSeconds !== undefined) headers.set('retry-after', String(fields.retryAfterSeconds));
-  const told = { retryable, ...fields, requestId: request.requestId };
-  return { status, headers, body: errorBody(code, message, told, { extensions: { upstream: openBill() } }) };
 }

@@ -1,5 +1,15 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
+import {
+  type CallCounts,
+  type CountsFile,
+  connectCounts,
+  countsIn,
+  countsInMemory,
+  countsOver,
+  fileOf,
+  NAMESPACE,
+  openCountsFile,
+} from '../../cache/counts.ts';
 import { jsonIn, msOf } from './key.ts';
 
 /** Counts of what one client has asked by one key, of one document, in one day (UTC). */
@@ -88,30 +98,14 @@ export class UsageBook {
   }
 }
 
-export interface Count {
-  readonly name: string;
-  /** Calls that the window has room for; null for any number. */
-  readonly most: number | null;
-  /** Calls that are counted at once; left out for one. */
-  readonly by?: number;
-  /** Milliseconds for which the count is kept. */
-  readonly keptMs: number;
-}
-
 /** The keys as they stand: each change of any of them makes another version. */
 export interface KeptKeys {
   readonly version: number;
   readonly texts: readonly string[];
 }
 
-/**
- * Keeps issued keys by their digests, and counts their calls, for all gateways that share the store. Unlike a store of
- * figures it forgets nothing by itself, and each method fails if the store can't be reached. A call stands in up to six
- * counts at once, all or none: libraries that limit rates count one at a time.
- */
-export interface KeyStore {
-  /** True if other processes count in it as well. */
-  readonly isShared: boolean;
+/** Keeps issued keys by their digests, and counts their calls and their usage, for all gateways that share the store. */
+export interface KeyStore extends CallCounts {
   get(name: string): Promise<string | null>;
   all(): Promise<KeptKeys>;
   /**
@@ -120,52 +114,32 @@ export interface KeyStore {
    */
   change(version: number, texts: ReadonlyMap<string, string>): Promise<number | null>;
   /**
-   * Counts a call in each of the windows, or in none if one has no room: nothing comes between.
-   * @returns the counts as they stand, and the place of the first that has no room; null if the call was taken
-   */
-  take(
-    counts: readonly Count[],
-  ): Promise<{ readonly calls: readonly number[]; readonly full: number | null }>;
-  /** Takes a call that was not sent off counts that are still kept. */
-  putBack(names: readonly string[]): Promise<void>;
-  read(names: readonly string[]): Promise<readonly number[]>;
-  /**
    * Adds usage to that of its days. A batch counts once, so that one which may have come through can be sent again.
    * @param keptFrom the first day that is kept
    */
   addUsage(rows: readonly UsageRow[], batch: string, keptFrom: string): Promise<void>;
   readUsage(days: readonly string[]): Promise<readonly UsageRow[]>;
-  close(): Promise<void>;
 }
 
 /** Milliseconds of a day. */
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** Times as long as a held figure that a key may take: one that is late is a miss, a key that is late is none. */
-const PATIENCE = 5;
 
 /** Milliseconds after which a request that knows enough by itself goes on without the store. */
 export const LATE_MS = 50;
 
 /** Opens the keys of a store, which may be out of reach as yet. */
 export async function openKeyStore(url: string, timeoutMs: number): Promise<KeyStore> {
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
-  if (path !== null && path !== ':memory:') return openFile(`${path}.keys`);
-  return url.startsWith('redis') ? openRedis(url, PATIENCE * timeoutMs) : openMemory();
+  const path = fileOf(url);
+  if (path !== null) return openFile(path);
+  return url.startsWith('redis') ? openRedis(url, timeoutMs) : openMemory();
 }
 
 function openMemory(): KeyStore {
   const keys = new Map<string, string>();
-  const counts = new Map<string, { calls: number; readonly untilMs: number }>();
-  const callsOf = (names: readonly string[]) => names.map((name) => counts.get(name)?.calls ?? 0);
   const usage = new UsageBook();
-  const sweep = () => {
-    for (const [name, { untilMs }] of counts) if (untilMs < performance.now()) counts.delete(name);
-  };
-  let takes = 0;
   let version = 0;
   return {
-    isShared: false,
+    ...countsInMemory(),
     get: async (name) => keys.get(name) ?? null,
     all: async () => ({ version, texts: [...keys.values()] }),
     async change(expected, texts) {
@@ -174,58 +148,21 @@ function openMemory(): KeyStore {
       version += 1;
       return version;
     },
-    async take(wanted) {
-      const calls = callsOf(wanted.map(({ name }) => name));
-      const full = firstFull(wanted, calls);
-      if (full !== null) return { calls, full };
-      const taken = calls.map((count, i) => count + byOf(wanted[i]));
-      for (const [i, { name, keptMs }] of wanted.entries())
-        counts.set(name, { calls: taken[i] ?? 0, untilMs: performance.now() + keptMs });
-      takes += 1;
-      if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep();
-      return { calls: taken, full };
-    },
-    async putBack(names) {
-      for (const name of names) {
-        const count = counts.get(name);
-        if (count !== undefined) count.calls -= 1;
-      }
-    },
-    read: async (names) => callsOf(names),
     async addUsage(rows, _batch, keptFrom) {
       for (const row of rows) usage.add(row);
       usage.forget(keptFrom);
     },
     readUsage: async (days) => structuredClone(usage.rows(days)),
-    async close() {},
   };
 }
 
-/** Calls after which counts of windows that are over are swept out. */
-const TAKES_BETWEEN_SWEEPS = 1_000;
-
-const byOf = (count: Count | undefined) => count?.by ?? 1;
-
-function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
-  // A count that is no number has room for nothing.
-  const full = wanted.findIndex(
-    (count, i) => count.most !== null && !((calls[i] ?? 0) + byOf(count) <= count.most),
-  );
-  return full === -1 ? null : full;
-}
-
-/** Milliseconds that work on the file waits for another process that has locked it. */
-const BUSY_MS = 1_000;
-
-/** Opens keys in a file beside that of the figures, which may be deleted, or set aside once it is damaged. */
+/** Opens keys in a file beside that of the figures. */
 async function openFile(path: string): Promise<KeyStore> {
-  const { inTransaction, loadSqlite, onceUnlocked, waitForNobody } = await import('../../cache/sqlite.ts');
-  const openDatabase = await loadSqlite();
-  const db = openDatabase(path, BUSY_MS);
+  const { close, ...file } = await openCountsFile(path);
+  const { db, patiently, atOnce } = file;
   db.exec(`
     CREATE TABLE IF NOT EXISTS versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
   `);
   const getKey = db.prepare('SELECT text FROM keys WHERE name = ?');
@@ -233,20 +170,10 @@ async function openFile(path: string): Promise<KeyStore> {
   const setKey = db.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');
   const getVersion = db.prepare("SELECT version FROM versions WHERE name = 'keys'");
   const setVersion = db.prepare("INSERT OR REPLACE INTO versions VALUES ('keys', ?)");
-  const getCount = db.prepare('SELECT calls FROM counts WHERE name = ?');
-  const count = db.prepare(
-    'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + excluded.calls',
-  );
-  const uncount = db.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
-  const sweep = db.prepare('DELETE FROM counts WHERE expires < ?');
-  let takes = 0;
-  const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
   const versionNow = () => Number(getVersion.get()?.version ?? 0);
-  waitForNobody(db);
-  const patiently = <T>(work: () => T): Promise<T> => onceUnlocked(work, BUSY_MS);
-  const atOnce = <T>(work: () => T): Promise<T> => patiently(() => inTransaction(db, work));
   return {
     isShared: true,
+    ...countsIn(file),
     get: (name) => patiently(() => (getKey.get(name)?.text as string | undefined) ?? null),
     all: () =>
       patiently(() => {
@@ -261,33 +188,12 @@ async function openFile(path: string): Promise<KeyStore> {
         setVersion.run(expected + 1);
         return expected + 1;
       }),
-    take: (wanted) =>
-      atOnce(() => {
-        const calls = callsOf(wanted.map(({ name }) => name));
-        const full = firstFull(wanted, calls);
-        if (full === null) for (const one of wanted) count.run(one.name, byOf(one), Date.now() + one.keptMs);
-        if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
-        takes += 1;
-        return full === null
-          ? { calls: calls.map((one, i) => one + byOf(wanted[i])), full }
-          : { calls, full };
-      }),
-    putBack: (names) =>
-      atOnce(() => {
-        for (const name of names) uncount.run(name);
-      }),
-    read: (names) => patiently(() => callsOf(names)),
-    ...usageIn(db, atOnce, patiently),
-    async close() {
-      db.close();
-    },
+    ...usageIn(file),
+    close,
   };
 }
 
-/** Does work on the file: once nobody else has it locked, or that and as one. */
-type FileWork = <T>(work: () => T) => Promise<T>;
-
-function usageIn(db: DatabaseSync, atOnce: FileWork, patiently: FileWork) {
+function usageIn({ db, atOnce, patiently }: CountsFile) {
   const isThere = db.prepare(
     "SELECT 1 FROM usage WHERE day = ? AND key = ? AND place = ? AND measure = 'operations'",
   );
@@ -323,24 +229,6 @@ function usageIn(db: DatabaseSync, atOnce: FileWork, patiently: FileWork) {
   } satisfies Partial<KeyStore>;
 }
 
-/** Does the same as the others' `take`. A window without a limit has -1. */
-const TAKE = `
-local calls, full = {}, 0
-for i, key in ipairs(KEYS) do
-  calls[i] = tonumber(redis.call('GET', key) or '0')
-  local most, by = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1])
-  if full == 0 and most >= 0 and calls[i] + by > most then full = i end
-end
-if full > 0 then return {full, calls} end
-for i, key in ipairs(KEYS) do
-  calls[i] = redis.call('INCRBY', key, ARGV[3 * i - 1])
-  redis.call('PEXPIRE', key, ARGV[3 * i])
-end
-return {0, calls}
-`;
-
-const PUT_BACK = `for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then redis.call('DECR', key) end end`;
-
 /**
  * Does the same as the others' `addUsage`. A day is a hash of counts by place and measure, and of rows by key, whose
  * names begin with no bracket as those of places do.
@@ -373,18 +261,15 @@ return redis.call('INCR', KEYS[2])
 
 const ALL = `return {redis.call('GET', KEYS[2]) or '0', redis.call('HVALS', KEYS[1])}`;
 
-/** The braces keep all keys and counts together in a cluster. */
-const NAMESPACE = 'country-graph:{issued}:';
 const KEYS = `${NAMESPACE}keys`;
 const VERSION = `${NAMESPACE}version`;
 
 async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
-  const { connectedTo } = await import('../../cache/redis.ts');
-  const [client] = await connectedTo(url);
-  const inTime = <T>(reply: Promise<T>) => Promise.race([reply, late(timeoutMs)]) as Promise<T>;
-  const named = (names: readonly string[]) => names.map((name) => NAMESPACE + name);
+  const connection = await connectCounts(url, timeoutMs);
+  const { client, inTime, close } = connection;
   return {
     isShared: true,
+    ...countsOver(connection),
     get: async (name) => (await inTime(client.hGet(KEYS, name))) ?? null,
     async all() {
       const reply = inTime(client.eval(ALL, { keys: [KEYS, VERSION], arguments: [] }));
@@ -395,27 +280,16 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
       const order = { keys: [KEYS, VERSION], arguments: [String(expected), ...[...texts].flat()] };
       return ((await inTime(client.eval(CHANGE, order))) as number | null) ?? null;
     },
-    async take(wanted) {
-      const order = {
-        keys: named(wanted.map(({ name }) => name)),
-        arguments: wanted.flatMap((count) => [count.most ?? -1, byOf(count), count.keptMs].map(String)),
-      };
-      const [full, calls] = (await inTime(client.eval(TAKE, order))) as [number, number[]];
-      return { calls, full: full === 0 ? null : full - 1 };
-    },
-    async putBack(names) {
-      await inTime(client.eval(PUT_BACK, { keys: named(names), arguments: [] }));
-    },
-    read: async (names) => (await inTime(client.mGet(named(names)))).map(Number),
     async addUsage(rows, batch, keptFrom) {
       const texts = rows.map((row) => {
         const { key, day, counts } = row;
         const keptMs = DAY_MS + msOf(day) - msOf(keptFrom);
         return JSON.stringify({ key, places: placesOf(row), counts, keptMs });
       });
+      const names = [...rows.map(({ day }) => `usage:${day}`), `batch:${batch}`];
       await inTime(
         client.eval(ADD_USAGE, {
-          keys: named([...rows.map(({ day }) => `usage:${day}`), `batch:${batch}`]),
+          keys: names.map((name) => NAMESPACE + name),
           arguments: [JSON.stringify(MOST_ROWS), String(DAY_MS), ...texts],
         }),
       );
@@ -424,9 +298,7 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
       const hashes = await inTime(Promise.all(days.map((day) => client.hGetAll(`${NAMESPACE}usage:${day}`))));
       return hashes.flatMap((fields, i) => usageRowsIn(days[i] ?? '', fields));
     },
-    async close() {
-      client.destroy();
-    },
+    close,
   };
 }
 
@@ -442,11 +314,4 @@ function usageRowsIn(day: string, fields: Readonly<Record<string, string>>): rea
     places.set(place, counts);
   }
   return [...places].flatMap(([place, counts]) => rowAt(day, place, counts));
-}
-
-function late(ms: number): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  setTimeout(reject, ms, new Error('The store of issued keys has not answered in time.')).unref();
-  promise.catch(() => {});
-  return promise;
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { CallCounts, Count } from '../../cache/counts.ts';
+import { CountedPurse } from '../../service/counted-purse.ts';
 import { Failure } from '../../shared/errors.ts';
-import { CountedPurse } from '../issued-keys/key-purse.ts';
-import type { Count, KeyStore } from '../issued-keys/key-store.ts';
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 366 * 24 * HOUR_MS;
@@ -26,12 +26,12 @@ type NameCaller = (authorization: string | undefined) => Promise<string>;
  */
 export class ToolBudgets {
   readonly limit: number;
-  readonly #store: KeyStore;
+  readonly #store: CallCounts;
   readonly #nameOf: NameCaller | null;
   readonly #purses = new LRUCache<string, ToolPurse>({ max: MAX_KEYS });
 
   /** @param nameOf null for the budget of a session */
-  constructor(limit: number, store: KeyStore, nameOf: NameCaller | null) {
+  constructor(limit: number, store: CallCounts, nameOf: NameCaller | null) {
     this.limit = limit;
     this.#store = store;
     this.#nameOf = nameOf;
@@ -51,7 +51,7 @@ class ToolPurse extends CountedPurse {
   readonly #limit: number;
   readonly #isSession: boolean;
 
-  constructor(name: string, limit: number, store: KeyStore, isSession: boolean) {
+  constructor(name: string, limit: number, store: CallCounts, isSession: boolean) {
     super(`tools of ${name}`, store, Date.now);
     this.#limit = limit;
     this.#isSession = isSession;

@@ -6,6 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { openCounts } from '../../cache/counts.ts';
 import type { Config } from '../../config/config.ts';
 import { isAmong } from '../../config/origins.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
@@ -14,7 +15,6 @@ import { readShallowJson } from '../../server/graphql-route.ts';
 import { headFault } from '../../server/http.ts';
 import { excerpt } from '../../shared/errors.ts';
 import { ownBuild } from '../../shared/own-version.ts';
-import { openKeyStore } from '../issued-keys/key-store.ts';
 import { ToolBudgets } from './budgets.ts';
 import { openToolCallers } from './tool-callers.ts';
 import { createToolServers, withoutNulls } from './tool-server.ts';
@@ -44,7 +44,7 @@ export async function mcpRoute(
 ): Promise<() => Promise<readonly Tool[]>> {
   const { mcpBudget, mcpKey, corsOrigins: origins, cacheUrl, cacheTimeoutMs } = config;
   const callers = openToolCallers(gateway, mcpKey);
-  const counts = mcpBudget === undefined ? null : await openKeyStore(cacheUrl, cacheTimeoutMs);
+  const counts = mcpBudget === undefined ? null : await openCounts(cacheUrl, cacheTimeoutMs);
   app.addHook('onClose', async () => counts?.close());
   const { open, listed } = createToolServers(
     callers,

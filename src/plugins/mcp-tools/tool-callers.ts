@@ -1,7 +1,7 @@
 import type { Gateway } from '../../gateway/gateway.ts';
+import { holderOfName } from '../../graphql/request/key-doors.ts';
 import type { GatewayRequest, GatewayResponse } from '../../graphql/request/messages.ts';
 import { errorBody, Failure } from '../../shared/errors.ts';
-import { holderOfName } from '../issued-keys/exchange.ts';
 
 /**
  * Opens the gateway as callers of tools reach it. Those who bring no key ask in the name of an issued one, if the
@@ -9,17 +9,17 @@ import { holderOfName } from '../issued-keys/exchange.ts';
  * @param keyName undefined if each caller has to bring a key
  */
 export function openToolCallers(gateway: Gateway, keyName: string | undefined) {
-  const { schema, issued } = gateway;
+  const { schema } = gateway;
   return {
     schema,
     get trusted() {
       return gateway.trusted;
     },
     async handle(request: GatewayRequest): Promise<GatewayResponse> {
-      if (keyName === undefined || issued === null || request.headers.authorization !== undefined)
+      if (keyName === undefined || request.headers.authorization !== undefined)
         return gateway.handle(request);
       try {
-        return await gateway.handle((await issued.enter(keyName, request)).request);
+        return await gateway.handle((await gateway.named(keyName, request)).request);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         const { code, message, fields, retryable } = error;

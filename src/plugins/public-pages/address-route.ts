@@ -23,7 +23,6 @@ import { isObject } from '../../service/records/envelope.ts';
 import { errorBody, excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
-import type { Issued } from '../issued-keys/exchange.ts';
 import { Drawer, type Drawing, Drawings, type PictureLook, TOO_LONG } from './drawer.ts';
 import { openApiOf } from './openapi.ts';
 import {
@@ -49,7 +48,6 @@ interface AddressRouteOptions extends AnswerSending {
   readonly config: Config;
   readonly file: string;
   readonly gateway: Gateway;
-  readonly issued: Issued;
   /** True if the figures are those of the embedded sandbox. */
   readonly isSynthetic: boolean;
 }
@@ -248,7 +246,7 @@ class PublicAddress {
     const look = { ...lookIn(search, form === 'page'), picture: { ...document.look, ...picture } };
     const given = [parameters, looks].filter((part) => part !== '').join('&');
     const asking = operationOf(document, variables, request, reply);
-    const entered = await this.#options.issued.enter(document.key, asking);
+    const entered = await this.#options.gateway.named(document.key, asking);
     const { origins } = entered;
     const policy = form === 'page' ? pagePolicy(origins, this.#script) : picturePolicy(origins);
     reply

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readConfig } from '../config/config.ts';
-import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from '../plugins/issued-keys/key-desk.ts';
-import { openKeyStore } from '../plugins/issued-keys/key-store.ts';
-import { plugins } from '../plugins.ts';
-import { TAGS } from '../service/rights.ts';
-import { timeIn } from '../shared/periods.ts';
-import { CommandError, formatted } from './formats.ts';
+import { CommandError, formatted } from '../../cli/formats.ts';
+import { readConfig } from '../../config/config.ts';
+import type { CommandHost } from '../../gateway/plugin.ts';
+import { TAGS } from '../../service/rights.ts';
+import { timeIn } from '../../shared/periods.ts';
+import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from './key-desk.ts';
+import { openKeyStore } from './key-store.ts';
 
 const EXAMPLES = `
 Examples:
@@ -42,10 +42,9 @@ interface CreateOptions {
   readonly visitorPerMinute?: number;
 }
 
-/** Adds the commands by which operators manage issued keys, and are told of their use. */
-export function addCommands(keys: Command, usage: Command, env: NodeJS.ProcessEnv): void {
-  addUsage(usage, env);
-  const atDesk = (work: (desk: KeyDesk) => Promise<unknown>) => workAtDesk(env, work);
+/** Adds the commands by which operators manage issued keys. */
+export function addKeys(keys: Command, host: CommandHost): void {
+  const atDesk = (work: (desk: KeyDesk) => Promise<unknown>) => workAtDesk(host, work);
   keys.addHelpText('after', EXAMPLES);
   keys
     .command('create')
@@ -105,7 +104,8 @@ export function addCommands(keys: Command, usage: Command, env: NodeJS.ProcessEn
     );
 }
 
-function addUsage(usage: Command, env: NodeJS.ProcessEnv): void {
+/** Adds what the command takes by which operators are told of the use of keys. */
+export function addUsage(usage: Command, host: CommandHost): void {
   usage
     .argument('[name]', 'a key; all keys if left out')
     .option('--days <days>', 'days up to today (UTC), 30 if left out', count)
@@ -117,7 +117,7 @@ function addUsage(usage: Command, env: NodeJS.ProcessEnv): void {
         name: string | undefined,
         { days, csv, forecast }: { days?: number; csv?: boolean; forecast?: boolean },
       ) =>
-        workAtDesk(env, async (desk) => {
+        workAtDesk(host, async (desk) => {
           const { usage, forecasts } = await desk.usage({ ...(days === undefined ? {} : { days }), name });
           const rows = { path: 'usage', columns: USAGE_COLUMNS, rows: usage.map(usageCells) };
           const ahead = {
@@ -131,7 +131,10 @@ function addUsage(usage: Command, env: NodeJS.ProcessEnv): void {
     );
 }
 
-async function workAtDesk(env: NodeJS.ProcessEnv, work: (desk: KeyDesk) => Promise<unknown>): Promise<void> {
+async function workAtDesk(
+  { env, plugins }: CommandHost,
+  work: (desk: KeyDesk) => Promise<unknown>,
+): Promise<void> {
   const { cacheUrl, cacheTimeoutMs } = readConfig(env, plugins);
   if (cacheUrl === 'memory:' || cacheUrl === 'none')
     throw new CommandError(

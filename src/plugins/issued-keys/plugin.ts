@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { definePlugin } from '../../gateway/plugin.ts';
+
+export const issuedKeys = definePlugin({
+  name: 'issued-keys',
+  settings: {
+    /** Key of the service that issued keys stand for; undefined if none are issued. */
+    COUNTRY_DATA_KEY: z
+      .string()
+      .regex(/^[!-~]{8,4096}$/, 'must be a key of the service: 8 printable characters or more, and no blanks')
+      .optional(),
+    /** Bearer of operators who manage issued keys over the port of operators. */
+    OPERATOR_KEY: z
+      .string()
+      .regex(/^[!-~]{16,4096}$/, 'must have 16 printable characters or more, and no blanks')
+      .optional(),
+  },
+  secrets: ['COUNTRY_DATA_KEY', 'OPERATOR_KEY'],
+  faults({ COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1', SUBGRAPH_PREFIX }) {
+    if (key === undefined) return [];
+    const faults: string[] = [];
+    if (store === 'none')
+      faults.push('COUNTRY_DATA_KEY: issued keys need a store, so CACHE_URL must not be none');
+    if (store === 'memory:' && workers !== '1')
+      faults.push('COUNTRY_DATA_KEY: workers share issued keys by CACHE_URL=sqlite:PATH or redis://…');
+    if (SUBGRAPH_PREFIX !== undefined)
+      faults.push(
+        'COUNTRY_DATA_KEY: issued keys read the names of this gateway, so there must be no SUBGRAPH_PREFIX',
+      );
+    return faults;
+  },
+  remarks: ({ COUNTRY_DATA_KEY }, { cacheUrl }) =>
+    COUNTRY_DATA_KEY !== undefined && cacheUrl === 'memory:'
+      ? [
+          'Issued keys are held in memory, and forgotten when the program ends: CACHE_URL=sqlite:PATH or redis://… keeps them.',
+        ]
+      : [],
+  commands: [
+    {
+      name: 'keys',
+      description: 'create, list, show, revoke or rotate keys that the gateway issues',
+      load: async () => (await import('./commands.ts')).addKeys,
+    },
+    {
+      name: 'usage',
+      description: 'tell what issued keys have asked and cost, by day, client and document',
+      load: async () => (await import('./commands.ts')).addUsage,
+    },
+  ],
+  async open({ COUNTRY_DATA_KEY: heldKey, OPERATOR_KEY: operatorKey }, host) {
+    if (heldKey === undefined) return null;
+    const { openIssued } = await import('./issued.ts');
+    return openIssued(heldKey, operatorKey, host);
+  },
+});

@@ -1,0 +1,97 @@
+import type { CallCounts, Count } from '../cache/counts.ts';
+import { Flow } from '../shared/async/turns.ts';
+import { Failure } from '../shared/errors.ts';
+import { type Purse, Unfunded } from './purse.ts';
+
+/** Milliseconds for which the store needn't be asked again after it has said that there is none, or could not be asked. */
+const REFUSED_MS = 1_000;
+
+/**
+ * A budget that is counted in a store. Each call is taken from the store's counts before it leaves, so that no gateway
+ * sends one too many. A call that doesn't leave, or not in the windows that it was taken in, is put back.
+ */
+export abstract class CountedPurse<Counted extends Count = Count> implements Purse {
+  readonly name: string;
+  readonly flow = new Flow();
+  readonly #store: CallCounts;
+  protected readonly now: () => number;
+  /** Calls that were taken and are not spent yet: the names of the counts that each stands in. */
+  #units: (readonly string[])[] = [];
+  #refusal: { readonly failure: Failure; readonly untilMs: number } | null = null;
+
+  constructor(name: string, store: CallCounts, now: () => number) {
+    this.name = name;
+    this.#store = store;
+    this.now = now;
+  }
+
+  /** Lists the counts that a call at an instant stands in. */
+  protected abstract countsAt(nowMs: number): readonly Counted[];
+  /** Makes the failure of a call for which a count has no room. */
+  protected abstract spent(count: Counted, nowMs: number): Failure;
+  /** Called with counts as the store tells them. */
+  protected see(_counts: readonly Counted[], _calls: readonly number[]): void {}
+
+  take(): () => void {
+    const nowMs = this.now();
+    const counts = this.countsAt(nowMs);
+    const [first] = counts;
+    for (let unit = this.#units.pop(); unit !== undefined; unit = this.#units.pop()) {
+      const taken = unit;
+      if (taken[0] === first?.name) return () => this.#offer(taken);
+      this.#putBack(taken);
+    }
+    if (this.#refusal !== null && nowMs < this.#refusal.untilMs) throw this.#refusal.failure;
+    throw new Unfunded(this.#fund(counts, nowMs));
+  }
+
+  /** Takes a call from the store: it is there for the next that asks, or the reason for which there is none. */
+  async #fund(counts: readonly Counted[], nowMs: number): Promise<void> {
+    const refuse = (failure: Failure) => {
+      this.#refusal = { failure, untilMs: this.now() + REFUSED_MS };
+    };
+    try {
+      const { calls, full } = await this.#store.take(counts);
+      this.see(counts, calls);
+      const spent = full === null ? undefined : counts[full];
+      if (spent !== undefined) refuse(this.spent(spent, nowMs));
+      else this.#offer(counts.map(({ name }) => name));
+    } catch {
+      refuse(unreachable());
+    }
+  }
+
+  /** Has a unit at hand for the call that is about to ask for it; one that nobody takes goes back to the store. */
+  #offer(unit: readonly string[]): void {
+    this.#units.push(unit);
+    setImmediate(() => {
+      const place = this.#units.indexOf(unit);
+      if (place === -1) return;
+      this.#units.splice(place, 1);
+      this.#putBack(unit);
+    });
+  }
+
+  #putBack(unit: readonly string[]): void {
+    // If it can't be, the budget has one call less, and never one more.
+    this.#store.putBack(unit).catch(() => {});
+  }
+
+  /** @throws Failure if the store can't be reached */
+  protected async read(counts: readonly Counted[]): Promise<readonly number[]> {
+    const calls = await this.#store.read(counts.map(({ name }) => name)).catch(() => {
+      throw unreachable();
+    });
+    this.see(counts, calls);
+    return calls;
+  }
+}
+
+/** Makes the failure of a call that can't be counted. */
+export function unreachable(): Failure {
+  return new Failure(
+    'UPSTREAM_UNAVAILABLE',
+    "The store of issued keys can't be reached, so nothing was sent.",
+    { attempts: 0, retryAfterSeconds: 1 },
+  );
+}
