@@ -25,93 +25,38 @@ const PIECE_LENGTH = { least: 6, most: 8 };
 /** Escapes within escapes that are undone. */
 const MAX_ESCAPES = 3;
 
-/** Ways to write a character otherwise: escapes of JSON and of scripts, of addresses and of HTML; and blanks between. */
+/** Escapes of JSON and of scripts, of addresses and of HTML. */
 const ESCAPE =
-  /\\u\{?([\da-f]{2,6})\}?|\\x([\da-f]{2})|%u?(00[\da-f]{2}|[\da-f]{2})|&#x([\da-f]{1,6});?|&#(\d{1,7});?|&([a-z]{2,8});|\\([^a-z\d])|[\s\u00ad\u200b-\u200d\u2060\ufeff]+/gi;
+  /\\u\{?([\da-f]{2,6})\}?|\\x([\da-f]{2})|%u?(00[\da-f]{2}|[\da-f]{2})|&#x([\da-f]{1,6});?|&#(\d{1,7});?|&([a-z]{2,8});/gi;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", sol: '/', bsol: '\\', plus: '+', equals: '=' },
-  ...{ period: '.', colon: ':', comma: ',', dash: '-', hyphen: '-', lowbar: '_', tilde: '~', ast: '*' },
-  ...{ num: '#', percnt: '%', dollar: '$', excl: '!', quest: '?', commat: '@', lpar: '(', rpar: ')' },
-};
-
-/** Words as they read once escapes are undone; `places` tells where each character begins in the words, and their end. */
-interface Read {
-  readonly text: string;
-  readonly places: readonly number[];
-}
-
-function unescaped({ text, places }: Read): Read {
-  const read: string[] = [];
-  const from: number[] = [];
-  let last = 0;
-  const keep = (to: number) => {
-    for (; last < to; last += 1) {
-      read.push(text[last] ?? '');
-      from.push(places[last] ?? 0);
-    }
-  };
-  for (const match of text.matchAll(ESCAPE)) {
-    const character = characterOf(match);
-    if (character === null) continue;
-    keep(match.index);
-    if (character !== '') {
-      read.push(character);
-      from.push(places[match.index] ?? 0);
-    }
-    last = match.index + match[0].length;
-  }
-  keep(text.length);
-  return { text: read.join(''), places: [...from, places.at(-1) ?? 0] };
-}
-
-/** Returns the character that an escape stands for, nothing for blanks; null if it isn't one that a key can have. */
-function characterOf([, ...groups]: RegExpExecArray): string | null {
-  const [unicode, hex, percent, entityHex, entity, name, bare] = groups;
-  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? null;
-  if (bare !== undefined) return bare;
+/** Reads an escape. Those with a name stand for signs, which no key is found by. */
+function unescaped(_: string, ...[unicode, hex, percent, entityHex, entity, name]: (string | undefined)[]) {
   const digits = unicode ?? hex ?? percent ?? entityHex;
-  if (digits === undefined && entity === undefined) return '';
+  if (digits === undefined && entity === undefined) return name?.toLowerCase() === 'amp' ? '&' : ' ';
   const code = digits === undefined ? Number(entity) : Number.parseInt(digits, 16);
-  return code > 0 && code < 128 ? String.fromCharCode(code) : null;
+  return code < 128 ? String.fromCharCode(code) : ' ';
 }
+
+const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]+/g, '');
 
 /**
- * Takes the key out of the service's words, which are told, held and logged: in whichever way it is written there, and
- * pieces of it as well.
+ * Withholds words of the service, which are told, held and logged, if the key stands in them or a piece of it, in whichever
+ * way it is written there.
  */
 function withoutKey(words: string, { caller }: Sending): string {
-  const key = inLowerCase(caller.authorization?.replace(/^bearer +/i, '') ?? '');
+  const key = lettersOf(caller.authorization?.replace(/^bearer +/i, '') ?? '');
   if (key.length < LEAST_KEY_LENGTH) return words;
-  const { least, most } = PIECE_LENGTH;
-  const length = Math.max(least, Math.min(most, Math.ceil(key.length / 2)));
+  const length = Math.max(PIECE_LENGTH.least, Math.min(PIECE_LENGTH.most, Math.ceil(key.length / 2)));
   const pieces = new Set<string>();
   for (let at = 0; at + length <= key.length; at += 1) pieces.add(key.slice(at, at + length));
-  const hidden = new Uint8Array(words.length);
-  let read: Read = { text: words, places: Array.from({ length: words.length + 1 }, (_, i) => i) };
+  let text = words;
   for (let round = 0; round <= MAX_ESCAPES; round += 1) {
-    const lower = inLowerCase(read.text);
-    for (let at = 0; at + length <= lower.length; at += 1)
-      if (pieces.has(lower.slice(at, at + length))) hidden.fill(1, read.places[at], read.places[at + length]);
-    const further = unescaped(read);
-    if (further.text === read.text) break;
-    read = further;
+    const letters = lettersOf(text);
+    for (let at = 0; at + length <= letters.length; at += 1)
+      if (pieces.has(letters.slice(at, at + length))) return '[redacted]';
+    text = text.replace(ESCAPE, unescaped);
   }
-  return hidden.includes(1) ? redacted(words, hidden) : words;
-}
-
-/** Changes no other letters than those of keys: a text has to keep its length. */
-function inLowerCase(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-}
-
-function redacted(words: string, hidden: Uint8Array): string {
-  let told = '';
-  for (let at = 0; at < words.length; at += 1) {
-    if (hidden[at] === 0) told += words[at];
-    else if (at === 0 || hidden[at - 1] === 0) told += '[redacted]';
-  }
-  return told;
+  return words;
 }
 
 /**
@@ -235,23 +180,9 @@ function jsonIn(text: string): unknown {
 
 const MAX_LOOKED_AT = 2_000;
 
-/** Kinds of things that any route may be said to have none of. */
-const THINGS = [
-  'country',
-  'metric',
-  'indicator',
-  'measure',
-  'observation',
-  'figure',
-  'series',
-  'row',
-  'record',
-];
-
-/** Words of routes and parameters that name no thing that is asked for. */
-const BARE = new Set(['v1', 'api', 'platform', 'status', 'code', 'key', 'limit', 'latest', 'q']);
-
-/** Words that are about the route and not about its arguments. */
+/** Kinds of things that a route may be said to have none of, and words that are about the route and not about them. */
+const THING =
+  /\b(?:countr(?:y|ies)|metrics?|indicators?|measures?|observations?|figures?|series|rows?|records?|profiles?|signals?|tickers?|listings?|government|structures?|offices?|trade|polic(?:y|ies))\b/i;
 const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
 
 /**
@@ -262,50 +193,25 @@ function namesAsked({ route, target }: Call, detail: string): boolean {
   // Words with a slash in them repeat the address.
   const said = detail.slice(0, MAX_LOOKED_AT).replace(/\S*\/\S*/g, ' ');
   const [path = '', search = ''] = target.split('?');
-  const query = [...new URLSearchParams(search)];
-  const values = [...valuesIn(route, path), ...query.flatMap(([, value]) => value.split(','))];
-  if (namesValue(said, values)) return true;
-  if (OF_ROUTE.test(said)) return false;
-  const kinds = new Set(THINGS);
-  for (const word of `${route} ${query.map(([name]) => name).join(' ')}`.toLowerCase().split(/[^a-z]+/)) {
-    const kind = singular(word);
-    if (word.length > 2 && !BARE.has(kind)) kinds.add(kind);
-  }
-  return lowerCaseWords(said).some((word) => kinds.has(singular(word)));
-}
-
-/** Returns the values in the places of a route's template. */
-function valuesIn(route: string, path: string): string[] {
   const steps = path.split('/');
-  return route
-    .split('/')
-    .flatMap((step, i) => (step.startsWith('{') ? decodeURIComponent(steps[i] ?? '') : []));
-}
-
-/** Tells if one of the values stands in the text as a word; one of two letters, which may be any word, as a code would. */
-function namesValue(said: string, values: readonly string[]): boolean {
-  const words = new Set(lowerCaseWords(said));
-  const pointed = new Set(
-    [...said.matchAll(/[:="'`([]\s*([\w.-]+)/g)].map(([, word = '']) => word.toLowerCase()),
+  const inPath = route.split('/').flatMap((step, i) => (step.startsWith('{') ? decodeURIComponent(steps[i] ?? '') : []));
+  const asked = [
+    ...inPath,
+    ...[...new URLSearchParams(search).values()].flatMap((value) => value.split(',')),
+  ];
+  return (
+    asked.some((value) => names(said, value)) ||
+    (THING.test(said) && !OF_ROUTE.test(said))
   );
-  const isCode = (value: string) => new RegExp(`\\b${value.toUpperCase()}\\b`).test(said);
-  return values.some((value) => {
-    const folded = value.toLowerCase();
-    if (folded.length > 2) return words.has(folded);
-    return /^[a-z]{2}$/.test(folded) && (pointed.has(folded) || isCode(folded));
-  });
 }
 
-function lowerCaseWords(text: string): string[] {
-  return text
-    .toLowerCase()
-    .split(/[^\w.-]+/)
-    .map((word) => word.replace(/^[.-]+|[.-]+$/g, ''));
-}
-
-function singular(word: string): string {
-  if (word === 'series') return word;
-  return word.replace(/ies$/, 'y').replace(/s$/, '');
+/** Tells if a value stands in the text as a word; one of two letters, which may be any word, as a code would. */
+function names(said: string, value: string): boolean {
+  const word = value.replace(/[^\w-]/g, '\\$&');
+  if (value.length > 2) return new RegExp(`(?<![\\w.-])${word}(?![\\w-])`, 'i').test(said);
+  if (!/^[a-z]{2}$/i.test(value)) return false;
+  const isCode = new RegExp(`\\b${value.toUpperCase()}\\b`).test(said);
+  return isCode || new RegExp(`[:="'\`([]\\s*${value}\\b`, 'i').test(said);
 }
 
 /*
@@ -314,20 +220,10 @@ function singular(word: string): string {
  */
 
 /** Members that hold the words of a failure, the service's own first. */
-const WORDS = [
-  'detail',
-  'error',
-  'errors',
-  'message',
-  'msg',
-  'error_message',
-  'error_description',
-  'title',
-  'reason',
-];
+const WORDS = 'detail error errors message msg error_message error_description title reason'.split(' ');
 
 /** Members that are about a failure alone: one that holds anything tells of one. */
-const ERRORS = ['error', 'errors', 'error_message', 'error_description', 'exception'];
+const ERRORS = 'error errors error_message error_description exception'.split(' ');
 
 /** Members that are false if something went wrong. */
 const FLAGS = ['success', 'ok'];
@@ -335,22 +231,9 @@ const FLAGS = ['success', 'ok'];
 const STATUSES = ['status', 'status_code', 'statusCode', 'code'];
 
 /** Members that stand beside the words of a failure, and tell of nothing else. */
-const BESIDE = [
-  ...[
-    'timestamp',
-    'time',
-    'path',
-    'request_id',
-    'requestId',
-    'trace_id',
-    'traceId',
-    'type',
-    'instance',
-    'error_code',
-  ],
-  ...['errorCode', 'documentation_url', 'docs', 'help', 'retry_after', 'meta', 'data'],
-];
-const OF_FAILURES = new Set([...WORDS, ...ERRORS, ...FLAGS, ...STATUSES, ...BESIDE]);
+const BESIDE =
+  'timestamp time path request_id requestId trace_id traceId type instance error_code errorCode documentation_url docs help retry_after meta data';
+const OF_FAILURES = new Set([...WORDS, ...ERRORS, ...FLAGS, ...STATUSES, ...BESIDE.split(' ')]);
 
 const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
 
@@ -361,22 +244,11 @@ const MAX_FAULTS = 300;
 function failureIn(body: JsonObject): { readonly words: string | undefined } | null {
   const data = isObject(body.data) ? body.data : null;
   const meta = isObject(body.meta) ? body.meta : null;
-  const parts = [
-    tells(body) || isNothingElse(body) ? body : null,
-    meta !== null && tellsPlainly(meta) ? meta : null,
-    data !== null && isNothingElse(data) ? data : null,
-  ];
-  const [told] = parts.filter((part) => part !== null);
-  return told === undefined ? null : { words: wordsOf(told) ?? wordsOf(body) };
-}
-
-/** Tells if the top of a body is about a failure, with anything else beside it. */
-function tells(body: JsonObject): boolean {
-  return (
-    holdsAny(body.detail) ||
-    tellsPlainly(body) ||
-    STATUSES.some((name) => name !== 'code' && isFailed(body[name]))
-  );
+  const hasStatus = STATUSES.some((name) => name !== 'code' && isFailed(body[name]));
+  const isTold = holdsAny(body.detail) || hasStatus || tellsPlainly(body) || isNothingElse(body);
+  if (isTold) return { words: wordsOf(body) };
+  const told = meta !== null && tellsPlainly(meta) ? meta : data !== null && isNothingElse(data) ? data : null;
+  return told && { words: wordsOf(told) ?? wordsOf(body) };
 }
 
 function tellsPlainly(part: JsonObject): boolean {
