@@ -143,19 +143,6 @@ describe('a list that is cut at the default', () => {
     ]);
   });
 
-  it('a list that is cut at the default is put together from its exchanges where the total proves the sum', async () => {
-    const many = listingsOf(60, 50, 40);
-    const { operation, targets } = open(many, { limit: 'refuse', total: 'true' });
-    const failure = await operation().where({}).catch(failureOf);
-    // The third exchange is not in the rows that came.
-    expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: 150 });
-    const mixed = many.toSorted((a, b) => a.symbol.localeCompare(b.symbol));
-    const other = open(mixed, { limit: 'refuse', total: 'true' });
-    expect(new Set((await other.operation().where({})).map(({ record }) => record))).toEqual(new Set(mixed));
-    expect(other.targets).toHaveLength(5);
-    expect(targets.length).toBeLessThan(10);
-  });
-
   it('a list that is cut at the default is not asked for twice where `limit` is refused', async () => {
     const { operation, targets } = open(rows, { limit: 'refuse', filters: 'refuse' });
     const failure = await operation().where({ exchangeCode: 'X0' }).catch(failureOf);

@@ -21,12 +21,10 @@ type FilterName = keyof Filter;
 function narrowings({ exchangeCode, countryCode, instrumentType }: TickersParams): TickersParams[] {
   const country = countryCode === undefined ? [] : [{ countryCode }];
   const exchange = exchangeCode === undefined ? [] : [{ exchangeCode }];
-  const both = exchangeCode === undefined || countryCode === undefined ? [] : [{ exchangeCode, countryCode }];
+  const both = country.flatMap((one) => exchange.map((other) => ({ ...one, ...other })));
   const wide = [...country, ...exchange, ...both];
   if (instrumentType === undefined) return wide;
-  return wide.length === 0
-    ? [{ instrumentType }]
-    : [...wide, ...wide.map((filter) => ({ ...filter, instrumentType }))];
+  return [...wide, ...(wide.length === 0 ? [{}] : wide).map((filter) => ({ ...filter, instrumentType }))];
 }
 
 /** Spells a filter as it is sent. Kinds of listings are spelt as the service spells them, if it has shown how. */
@@ -187,21 +185,12 @@ function extentOf({ received, total, limit }: TickerList, asked: number | undefi
   return received === DEFAULT_ROWS ? 'doubtful' : 'whole';
 }
 
-/** Values of one filter by which a list that was cut is asked for in pieces. */
-const MAX_PIECES = 20;
-
-/**
- * Meets all filters of an operation with one list. If the service cuts it, it is completed by filters that are shown to
- * be heeded, put together in pieces if need be.
- */
+/** Meets all filters of an operation with one list. If the service cuts it, it is asked for by filters that are shown to be heeded. */
 export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
   const fetch = createTickerFetch(ask, sending, learned);
   let list: Promise<TickerPart> | undefined;
   /** Null if the service refuses the filter, or doesn't heed it. */
   const parts = new Map<string, Promise<TickerPart | null>>();
-  /** Filters that left out listings which pass them and came before: these may be gone by now. */
-  const doubtful = new Set<FilterName>();
-  const isUseless = (name: FilterName) => doubtful.has(name) || learned.isUseless(name);
 
   function fetchList(): Promise<TickerPart> {
     list ??= fetch.all({}, learned.needsLimit) as Promise<TickerPart>;
@@ -221,7 +210,6 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
         // Refused may be a value that the service doesn't know: then it has no listing.
         const isUnfit = found === null ? rows.some(isOf(filter)) : !found.rows.every(isOf(filter));
         if (isUnfit) learned.learnUseless(only);
-        else if (found !== null) doubtful.add(only);
         return null;
       });
       parts.set(name, part);
@@ -232,34 +220,14 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
   /** Returns all that is wanted, and as little more as makes it whole; else as much as there was to be had. */
   async function gather(wanted: Filter): Promise<TickerPart> {
     let best = await fetchList();
-    let bestFilter: TickersParams = {};
     if (best.isWhole) return best;
     for (const filter of narrowings(spelt(wanted, best.rows))) {
-      if ((Object.keys(filter) as FilterName[]).some(isUseless)) continue;
+      if ((Object.keys(filter) as FilterName[]).some(learned.isUseless)) continue;
       const part = await fetchPart(filter);
       if (part?.isWhole) return part;
-      if (part !== null) [best, bestFilter] = [part, filter];
+      best = part ?? best;
     }
-    return (await inPieces(best, bestFilter)) ?? best;
-  }
-
-  /** Puts a list that was cut together from its parts by other filters; null if its total doesn't prove the sum. */
-  async function inPieces(cut: TickerPart, filter: TickersParams): Promise<TickerPart | null> {
-    if (cut.total === null || cut.total <= cut.received) return null;
-    for (const name of ['exchangeCode', 'instrumentType'] as const) {
-      if (filter[name] !== undefined || isUseless(name)) continue;
-      const values = [...new Set(cut.rows.flatMap((row) => row[name] ?? []))];
-      if (values.length < 2 || values.length > MAX_PIECES) continue;
-      const pieces: TickerPart[] = [];
-      for (const value of values) {
-        const piece = await fetchPart({ ...filter, [name]: value });
-        if (!piece?.isWhole) break;
-        pieces.push(piece);
-      }
-      const received = pieces.reduce((sum, piece) => sum + piece.received, 0);
-      if (received === cut.total) return { ...cut, rows: joined(pieces), received, isWhole: true };
-    }
-    return null;
+    return best;
   }
 
   /** The listings of each filter that was asked for. */
@@ -294,13 +262,6 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
 }
 
 const isOf = (filter: TickersParams) => (row: TickerRecord) => passes(row, filter);
-
-function joined(pieces: readonly TickerPart[]): readonly TickerRecord[] {
-  return withLeftOut(
-    pieces.flatMap(({ rows }) => rows),
-    sumOf(pieces.map(({ rows }) => leftOutOf(rows))),
-  );
-}
 
 /**
  * Returns true if an answer shows that a filter was heeded: all of it passes, and it lacks nothing that is known to
