@@ -3,105 +3,17 @@ import {
   Counter,
   collectDefaultMetrics,
   Gauge,
-  type Histogram,
+  Histogram,
   Registry,
 } from 'prom-client';
 import type { Gateway, Observer } from '../gateway/gateway.ts';
 import type { OperationEvent } from '../graphql/request/run.ts';
 
-type Labels = Readonly<Record<string, string>>;
-
-class TalliedValues {
-  readonly labels: Labels;
-  readonly #bounds: readonly number[];
-  /** Number of values that each bound is the least for; values beyond the last are in `count` alone. */
-  readonly #within: number[];
-  sum = 0;
-  count = 0;
-
-  constructor(labels: Labels, bounds: readonly number[]) {
-    this.labels = labels;
-    this.#bounds = bounds;
-    this.#within = bounds.map(() => 0);
-  }
-
-  observe(value: number): void {
-    this.sum += value;
-    this.count += 1;
-    for (let i = 0; i < this.#bounds.length; i += 1) {
-      if (value > (this.#bounds[i] ?? 0)) continue;
-      this.#within[i] = (this.#within[i] ?? 0) + 1;
-      return;
-    }
-  }
-
-  /** Lists the values as the format of Prometheus has them: each bucket counts the smaller ones too. */
-  values(name: string) {
-    const { labels, sum, count } = this;
-    let below = 0;
-    const buckets = this.#bounds.map((bound, i): [le: number | string, value: number] => {
-      below += this.#within[i] ?? 0;
-      return [bound, below];
-    });
-    return [
-      ...[...buckets, ['+Inf', count] as const].map(([le, value]) => ({
-        labels: { le, ...labels },
-        value,
-        metricName: `${name}_bucket`,
-      })),
-      { labels, value: sum, metricName: `${name}_sum` },
-      { labels, value: count, metricName: `${name}_count` },
-    ];
-  }
-}
-
-/**
- * A histogram as prom-client has it, which costs a tenth to observe. Several are observed in each operation.
- * Prom-client puts labels together to a text each time, and finds buckets by numbers that it makes texts of.
- */
-class TalliedHistogram {
-  readonly #buckets: readonly number[];
-  readonly #labels: readonly string[];
-  readonly #tallies = new Map<string, Map<string, TalliedValues>>();
-
-  /** @param labels two at the most */
-  constructor(register: Registry, name: string, help: string, buckets: readonly number[], labels: string[]) {
-    this.#buckets = buckets;
-    this.#labels = labels;
-    if (labels.length === 0) this.of();
-    const metric = { name, help, type: 'histogram', aggregator: 'sum' };
-    const get = async () => ({ ...metric, values: this.all().flatMap((tally) => tally.values(name)) });
-    // All that a registry asks of a metric.
-    register.registerMetric({ ...metric, get } as unknown as Histogram);
-  }
-
-  /** Returns the observations under these values of the labels, in their order. */
-  of(first = '', second = ''): TalliedValues {
-    let known = this.#tallies.get(first);
-    if (known === undefined) {
-      known = new Map();
-      this.#tallies.set(first, known);
-    }
-    let tally = known.get(second);
-    if (tally === undefined) {
-      const labels = this.#labels.map((label, i) => [label, i === 0 ? first : second]);
-      tally = new TalliedValues(Object.fromEntries(labels), this.#buckets);
-      known.set(second, tally);
-    }
-    return tally;
-  }
-
-  /** Lists them in the order in which they were first observed, by their first label. */
-  all(): readonly TalliedValues[] {
-    return [...this.#tallies.values()].flatMap((known) => [...known.values()]);
-  }
-}
-
 /**
  * Metrics of one process. One that is made with a function has that called each time that it is read, with its values
  * set back: it shows a state that is there anyway.
  */
-export class OwnMetrics extends Registry {
+class OwnMetrics extends Registry {
   counter(name: string, help: string, labelNames: string[] = [], read?: (counter: Counter) => void): Counter {
     return new Counter({ name, help, labelNames, registers: [this], ...collecting(read) });
   }
@@ -116,8 +28,8 @@ export class OwnMetrics extends Registry {
     new Gauge({ name, help, labelNames, aggregator, registers: [this], ...collecting(read) });
   }
 
-  histogram(name: string, help: string, buckets: readonly number[], ...labels: string[]): TalliedHistogram {
-    return new TalliedHistogram(this, name, help, buckets, labels);
+  histogram(name: string, help: string, buckets: number[], ...labelNames: string[]): Histogram {
+    return new Histogram({ name, help, buckets, labelNames, registers: [this] });
   }
 }
 
@@ -190,7 +102,7 @@ function createNamedOperations(metrics: OwnMetrics) {
       const isWhole = event.errorCodes.length === 0;
       // Anybody can make up names, and the first to come are told apart.
       const operation = labelFor(event.name ?? '', isWhole && event.isProven === true);
-      durations.of(operation, isWhole ? 'ok' : 'error').observe(event.durationMs / 1000);
+      durations.observe({ operation, outcome: isWhole ? 'ok' : 'error' }, event.durationMs / 1000);
       if (event.calls > 0) calls.inc({ operation }, event.calls);
     },
     /** Tells the names of these documents apart, and no others, if there are any. */
@@ -347,11 +259,10 @@ export function createMetrics(
       ),
     'first',
   );
-  metrics.counter(
+  const operations = metrics.counter(
     'country_graph_operations_total',
     'GraphQL operations answered; outcome is ok, or error where the answer holds one.',
     ['type', 'outcome'],
-    countsOf(() => operationSeconds.all()),
   );
   const operationSeconds = metrics.histogram(
     'country_graph_operation_duration_seconds',
@@ -361,11 +272,10 @@ export function createMetrics(
     'outcome',
   );
   const errors = metrics.counter('country_graph_errors_total', 'Errors in answers, by code.', ['code']);
-  metrics.counter(
+  const attempts = metrics.counter(
     'country_graph_upstream_attempts_total',
     'Requests sent to the REST service, retries included: what it bills.',
     ['route', 'outcome'],
-    countsOf(() => attemptSeconds.all()),
   );
   const attemptSeconds = metrics.histogram(
     'country_graph_upstream_attempt_duration_seconds',
@@ -411,8 +321,9 @@ export function createMetrics(
     text: async () => (await textOfAll?.()) ?? metrics.metrics(),
     snapshot: () => metrics.getMetricsAsJSON(),
     operation(event) {
-      const outcome = event.errorCodes.length === 0 ? 'ok' : 'error';
-      operationSeconds.of(event.type ?? 'none', outcome).observe(event.durationMs / 1000);
+      const labels = { type: event.type ?? 'none', outcome: event.errorCodes.length === 0 ? 'ok' : 'error' };
+      operations.inc(labels);
+      operationSeconds.observe(labels, event.durationMs / 1000);
       for (const code of event.errorCodes) errors.inc({ code });
       if (event.shared > 0) saved.inc({ by: 'shared' }, event.shared);
       if (event.cached > 0) saved.inc({ by: 'cached' }, event.cached);
@@ -429,7 +340,8 @@ export function createMetrics(
       named.expect(() => gateway.trusted);
     },
     attempt({ route, outcome, durationMs }) {
-      attemptSeconds.of(route, outcome).observe(durationMs / 1000);
+      attempts.inc({ route, outcome });
+      attemptSeconds.observe({ route, outcome }, durationMs / 1000);
     },
     outage({ isOver }) {
       outages = isOver ? 0 : 1;
@@ -464,27 +376,19 @@ function figuresMetrics(metrics: OwnMetrics) {
     'Time that calls, and batches of figures, have waited for a minute window with room.',
     [1, 5, 10, 20, 30, 60, 120],
   );
-  const [batchedOperations, batchedDemands, waited] = [operations.of(), demands.of(), waits.of()];
   return {
     batch(size) {
-      batchedOperations.observe(size.operations);
-      batchedDemands.observe(size.demands);
+      operations.observe(size.operations);
+      demands.observe(size.demands);
     },
     rows(some, ofThemUnwanted) {
       received.inc(some);
       unwanted.inc(ofThemUnwanted);
     },
     minuteWait(waitedMs) {
-      waited.observe(waitedMs / 1000);
+      waits.observe(waitedMs / 1000);
     },
   } satisfies Partial<Observer>;
-}
-
-/** Counts the values that stand in a histogram, under its labels. */
-function countsOf(tallies: () => readonly TalliedValues[]): (counter: Counter) => void {
-  return (counter) => {
-    for (const { labels, count } of tallies()) counter.inc(labels, count);
-  };
 }
 
 /** Counts the lines of logs that nobody has read, in this process or on the way out of others. */
