@@ -1,11 +1,4 @@
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  Registry,
-} from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gateway, Observer } from '../gateway/gateway.ts';
 import type { OperationEvent } from '../graphql/request/run.ts';
 

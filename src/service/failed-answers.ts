@@ -194,15 +194,14 @@ function namesAsked({ route, target }: Call, detail: string): boolean {
   const said = detail.slice(0, MAX_LOOKED_AT).replace(/\S*\/\S*/g, ' ');
   const [path = '', search = ''] = target.split('?');
   const steps = path.split('/');
-  const inPath = route.split('/').flatMap((step, i) => (step.startsWith('{') ? decodeURIComponent(steps[i] ?? '') : []));
+  const inPath = route
+    .split('/')
+    .flatMap((step, i) => (step.startsWith('{') ? decodeURIComponent(steps[i] ?? '') : []));
   const asked = [
     ...inPath,
     ...[...new URLSearchParams(search).values()].flatMap((value) => value.split(',')),
   ];
-  return (
-    asked.some((value) => names(said, value)) ||
-    (THING.test(said) && !OF_ROUTE.test(said))
-  );
+  return asked.some((value) => names(said, value)) || (THING.test(said) && !OF_ROUTE.test(said));
 }
 
 /** Tells if a value stands in the text as a word; one of two letters, which may be any word, as a code would. */
@@ -247,7 +246,8 @@ function failureIn(body: JsonObject): { readonly words: string | undefined } | n
   const hasStatus = STATUSES.some((name) => name !== 'code' && isFailed(body[name]));
   const isTold = holdsAny(body.detail) || hasStatus || tellsPlainly(body) || isNothingElse(body);
   if (isTold) return { words: wordsOf(body) };
-  const told = meta !== null && tellsPlainly(meta) ? meta : data !== null && isNothingElse(data) ? data : null;
+  const told =
+    meta !== null && tellsPlainly(meta) ? meta : data !== null && isNothingElse(data) ? data : null;
   return told && { words: wordsOf(told) ?? wordsOf(body) };
 }
 

@@ -35,24 +35,20 @@ function remembering<Found>(most: number, read: (text: string) => Found): (text:
 }
 
 /**
- * Reads a period as SDMX, the World Bank, Eurostat and national offices spell it; upper or lower case, with `-`, `/`,
- * `.`, `_`, a blank or nothing between its parts:
+ * Reads a period as the service, SDMX, the World Bank and Eurostat spell it; upper or lower case, mostly with `-`, `/`, `.`,
+ * `_`, a blank or nothing between its parts:
  *
- * - years `2024`, `2024-A1`; halves `2024-H1`, `2024S1`, `H1 2024`; quarters `2024Q3`, `Q3/2024`, `3Q24`, `2024K3`,
- *   `3e trimestre 2024`; weeks of ISO 8601 `2024-W05`, `2024U05`; months `2024-09`, `2024M9`, `202409`, `09/2024`,
- *   `Sep 2024`, `septembre 2024`
- * - `T` as SDMX and Eurostat have it, a third of a year (`2024-T1` to `T3`), though French offices abbreviate a
- *   trimestre by it
- * - `B` as DBnomics has it, two months (`2024-B1` to `B6`)
+ * - years `2024`, `2024-A1`; halves `2024-H1`, `2024S1`, `H1 2024`; quarters `2024Q3`, `Q3/2024`, `3Q2024`, `2024K3`; weeks
+ *   of ISO 8601 `2024-W05`, `2024U05`; months `2024-09`, `2024M9`, `202409`, `09/2024`, `Sep 2024`, `septembre 2024`
+ * - `T` as SDMX and Eurostat have it, a third of a year (`2024-T1` to `T3`), and `B`, two months (`2024-B1` to `B6`)
  * - days `2024-09-01`, `20240901`, `1 September 2024`, `2024-D245`, with a time or without; `31/12/2024` and
  *   `12/31/2024`, if just one of both ways is a day
- * - fiscal years `2023/24`, `2023-24`, `FY2024`, of which the year is that in which they end, with halves and quarters.
+ * - fiscal years `2023/24`, `2023-2024`, `FY2024`, of which the year is that in which they end, with halves and quarters.
  *   They begin in July, as most do: no text names the day. `2011-12` is a month, as in ISO 8601; `2011/12` is a fiscal
  *   year
- * - ranges of any of them: `2020-2024`, `2024-01-01/2024-06-30`, `2024-01 to 2024-03`, `Jan-Mar 2024`,
- *   `2024-09-01/P1M`. A range that is just a year, a half and so on is that
+ * - ranges of any of them: `2020-2024`, `2024-01-01/2024-06-30`, `2024-01 to 2024-03`, `2024-09-01/P1M`. A range that is
+ *   just a year, a half and so on is that
  *
- * It reads any text in little time.
  * @returns null if no rule reads the text
  */
 export function periodIn(text: string): Period | null {
@@ -111,242 +107,100 @@ function laterBy(years: number, text: string): string {
 
 const WHOLE_YEAR = new Set('annual annually yearly year a annuel annuelle anual'.split(' '));
 
-/** Units of a period by the words for them; a blank is no part of any. */
-const UNITS: ReadonlyMap<string, Unit> = new Map(
-  Object.entries({
-    a: 'a y annual year cy annee ano',
-    h: 'h s hy half semester semestre sem',
-    t: 't tertial trimester',
-    q: 'q k qtr quarter trim trimestre kvartal quartal',
-    b: 'b bimester',
-    m: 'm month mois mes',
-    w: 'w u wk week kw uge semaine',
-    d: 'd day jour',
-  }).flatMap(([unit, words]) => words.split(' ').map((word) => [word, unit as Unit] as const)),
-);
+/** Units by the letters for them. */
+const UNITS: Readonly<Record<string, Unit>> = {
+  ...{ a: 'a', y: 'a', h: 'h', s: 'h', t: 't', q: 'q', k: 'q', b: 'b', m: 'm', w: 'w', u: 'w', d: 'd' },
+};
 
-/** Numbers that are words, if a unit stands beside them. */
-const NUMBERS: ReadonlyMap<string, string> = new Map(
-  ['first i premier', 'second ii', 'third iii', 'fourth iv'].flatMap((words, i) =>
-    words.split(' ').map((word) => [word, String(i + 1)] as const),
-  ),
-);
+/** Names of months in English and French, which may be cut short. */
+const MONTHS =
+  'january janvier|february fevrier|march mars|april avril|may mai|june juin|july juillet|august aout|september septembre|october octobre|november novembre|december decembre'
+    .split('|')
+    .map((names) => names.split(' '));
 
-/** Words that say nothing: `1st quarter of 2024`, `2e trimestre`. */
-const EMPTY = new Set('of de du the st nd rd th er re e eme o'.split(' '));
-
-const FISCAL = new Set(['fy', 'fiscal']);
-
-/** Names of months in English, French, Portuguese and Spanish, and their beginnings of three letters and more. */
-const MONTHS: ReadonlyMap<string, string> = monthsByName(
-  'january janvier janeiro enero|february fevrier fevereiro febrero|march mars marco marzo|april avril abril|may mai maio mayo|' +
-    'june juin junho junio|july juillet julho julio|august aout agosto|september septembre setembro septiembre|' +
-    'october octobre outubro octubre|november novembre novembro noviembre|december decembre dezembro diciembre',
-);
-
-function monthsByName(names: string): Map<string, string> {
-  const months = new Map<string, string>();
-  const ambiguous = new Set<string>();
-  for (const [i, ofMonth] of names.split('|').entries()) {
-    const month = twoDigits(i + 1);
-    for (const name of ofMonth.split(' ')) {
-      for (let length = 3; length <= name.length; length += 1) {
-        const part = name.slice(0, length);
-        if ((months.get(part) ?? month) !== month) ambiguous.add(part);
-        months.set(part, month);
-      }
-    }
-  }
-  for (const part of ambiguous) months.delete(part);
-  return months;
+/** Returns the number of a month that begins like this; an empty text if there is none, or several. */
+function monthNamed(text: string): string {
+  const found = MONTHS.flatMap((names, i) => (names.some((name) => name.startsWith(text)) ? i + 1 : []));
+  return text.length >= 3 && found.length === 1 ? String(found[0]) : '';
 }
+
+type Reader = (a: string, b: string, c: string, d: string) => Period | null;
+
+/** Makes a rule of a pattern, in which `_` stands for what may be between two parts. */
+function rule(pattern: string, read: Reader): readonly [RegExp, Reader] {
+  return [new RegExp(`^${pattern.replaceAll('_', '[-/._: ]?')}$`), read];
+}
+
+const FISCAL = '(?:fy|fiscal year)';
+
+/** Rules of single periods, as the first that reads a text has it. */
+const RULES = [
+  rule('(?:cy)?(\\d{4})(?:_[ay]1?)?', (year) => unitOf(year, 'a', '1')),
+  rule('(\\d{4})_([a-z])(\\d{1,3})', (year, letter, n) => partOf(year, letter, n)),
+  rule('([a-z])(\\d{1,3})_(\\d{4})', (letter, n, year) => partOf(year, letter, n)),
+  rule('(\\d{1,2})([a-z])_(\\d{4})', (n, letter, year) => partOf(year, letter, n)),
+  rule('(\\d{4})/(\\d\\d|\\d{4})', (year, next) => fiscalOf(year, next)),
+  rule('(\\d{4})_(\\d\\d)', (year, month) => unitOf(year, 'm', month)),
+  rule('(\\d{4})[-/](\\d)', (year, month) => unitOf(year, 'm', month)),
+  rule('(\\d{1,2})[-/. ](\\d{4})', (month, year) => unitOf(year, 'm', month)),
+  rule('([a-z]{3,9})\\.?_(\\d{4})', (name, year) => unitOf(year, 'm', monthNamed(name))),
+  rule('(\\d{4})_([a-z]{3,9})', (year, name) => unitOf(year, 'm', monthNamed(name))),
+  rule('(\\d{4})([-/. ]?)(\\d\\d)\\2(\\d\\d)', (year, _, month, day) => dayOf(year, month, day)),
+  rule('(\\d{1,2})([-/. ])(\\d{1,2})\\2(\\d{4})', (a, _, b, year) => dayOfEither(a, b, year)),
+  rule('(\\d{1,2})[- ]([a-z]{3,9})\\.?[- ](\\d{4})', (day, name, year) => dayOf(year, monthNamed(name), day)),
+  rule('([a-z]{3,9})\\.? (\\d{1,2}),? (\\d{4})', (name, day, year) => dayOf(year, monthNamed(name), day)),
+  rule('(\\d{4})_w(\\d\\d)_([1-7])', (year, week, day) => weekDay(weekOf(Number(year), Number(week)), day)),
+  rule(`${FISCAL}? ?(\\d{4})[-/](\\d\\d|\\d{4})`, (year, next) => fiscalOf(year, next)),
+  rule(`${FISCAL}? ?(\\d{4})[-/](\\d\\d|\\d{4})_([hq]\\d)`, (year, next, part) => fiscalOf(year, next, part)),
+  rule(`${FISCAL} ?(\\d{4})(?:_([hq]\\d))?`, (year, part) => fiscalEnding(Number(year), part)),
+];
 
 /** Reads a period that is no range; a time of day stands behind days alone. */
 function single(text: string): Period | null {
   const parts = splitClock(text);
   if (parts === null) return null;
-  const period = ofTokens(tokensIn(parts.day));
-  return parts.clock === null || period?.frequency === 'day' ? period : null;
-}
-
-/** A part of a text: of digits, or a word. */
-interface Token {
-  readonly text: string;
-  /** Digits by their number, `n` the name of a month, `u` a unit. */
-  readonly kind: string;
-  /** The text before it, without blanks around it. */
-  readonly separator: string;
-}
-
-interface Tokens {
-  readonly list: readonly Token[];
-  readonly isFiscal: boolean;
-}
-
-/** The pattern of all texts that may stand between two parts of a period. */
-const SEPARATOR = /^(?:[-/._:]| {1,2}| ?[-/] ?|[,.] )?$/;
-
-/** @returns null if there is anything that is part of no period */
-function tokensIn(text: string): Tokens | null {
-  const parts = [...text.matchAll(/(\d+|[a-z]+)|[^\da-z]+/g)].map(([part, token]) => ({ part, token }));
-  const hasUnit = parts.some(({ part }) => UNITS.has(part));
-  let isFiscal = false;
-  let hasBegun = false;
-  let separator = '';
-  const list: Token[] = [];
-  for (const { part, token } of parts) {
-    if (token === undefined) {
-      separator += part;
-      continue;
-    }
-    if (!(hasBegun ? SEPARATOR : /^$/).test(separator)) return null;
-    const isEmpty = hasBegun && EMPTY.has(token);
-    hasBegun = true;
-    if (FISCAL.has(token)) isFiscal = true;
-    if (isEmpty || FISCAL.has(token)) continue;
-    const digits = hasUnit ? (NUMBERS.get(token) ?? token) : token;
-    const kind = kindOf(digits);
-    if (kind === null) return null;
-    list.push({
-      text: kind === 'n' ? (MONTHS.get(digits) ?? '') : digits,
-      kind,
-      separator: separator.trim(),
-    });
-    separator = '';
+  for (const [pattern, read] of RULES) {
+    const found = pattern.exec(parts.day);
+    const period = found && read(...(found.slice(1) as [string, string, string, string]));
+    if (period !== null) return parts.clock === null || period.frequency === 'day' ? period : null;
   }
-  // A dot ends an abbreviation.
-  const isOver = separator === '' || (separator === '.' && /[a-z]\.$/.test(text));
-  return isOver ? { list: withoutNeedless(list, isFiscal), isFiscal } : null;
+  return null;
 }
 
-function kindOf(token: string): string | null {
-  if (/^\d/.test(token)) return token.length <= 8 ? String(token.length) : null;
-  if (UNITS.has(token)) return 'u';
-  return MONTHS.has(token) ? 'n' : null;
+function partOf(year: string, letter: string, number: string): Period | null {
+  const unit = UNITS[letter];
+  return unit === undefined || (unit === 'a' && number !== '1') ? null : unitOf(year, unit, number);
 }
 
-/** Takes the word year out if another unit stands beside it, as in `half year`, or if it is a fiscal one. */
-function withoutNeedless(list: readonly Token[], isFiscal: boolean): readonly Token[] {
-  const isYear = ({ kind, text }: Token) => kind === 'u' && UNITS.get(text) === 'a';
-  const isNeedless = isFiscal || list.some((token) => token.kind === 'u' && !isYear(token));
-  return isNeedless ? list.filter((token) => !isYear(token)) : list;
+/** Reads a day by the numbers of its day and month, unless either may be the month. */
+function dayOfEither(a: string, b: string, year: string): Period | null {
+  if (Number(a) > 12 || a === b) return dayOf(year, b, a);
+  return Number(b) > 12 ? dayOf(year, a, b) : null;
 }
 
-function ofTokens(tokens: Tokens | null): Period | null {
-  if (tokens === null || tokens.list.length > 6) return null;
-  const { list, isFiscal } = tokens;
-  const shape = list.map(({ kind }) => kind).join('');
-  const texts = list.map(({ text }) => text);
-  const separator = list[1]?.separator ?? '';
-  if (!isFiscal) {
-    const read = calendar(shape, texts, separator);
-    if (read !== null) return read;
-  }
-  return fiscal(list, isFiscal);
-}
-
-/** Reads a period of the calendar by the kinds of its parts. */
-function calendar(shape: string, texts: readonly string[], separator: string): Period | null {
-  const [a = '', b = '', c = ''] = texts;
-  if (/^4[12n][12]$/.test(shape)) return dayOf(a, b, c);
-  if (/^[12]n4$/.test(shape)) return dayOf(c, b, a);
-  if (/^n[12]4$/.test(shape)) return dayOf(c, a, b);
-  if (/^[12][12]4$/.test(shape))
-    return Number(a) > 12 || a === b ? dayOf(c, b, a) : Number(b) > 12 ? dayOf(c, a, b) : null;
-  switch (shape) {
-    case '4':
-      return unitOf(a, 'a', '1');
-    case '6':
-      return unitOf(a.slice(0, 4), 'm', a.slice(4));
-    case '8':
-      return dayOf(a.slice(0, 4), a.slice(4, 6), a.slice(6));
-    case '42':
-      return separator === '/' && isNext(a, b) ? null : unitOf(a, 'm', b);
-    case '41':
-      return separator === '-' || separator === '/' ? unitOf(a, 'm', b) : null;
-    case '24':
-    case '14':
-    case 'n4':
-      return unitOf(b, 'm', a);
-    case '43':
-      return separator === '-' ? unitOf(a, 'd', b) : null;
-    case '4n':
-      return unitOf(a, 'm', b);
-    case 'n2':
-      return separator === '-' ? unitOf(fullYear(b), 'm', a) : null;
-    case '4u':
-      return UNITS.get(b) === 'a' ? unitOf(a, 'a', '1') : null;
-    case 'u4':
-      return UNITS.get(a) === 'a' ? unitOf(b, 'a', '1') : null;
-    case 'u5':
-    case 'u6':
-      return withUnit('u24', [a, b.slice(0, -4), b.slice(-4)]);
-    case '4u21':
-      return weekDay(texts);
-    default:
-      return withUnit(shape, texts);
-  }
-}
-
-/** Places of the year, unit and number, by the kinds of the parts. Beside a year of two digits, a number has one. */
-const PLACES = [
-  [/^(?:4u[1-3]|2u1)$/, 0, 1, 2],
-  [/^4[12]u$/, 0, 2, 1],
-  [/^(?:u[1-3]4|u12)$/, 2, 0, 1],
-  [/^(?:[12]u4|1u2)$/, 2, 1, 0],
-] as const;
-
-function withUnit(shape: string, parts: readonly string[]): Period | null {
-  const [, ...places] = PLACES.find(([kinds]) => kinds.test(shape)) ?? [];
-  const [year = '', word = '', number = ''] = places.map((place) => parts[place]);
-  const unit = UNITS.get(word);
-  return unit === undefined || (unit === 'a' && number !== '1') ? null : unitOf(fullYear(year), unit, number);
-}
-
-/** Reads a day of a week: `2024-W05-3`. */
-function weekDay([year = '', word = '', number = '', day = '']: readonly string[]): Period | null {
-  const week = UNITS.get(word) === 'w' ? unitOf(year, 'w', number) : null;
-  if (week === null || Number(day) < 1 || Number(day) > 7) return null;
-  const found = daysAfter(week.firstDay, Number(day) - 1);
+function weekDay(week: Period | null, day: string): Period | null {
+  const found = week === null ? '' : daysAfter(week.firstDay, Number(day) - 1);
   return spanOf(found, found);
 }
 
-/** Reads a fiscal year, or a half or a quarter of one: named by both of its years, or by the one in which it ends. */
-function fiscal(list: readonly Token[], isFiscal: boolean): Period | null {
-  const pair = list.findIndex(({ kind, text }, i) => {
-    const { separator, text: next } = list[i + 1] ?? { separator: '', text: '' };
-    return (kind === '4' || (kind === '2' && isFiscal)) && /^[-/_]$/.test(separator) && isNext(text, next);
-  });
-  const isAlone = ({ kind }: Token) => isFiscal && (kind === '4' || (kind === '2' && list.length === 1));
-  const at = pair < 0 ? list.findIndex(isAlone) : pair;
-  const year = Number(fullYear(list[at]?.text ?? '0')) + (pair < 0 ? 0 : 1);
+/** Reads a fiscal year that is named by both of its years, the second of which may be its last two digits. */
+function fiscalOf(year: string, next: string, part?: string): Period | null {
+  const after = String(Number(year) + 1).padStart(4, '0');
+  return after.endsWith(next) ? fiscalEnding(Number(after), part) : null;
+}
+
+/** Makes a fiscal year, or a half or a quarter of one, by the year in which it ends. */
+function fiscalEnding(year: number, part = ''): Period | null {
   if (year < 1) return null;
-  const part = list.toSpliced(at, pair < 0 ? 1 : 2);
   const key = `FY${iso(year, 1, 1).slice(0, 4)}`;
-  if (part.length === 0) return ofMonths(year - 1, 7, 12, 'year', key);
-  const unit = UNITS.get(part.find(({ kind }) => kind === 'u')?.text ?? '');
-  const number = Number(part.find(({ kind }) => kind === '1' || kind === '2')?.text ?? '0');
-  if (part.length !== 2 || (unit !== 'h' && unit !== 'q') || number < 1) return null;
+  if (part === '') return ofMonths(year - 1, 7, 12, 'year', key);
+  const [unit, number] = [part.startsWith('h') ? 'h' : 'q', Number(part.slice(1))] as const;
   const months = MONTHS_OF[unit];
-  if (number * months > 12) return null;
-  const first = 7 + (number - 1) * months;
-  return ofMonths(year - 1, first, months, NAMES[unit], `${key}-${unit.toUpperCase()}${number}`);
+  if (number < 1 || number * months > 12) return null;
+  return ofMonths(year - 1, 7 + (number - 1) * months, months, NAMES[unit], `${key}-${part.toUpperCase()}`);
 }
 
-/** Tells if a year, of four digits or its last two, is the one after another. */
-function isNext(year: string, next: string): boolean {
-  if (next.length !== 2 && next.length !== year.length) return false;
-  const after = String(Number(year) + 1).padStart(next.length, '0');
-  return after.slice(-next.length) === next;
-}
-
-/** Completes a year of two digits: series begin in 1950. */
-function fullYear(digits: string): string {
-  if (digits.length !== 2) return digits;
-  return `${Number(digits) < 50 ? 20 : 19}${digits}`;
-}
-
-const RANGES = ['..', '--', ' to ', ' until ', ' through ', ' au ', ' - ', '/', '-'];
+const RANGES = ['..', '--', ' to ', ' - ', '/', '-'];
 
 /** Reads a range of periods of one kind, or a duration from the first day of one. */
 function range(text: string): Period | null {
@@ -356,20 +210,13 @@ function range(text: string): Period | null {
     const half = parts.length / 2;
     const from = parts.slice(0, half).join(separator).trim();
     const to = parts.slice(half).join(separator).trim();
-    const first = single(from) ?? single(withYearOf(to, from));
-    const last = single(to) ?? single(withYearOf(from, to));
+    const [first, last] = [single(from), single(to)];
     const until = first && separator === '/' ? afterDuration(first.firstDay, to) : null;
     if (first && until) return spanOf(first.firstDay, until);
     if (first && last && first.frequency === last.frequency && first.firstDay <= last.firstDay)
       return spanOf(first.firstDay, last.lastDay);
   }
   return null;
-}
-
-/** Adds the year that the other side of a range names to a part of a year: `Jan-Mar 2024`. */
-function withYearOf(other: string, part: string): string {
-  const [year] = /\d{4}/.exec(other) ?? [];
-  return year !== undefined && /^[a-z]/.test(part) && !/\d{3}/.test(part) ? `${part} ${year}` : '';
 }
 
 /** Finds the last day of a duration of ISO 8601. */
@@ -644,17 +491,7 @@ function sortableOf(text: string): string {
   return time.includes('.') ? time.replace(/\.?0+$/, '') : time;
 }
 
-/** Reads a date of an HTTP header, in any of its three forms, in milliseconds since the epoch; null if it is none. */
+/** Reads a date of an HTTP header, in milliseconds since the epoch; null if it is none. */
 export function httpDateIn(text: string): number | null {
-  const plain = text.trim().replace(/\s+/g, ' ').slice(0, MAX_TIME_LENGTH);
-  const asctime = /^[a-z]{3} ([a-z]{3}) (\d{1,2}) ([\d:]{8}) (\d{4})$/i.exec(plain);
-  if (asctime !== null) return dateMs(`${asctime[2]} ${asctime[1]} ${asctime[4]} ${asctime[3]}`);
-  const rfc850 = /^[a-z]{6,9}, (\d\d)-([a-z]{3})-(\d\d) ([\d:]{8}) gmt$/i.exec(plain);
-  if (rfc850 === null) return / gmt$/i.test(plain) ? dateMs(plain) : null;
-  const century = Number(rfc850[3]) < 70 ? 20 : 19;
-  return dateMs(`${rfc850[1]} ${rfc850[2]} ${century}${rfc850[3]} ${rfc850[4]}`);
-}
-
-function dateMs(text: string): number | null {
-  return timeIn(text)?.firstMs ?? null;
+  return / gmt$/i.test(text.trim()) ? (timeIn(text)?.firstMs ?? null) : null;
 }
