@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { movingClock } from '../support/moving-clock.ts';
-import { openProgram, type ProgramOptions } from '../support/program.ts';
+import type { ProgramOptions } from '../support/program.ts';
+import { openTimedProgram } from '../support/timed-program.ts';
 
 const START = Date.parse('2026-03-10T12:00:30Z');
 
-/** The program with a cache in memory, and a clock that the test moves. */
-async function open(env: ProgramOptions['env'] = {}) {
-  const { clock, pass } = movingClock(START);
-  const program = await openProgram({
-    clock,
-    sandbox: { now: clock.now },
-    env: { CACHE_URL: 'memory:', CACHE_RENEWAL: 'off', ...env },
-  });
-  return Object.assign(program, { pass });
-}
+const open = (env: ProgramOptions['env'] = {}) => openTimedProgram({ startMs: START, env });
 
 const latest = (codes: readonly string[], keys: readonly string[], further = '') =>
   `{ observations(countryCodes: ${JSON.stringify(codes)}, metricKeys: ${JSON.stringify(keys)}, latest: true${further}) {

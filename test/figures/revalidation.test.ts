@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { draws } from '../support/draws.ts';
-import { movingClock } from '../support/moving-clock.ts';
-import { openProgram, type ProgramOptions } from '../support/program.ts';
+import type { ProgramOptions } from '../support/program.ts';
+import { openTimedProgram } from '../support/timed-program.ts';
 
 /** Start after the last runs of the sandbox's sources. */
 const START = Date.parse('2026-11-10T12:00:30Z');
@@ -16,19 +16,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA'];
 
 async function open(env: ProgramOptions['env'] = {}) {
-  const { clock, pass } = movingClock(START);
-  const program = await openProgram({
-    clock,
-    sandbox: { now: clock.now },
-    env: { CACHE_URL: 'memory:', ...env },
-  });
+  const program = await openTimedProgram({ startMs: START, env: { CACHE_RENEWAL: 'on', ...env } });
   const figures = (codes: readonly string[], key = 'population_total') =>
     program.ask(
       `{ observations(countryCodes: ${JSON.stringify(codes)}, metricKeys: ["${key}"], latest: true) {
         value retrievedAt source { key } freshness { fetchedAt stale } } }`,
     );
   return Object.assign(program, {
-    pass,
     figures,
     /** Asks for each country by itself, so that each takes a call. */
     async figuresOneByOne() {

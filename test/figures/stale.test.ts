@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
-import { movingClock } from '../support/moving-clock.ts';
-import { openProgram, type ProgramOptions } from '../support/program.ts';
-
-const START = Date.parse('2026-03-10T12:00:30Z');
+import { openTimedProgram, type TimedOptions } from '../support/timed-program.ts';
 
 const FIGURE = 'observation(metricKey: "population_total") { value freshness { fetchedAt stale reason } }';
 const QUERY = `{ country(code: "KE") { profile { record } signals { observations { value freshness { stale reason } } } ${FIGURE} } }`;
@@ -11,22 +8,12 @@ const FIGURES =
   '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';
 const ROUTES = ['/v1/countries/{code}/profile', '/v1/countries/{code}/signals', '/v1/data'];
 
-/** The program with a cache in memory, a short temper and a clock that the test moves. */
-async function open({ env, ...options }: ProgramOptions = {}) {
-  const { clock, pass } = movingClock(START);
-  const program = await openProgram({
-    clock,
-    sandbox: { now: clock.now, ...options.sandbox },
-    env: {
-      CACHE_URL: 'memory:',
-      CACHE_RENEWAL: 'off',
-      UPSTREAM_TIMEOUT_MS: '600',
-      UPSTREAM_RETRIES: '0',
-      ...env,
-    },
+/** With a short temper. */
+const open = ({ env, ...options }: TimedOptions = {}) =>
+  openTimedProgram({
+    ...options,
+    env: { UPSTREAM_TIMEOUT_MS: '600', UPSTREAM_RETRIES: '0', ...env },
   });
-  return Object.assign(program, { pass });
-}
 
 const limited = (detail: string): FaultKind => ({ kind: 'status', status: 429, body: { detail } });
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { movingClock } from '../support/moving-clock.ts';
-import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+import { openTimedProgram, type TimedOptions } from '../support/timed-program.ts';
 
 /** A request as it is put on the wire. */
 export interface Sent {
@@ -51,20 +51,9 @@ export async function exchange(
   return { status: response.statusCode ?? 0, headers: others, timing, bytes, text: String(bytes) };
 }
 
-const START = Date.parse('2026-03-10T12:00:30Z');
-
-/** The program with a cache in memory and a clock that the test moves. */
-export async function open({ env, ...options }: ProgramOptions = {}) {
-  const { clock, pass } = movingClock(START);
-  const program = await openProgram({
-    clock,
-    ...options,
-    sandbox: { now: clock.now, ...options.sandbox },
-    env: { CACHE_URL: 'memory:', CACHE_RENEWAL: 'off', UPSTREAM_RETRIES: '0', ...env },
-  });
+export async function open({ env, ...options }: TimedOptions = {}) {
+  const program = await openTimedProgram({ ...options, env: { UPSTREAM_RETRIES: '0', ...env } });
   return Object.assign(program, {
-    clock,
-    pass,
     /** True for each operation since the last look that was a repeat. */
     repeats: () => program.operations.splice(0).map(({ repeated }) => repeated),
     send: (sent: Sent) => exchange(program, sent),

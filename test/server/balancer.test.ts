@@ -1,18 +1,14 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { startHaproxy } from '../support/haproxy.ts';
 import { hasProgram } from '../support/programs.ts';
-import { startServing } from '../support/serving.ts';
+import { startSandbox } from '../support/sandbox-service.ts';
+import { servingStarter } from '../support/serving.ts';
 
-const running: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill('SIGKILL');
-});
+const startGateway = servingStarter({ env: { LOG_LEVEL: 'silent', GRAPHIQL: 'off' } });
 
 const CLIENTS = 8;
 
@@ -44,23 +40,12 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
   it('two gateways behind a load balancer (HAProxy) are restarted one after the other under load, and no operation fails', {
     timeout: 60_000,
   }, async () => {
-    const sandbox = createSandbox();
-    const { url: service } = await sandbox.listen();
+    await using sandbox = await startSandbox();
+    const { url: service } = sandbox;
     const ports = [await freePort(), await freePort()];
-    const start = async (port: number) => {
-      const { child } = await startServing({
-        env: {
-          PORT: String(port),
-          COUNTRY_DATA_URL: service,
-          // Far longer than the balancer's looks are apart, on a busy machine too.
-          DRAIN_DELAY_MS: '2500',
-          LOG_LEVEL: 'silent',
-          GRAPHIQL: 'off',
-        },
-      });
-      running.push(child);
-      return child;
-    };
+    // Far longer than the balancer's looks are apart, on a busy machine too.
+    const env = { COUNTRY_DATA_URL: service, DRAIN_DELAY_MS: '2500' };
+    const start = async (port: number) => (await startGateway({ ...env, PORT: String(port) })).child;
     const gateways = await Promise.all(ports.map(async (port) => ({ port, child: await start(port) })));
     await using balancer = await startHaproxy(ports);
 
@@ -84,7 +69,6 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
     }
     isOver = true;
     await Promise.all(clients);
-    await sandbox.close();
 
     expect(exits).toEqual([0, 0]);
     expect(outcomes).toEqual({ answered: expect.any(Number) });
@@ -97,16 +81,12 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
   it('two gateways behind a load balancer (HAProxy) answer all but what is under way on the one that is killed', {
     timeout: 60_000,
   }, async () => {
-    const sandbox = createSandbox();
-    const { url: service } = await sandbox.listen();
+    await using sandbox = await startSandbox();
+    const { url: service } = sandbox;
     sandbox.faults.set({ kind: 'latency', ms: 150 });
     const ports = [await freePort(), await freePort()];
-    const env = { COUNTRY_DATA_URL: service, CACHE_URL: 'none', LOG_LEVEL: 'silent', GRAPHIQL: 'off' };
-    const start = async (port: number) => {
-      const { child } = await startServing({ env: { ...env, PORT: String(port) } });
-      running.push(child);
-      return child;
-    };
+    const env = { COUNTRY_DATA_URL: service, CACHE_URL: 'none' };
+    const start = async (port: number) => (await startGateway({ ...env, PORT: String(port) })).child;
     const [first] = await Promise.all(ports.map(start));
     await using balancer = await startHaproxy(ports);
     await balancer.untilAllUp();
@@ -136,7 +116,6 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
     await pause(500);
     isOver = true;
     await Promise.all(clients);
-    await sandbox.close();
 
     const failed = asked.filter(({ outcome }) => outcome !== 'answered');
     // Finds those alone that were under way at that instant.

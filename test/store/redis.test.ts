@@ -1,43 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createClient } from '@redis/client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openStore, type Store } from '../../src/cache/store.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { openLateProxy } from '../chaos/late-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import { startSandbox } from '../support/sandbox-service.ts';
+import { servingStarter } from '../support/serving.ts';
 
-const running: ChildProcess[] = [];
-afterEach(async () => {
-  for (const child of running.splice(0)) {
-    child.kill('SIGTERM');
-    if (child.exitCode === null) await once(child, 'exit');
-  }
-});
+const start = servingStarter({ isLogKept: true });
 
 /** A gateway as a user starts it, in a process of its own. */
 async function startGateway(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['bin/country-graph.cjs', 'serve'], {
-    env: { PATH: process.env.PATH, PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.push(child);
-  let errors = '';
-  child.stderr.on('data', (chunk) => {
-    errors += chunk;
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      const address = /http:\/\/\S+\/graphql/.exec(String(chunk))?.[0];
-      if (address !== undefined) resolve(address);
-    });
-    child.once('exit', () => reject(new Error(errors)));
-  });
+  const { url, errors } = await start(env);
   return {
-    errors: () => errors,
+    errors,
     async ask(query: string, key = 'demo-team') {
       const response = await fetch(url, {
         method: 'POST',
@@ -51,12 +29,6 @@ async function startGateway(env: Record<string, string>) {
   };
 }
 
-async function startService() {
-  const sandbox = createSandbox();
-  const { url } = await sandbox.listen();
-  return Object.assign(sandbox, { url, [Symbol.asyncDispose]: () => sandbox.close() });
-}
-
 const figures = (codes: readonly string[]) =>
   `{ countries { code } observations(countryCodes: ${JSON.stringify(codes)}, metricKeys: ["population_total", "life_expectancy"], latest: true) { value country { code } } }`;
 
@@ -65,7 +37,7 @@ const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA', 'TN', 'UG', 'TZ', 'RW'];
 describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
   it('two gateways over one Redis answer for each other, and fetch only what neither has', async () => {
     await using redis = await startRedis();
-    await using service = await startService();
+    await using service = await startSandbox();
     // Waits so long that a busy machine is no Redis that is away.
     const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url, CACHE_TIMEOUT_MS: '2000' };
     const [one, other] = await Promise.all([startGateway(env), startGateway(env)]);
@@ -88,7 +60,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
 
   it('two gateways over one Redis know a key by one name, though one of them started before the Redis', async () => {
     const port = await freePort();
-    await using service = await startService();
+    await using service = await startSandbox();
     const gateway = { env: { CACHE_URL: `redis://127.0.0.1:${port}` }, upstreamUrl: service.url };
     await using one = await openProgram(gateway);
     await one.ask(figures(['KE']));
@@ -107,7 +79,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
 
   it('two gateways over one Redis hear of a refusal from each other', async () => {
     await using redis = await startRedis();
-    await using service = await startService();
+    await using service = await startSandbox();
     const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url };
     const [one, other] = await Promise.all([startGateway(env), startGateway(env)]);
     await one.ask(figures(['KE']));
@@ -126,7 +98,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
 
   it('two gateways over one Redis leave no key in it, in clear or coded, and nothing that stays for ever but the pepper', async () => {
     await using redis = await startRedis();
-    await using service = await startService();
+    await using service = await startSandbox();
     const gateway = await startGateway({ CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url });
     for (const key of ['demo-team', 'demo-analyst', 'nobody-knows-me'])
       await gateway.ask(figures(CODES), key);
@@ -153,7 +125,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
 describe.skipIf(!hasRedis)('a Redis that dies in the middle of a load run and comes back', () => {
   it('a Redis that dies in the middle of a load run and comes back fails no operation', async () => {
     const first = await startRedis();
-    await using service = await startService();
+    await using service = await startSandbox();
     const env = { CACHE_URL: first.url, COUNTRY_DATA_URL: service.url, CACHE_TIMEOUT_MS: '100' };
     const gateways = await Promise.all([startGateway(env), startGateway(env)]);
     let isOver = false;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { afterEach } from 'vitest';
 
 export interface ServingOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -56,4 +57,17 @@ export async function startServing({
     return { child, url, errors: () => errors, printed: () => text };
   }
   throw new Error(`The program ended before it listened: ${text}${errors}`);
+}
+
+/** Starts programs for the tests of a suite, each of which ends those that it has started. */
+export function servingStarter(defaults: ServingOptions) {
+  const running: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of running.splice(0)) child.kill('SIGKILL');
+  });
+  return async (env: Readonly<Record<string, string>> = {}): Promise<Serving> => {
+    const serving = await startServing({ ...defaults, env: { ...defaults.env, ...env } });
+    running.push(serving.child);
+    return serving;
+  };
 }

@@ -4,33 +4,20 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { type Serving, startServing } from '../support/serving.ts';
+import { startSandbox } from '../support/sandbox-service.ts';
+import { type Serving, servingStarter } from '../support/serving.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const running: Serving[] = [];
-afterEach(() => {
-  for (const { child } of running.splice(0)) child.kill('SIGKILL');
+const startService = (latencyMs = 100) => startSandbox({ latencyMs });
+
+const start = servingStarter({
+  env: { GRAPHIQL: 'off', MAX_CONCURRENT_OPERATIONS: '2000' },
+  isLogKept: true,
 });
-
-async function startService(latencyMs = 100) {
-  const sandbox = createSandbox({ latencyMs });
-  const { url } = await sandbox.listen();
-  return Object.assign(sandbox, { url, [Symbol.asyncDispose]: () => sandbox.close() });
-}
-
-async function start(env: Record<string, string>): Promise<Serving> {
-  const serving = await startServing({
-    env: { GRAPHIQL: 'off', MAX_CONCURRENT_OPERATIONS: '2000', ...env },
-    isLogKept: true,
-  });
-  running.push(serving);
-  return serving;
-}
 
 async function ask(url: string, query: string, variables?: object, key = 'demo-team') {
   const response = await fetch(url, {

@@ -1,24 +1,16 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Serving, startServing } from '../support/serving.ts';
-
-const running: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill('SIGKILL');
-});
+import { describe, expect, it } from 'vitest';
+import { type Serving, servingStarter } from '../support/serving.ts';
 
 interface Instance extends Serving {
   isReady: boolean;
 }
 
-async function start(): Promise<Instance> {
-  const env = { DRAIN_DELAY_MS: '600', LOG_LEVEL: 'silent', GRAPHIQL: 'off' };
-  const serving = await startServing({ env });
-  running.push(serving.child);
-  return { ...serving, isReady: true };
-}
+const startProgram = servingStarter({
+  env: { DRAIN_DELAY_MS: '600', LOG_LEVEL: 'silent', GRAPHIQL: 'off' },
+});
+const start = async (): Promise<Instance> => ({ ...(await startProgram()), isReady: true });
 
 /** A stand-in for the load balancer in front of the instances: it asks each now and then if it is ready. */
 function createBalancer(instances: Instance[]) {

@@ -1,29 +1,13 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
 import { childrenOf, isRunning } from '../support/descendants.ts';
-import { type Serving, startServing } from '../support/serving.ts';
+import { startSandbox } from '../support/sandbox-service.ts';
+import { servingStarter } from '../support/serving.ts';
 
-const running: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill('SIGKILL');
-});
-
-async function startService() {
-  const sandbox = createSandbox();
-  const { url } = await sandbox.listen();
-  return Object.assign(sandbox, { url, [Symbol.asyncDispose]: () => sandbox.close() });
-}
-
-async function start(env: Record<string, string> = {}): Promise<Serving> {
-  const serving = await startServing({ env: { WORKERS: '2', GRAPHIQL: 'off', ...env }, isLogKept: true });
-  running.push(serving.child);
-  return serving;
-}
+const start = servingStarter({ env: { WORKERS: '2', GRAPHIQL: 'off' }, isLogKept: true });
 
 const FIGURES =
   '{ countries { code } observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';
@@ -68,7 +52,7 @@ async function heldService() {
 
 describe('two workers', () => {
   it('two workers share a port, a store and a ledger', async () => {
-    await using service = await startService();
+    await using service = await startSandbox();
     const { url, errors, child } = await start({ COUNTRY_DATA_URL: service.url });
     const first = await ask(url);
     expect(first).toMatchObject({ status: 200, errors: [], upstream: { calls: 2 } });
@@ -125,7 +109,7 @@ describe('two workers', () => {
   });
 
   it('two workers serve nothing that is held any more once one of them was told that the key is refused', async () => {
-    await using service = await startService();
+    await using service = await startSandbox();
     const { url } = await start({ COUNTRY_DATA_URL: service.url });
     for (let i = 0; i < 4; i += 1) expect((await ask(url)).errors).toEqual([]);
     service.faults.set({ kind: 'status', status: 401 });
@@ -155,7 +139,7 @@ describe('two workers', () => {
   it('two workers are replaced on SIGHUP without a lost operation, over kept and over new connections', {
     timeout: 120_000,
   }, async () => {
-    await using service = await startService();
+    await using service = await startSandbox();
     const { url, child, errors } = await start({
       COUNTRY_DATA_URL: service.url,
       DRAIN_TIMEOUT_MS: '3000',
