@@ -27,6 +27,7 @@ import {
 import { batches, resolvers } from '../graphql/resolvers/generated.ts';
 import { entities } from '../graphql/resolvers/nodes.ts';
 import { createSchema, printSdl, type SchemaPart } from '../graphql/schema/schema.ts';
+import type { Subgraph } from '../graphql/schema/subgraph.ts';
 import { openTenants, type Tenant } from '../keys/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openInFlight, openTenantCache } from '../keys/tenant-cache.ts';
 import type { FiguresParts } from '../observations/client.ts';
@@ -34,12 +35,11 @@ import { createObservationClient } from '../observations/client.ts';
 import { createObservationEntries, createRefusedNames } from '../observations/entries.ts';
 import { createHeldNames, createTickersLearned, notingNames } from '../observations/loaders/loaders.ts';
 import { createLearned } from '../observations/planner/learned.ts';
-import type { Subgraph } from '../plugins/federation/subgraph.ts';
 import type { Attempt } from '../service/attempt.ts';
 import { createUpstream } from '../service/client.ts';
 import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
 import { openPlugins } from './opened-plugins.ts';
-import type { Kernel, Plugin, PluginDefinition, PluginHost, ServiceMeans } from './plugin.ts';
+import type { Plugin, PluginDefinition, PluginHost, ServiceMeans } from './plugin.ts';
 
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 
@@ -111,9 +111,8 @@ export async function createGateway(parts: GatewayParts) {
   const running = await openRunning(openRun, { ...stage, ...kept });
   const answered = answers.answering(running.run, (next) => admission.admitting(next));
   const wording =
-    names && (await import('../plugins/federation/prefixed.ts')).wordingOf(names, config.maxTokens);
-  const api: Kernel['api'] = (name) => (name === 'federation' ? (wording as never) : plugins.api(name));
-  const kernel = { config, schema, persisted, callerOf, api };
+    names && (await import('../graphql/request/prefixed.ts')).wordingOf(names, config.maxTokens);
+  const kernel = { config, schema, persisted, callerOf, wording, api: plugins.api.bind(plugins) };
   const doors = openKeyDoors(plugins.keys(kernel), callerOf);
   const handle = plugins.operation(answered, kernel);
   let sdl: string | undefined;
@@ -205,7 +204,7 @@ async function subgraphIn(config: Config): Promise<Subgraph | null> {
   const { subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix } = config;
   if (!subgraphIso3 && !subgraphNode && subgraphOmit.length === 0 && subgraphPrefix === undefined)
     return null;
-  return (await import('../plugins/federation/subgraph.ts')).openSubgraph(config);
+  return (await import('../graphql/schema/subgraph.ts')).openSubgraph(config);
 }
 
 /** Opens the texts that clients may name: the trusted documents, or any that they have sent. */

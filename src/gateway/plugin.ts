@@ -14,6 +14,7 @@ import type { Admission } from '../graphql/request/admission.ts';
 import type { PersistedTexts } from '../graphql/request/documents.ts';
 import type { KeyHolder, NamedEntry } from '../graphql/request/key-doors.ts';
 import type { CallerOf, GatewayRequest, Handle, HandleRequest } from '../graphql/request/messages.ts';
+import type { Wording } from '../graphql/request/prefixed.ts';
 import type { OpenRun, OperationsParts } from '../graphql/request/run.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
 import type { Ledger, QuotaRecord } from '../keys/ledger.ts';
@@ -163,6 +164,8 @@ export interface Kernel {
   readonly persisted: PersistedTexts;
   /** Tells who asks, and by which key of the service. */
   readonly callerOf: CallerOf;
+  /** The words of routers, for ways in of their own; null if routers see what clients see. */
+  readonly wording: Wording | null;
   /**
    * Returns what the plugin of a name offers to others; null if there is none, or it is off. The caller names the shape
    * that it needs, so that either can be there without the other.

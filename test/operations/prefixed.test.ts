@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prefixed } from '../../src/plugins/federation/prefixed.ts';
+import { prefixed } from '../../src/graphql/request/prefixed.ts';
 import { heapBytes } from '../support/heap.ts';
 import { openProgram, type Program } from '../support/program.ts';
 

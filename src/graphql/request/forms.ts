@@ -1,5 +1,5 @@
 import type { Ledger } from '../../keys/ledger.ts';
-import type { PrefixedNames } from '../../plugins/federation/subgraph.ts';
+import type { PrefixedNames } from '../schema/subgraph.ts';
 import { acceptingInstead } from './accept.ts';
 import type { Delivery } from './delivery.ts';
 import {
@@ -42,9 +42,7 @@ export async function received(
   }
 
   const answerNamed =
-    names === null
-      ? answerOne
-      : (await import('../../plugins/federation/prefixed.ts')).prefixed(answerOne, names, config.maxTokens);
+    names === null ? answerOne : (await import('./prefixed.ts')).prefixed(answerOne, names, config.maxTokens);
 
   return (request) => {
     const { accept } = request.headers;

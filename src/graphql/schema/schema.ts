@@ -41,7 +41,6 @@ import {
 } from 'graphql';
 import { isPromise } from 'graphql/jsutils/isPromise.js';
 import { createObjectMemo } from '../../cache/lru.ts';
-import type { Subgraph } from '../../plugins/federation/subgraph.ts';
 import type { Endpoint } from '../../service/call.ts';
 import { checkRight, TAGS, type Tag } from '../../service/rights.ts';
 import { Failure } from '../../shared/errors.ts';
@@ -50,6 +49,7 @@ import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from './context.ts';
 import type { Resolvers } from './generated.ts';
 import { asksForFigures, costOf, type FieldCost, gatesBatch, takeCosts } from './selection.ts';
+import type { Subgraph } from './subgraph.ts';
 
 /**
  * Fields of the schema, as `Type.field`, that no resolver map provides.

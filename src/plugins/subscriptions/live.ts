@@ -1,7 +1,7 @@
 import type { Plugin } from '../../gateway/plugin.ts';
 import type { Live } from './connection.ts';
 import { eventStreams } from './event-streams.ts';
-import { openSubscriptions, type Wording } from './subscriptions.ts';
+import { openSubscriptions } from './subscriptions.ts';
 import { webSockets } from './web-sockets.ts';
 
 /** Opens subscriptions with their ways in. Only loaded if they are on. */
@@ -12,8 +12,7 @@ export function openLive(settings: { readonly most: number; readonly pollMs: num
   let sockets: ReturnType<typeof webSockets> | undefined;
   return {
     start(gateway) {
-      const wording = gateway.api<Wording>('federation');
-      const { enter, holderOf } = gateway;
+      const { enter, holderOf, wording } = gateway;
       live = { enter, holderOf, subscriptions: openSubscriptions(gateway, { ...settings, wording }) };
     },
     metrics: [

@@ -1,6 +1,5 @@
 import {
   createSourceEventStream,
-  type ExecutionResult,
   type GraphQLError,
   getOperationAST,
   type OperationDefinitionNode,
@@ -9,6 +8,7 @@ import {
 } from 'graphql';
 import type { ComposedGateway, Entered } from '../../gateway/plugin.ts';
 import { limitRules } from '../../graphql/request/documents.ts';
+import type { Wording } from '../../graphql/request/prefixed.ts';
 import type { Caller } from '../../service/caller.ts';
 import { Flow, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { isDeep, TOO_DEEP } from '../../shared/exact-json.ts';
@@ -24,14 +24,6 @@ import { asGraphql, refused, told } from './told-errors.ts';
 type Opened =
   | { readonly args: ReadOperation['args']; readonly results: LiveResults }
   | { readonly errors: readonly GraphQLError[] };
-
-/** The words that routers have for the graph, as the plugin `federation` offers them. */
-export interface Wording {
-  /** Returns an operation in our words; null if it is in them already. */
-  ours(text: string): string | null;
-  /** Returns an answer in the words of routers. */
-  theirs(result: ExecutionResult): ExecutionResult;
-}
 
 interface LiveSettings {
   readonly most: number;

@@ -1,15 +1,10 @@
 import { Kind, type NameNode, parse, visit } from 'graphql';
 import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
-import { sha256Of } from '../../graphql/request/documents.ts';
-import {
-  ChangedRequest,
-  type GatewayRequest,
-  type GatewayResponse,
-  type HandleRequest,
-} from '../../graphql/request/messages.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
-import { inverted, type PrefixedNames } from './subgraph.ts';
+import { inverted, type PrefixedNames } from '../schema/subgraph.ts';
+import { sha256Of } from './documents.ts';
+import { ChangedRequest, type GatewayRequest, type GatewayResponse, type HandleRequest } from './messages.ts';
 
 /** Bytes of texts of routers that are kept, with their form in our words: anybody can send long ones. */
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -170,12 +165,17 @@ function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
 }
 
 /** The words of routers, for those who answer operations by ways of their own. */
-export function wordingOf(names: PrefixedNames, maxTokens: number) {
+export interface Wording {
+  /** Returns an operation in our words; null if it is in them already. */
+  ours(text: string): string | null;
+  /** Returns an answer with the names of types that routers know. */
+  theirs<Result>(result: Result): Result;
+}
+
+export function wordingOf(names: PrefixedNames, maxTokens: number): Wording {
   const named = inverted(names.types);
   return {
-    /** Returns an operation in our words; null if it is in them already. */
     ours: (text: string) => (hasPrefixed(text, names) ? inOurWords(text, names, maxTokens) : null),
-    /** Returns an answer with the names of types that routers know. */
     theirs: <Result>(result: Result) => parseExactly(renamedIn(JSON.stringify(result), named)) as Result,
   };
 }
