@@ -72,10 +72,8 @@ describe('the changelog', () => {
     expect(sectionOf(merged, '1.1.0')).toBe('### Added\n\n- one\n\n- ten');
   });
 
-  it('the changelog has a section for the version of the package, which is read in two minutes', () => {
-    const section = sectionOf(readFileSync('CHANGELOG.md', 'utf8'), ours.version);
-    expect(section).not.toBe('');
-    expect(section.split('\n').length).toBeLessThanOrEqual(60);
+  it('the changelog has a section for the version of the package', () => {
+    expect(sectionOf(readFileSync('CHANGELOG.md', 'utf8'), ours.version)).not.toBe('');
   });
 });
 

@@ -35,10 +35,6 @@ describe('README', () => {
     expect(JSON.parse(read('package.json')).scripts[script]).toBe('exec node bin/country-graph.cjs');
   });
 
-  it('README is read in a few minutes', () => {
-    expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(8000);
-  });
-
   it('README shows a query with the answer and the bill that it really has', async () => {
     const [query = ''] = blocksOf(readme, 'graphql');
     const [answer = ''] = blocksOf(readme, 'jsonc');

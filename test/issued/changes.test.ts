@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/plugins/issued-keys/key.ts';
+import { draws } from '../support/draws.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { FIGURE, figureOf, keep, openFolder, openIssuing } from './issuing.ts';
 
 const OPERATOR_KEY = 'an-operator-of-ours';
 const ADMIN = { ADMIN_PORT: '0', OPERATOR_KEY };
-const ROUNDS = 30;
+const ROUNDS = draws(30, 8);
 
 type Issuing = Awaited<ReturnType<typeof openIssuing>>;
 
