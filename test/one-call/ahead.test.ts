@@ -243,6 +243,21 @@ describe('while the list of countries is on its way, figures', () => {
     for (const { data } of replies.slice(1)) expect(data.country.observation.value).toBeGreaterThan(0);
   });
 
+  it('while the list of countries is on its way, figures are within the price though nobody can read the list', async () => {
+    await using program = await openProgram();
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/countries',
+      patch: ({ data }) => ({ data: data.map((row: object) => ({ ...row, id: 7, iso3: 7 })) }),
+    });
+    await program.ask('{ countries { name } }');
+    const query = `{ countries { ${FIGURE} } }`;
+    const explained = await program.ask(query, { headers: { 'x-explain': '1' } });
+    const { least, most } = explained.extensions.explain as { readonly least: number; readonly most: number };
+    const { calls } = (await program.ask(query)).upstream;
+    expect([calls, least <= calls, calls <= most]).toEqual([2, true, true]);
+  });
+
   it('while the list of countries is on its way, figures of a key that is refused cost a second call at most once a minute, whatever keys are tried', async () => {
     const waiting: ServerResponse[] = [];
     const service = createServer((_, response) => waiting.push(response));

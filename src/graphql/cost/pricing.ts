@@ -23,8 +23,9 @@ import {
   type Figures,
   tellAll,
 } from '../../observations/entries.ts';
+import { createBatchGate } from '../../observations/loaders/batch-gate.ts';
+import { Effort } from '../../observations/loaders/effort.ts';
 import { createHeldNames, createLoaders, type TickersLearned } from '../../observations/loaders/loaders.ts';
-import { createBatchGate, Effort } from '../../observations/loaders/observations.ts';
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
 import { limitsOf } from '../../observations/planner/modes.ts';
@@ -240,7 +241,10 @@ function openDryRun(
     tickersLearned: ownCopy(parts.tickersLearned),
     learned: planning.learned,
     mayGuess(tenant) {
-      tally.mayGuess ||= pooling.ledger.mayGuess(tenant);
+      if (!pooling.ledger.mayGuess(tenant)) return false;
+      tally.mayGuess = true;
+      // Before any list has come, the guess may be wrong whatever the list will be.
+      if (planning.learned.countryCodes.size === 0) tally.isCertain = false;
       return false;
     },
     heldNames: createHeldNames(dryCache, planning.learned),
