@@ -1,7 +1,7 @@
 import { responsePathAsArray } from 'graphql';
 import { createObjectMemo } from '../../cache/lru.ts';
 import type { Outcome } from '../../observations/entries.ts';
-import type { WantedFigure } from '../../observations/loaders/observations.ts';
+import type { WantedFigure } from '../../observations/loaders/operands.ts';
 import { keyOf } from '../../observations/planner/demand.ts';
 import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../observations/planner/newest.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';

@@ -309,34 +309,59 @@ export interface ObservationFilter {
   readonly maxAge?: number | null | undefined;
 }
 
-/**
- * The kind of figures that a filter asks for, of any countries and metrics.
- * @throws Failure BAD_USER_INPUT if the arguments make no sense
- */
-function askedBy(filter: ObservationFilter, field: RowsField) {
+/** What is asked for of each country and metric, and the rows taken of it. */
+type AskedRows = { readonly maxAgeMs: number; readonly derived: readonly DerivedField[] } & (
+  | {
+      /** The service's own choice; or, of the whole country, the newest row though that of a place may be newer. */
+      readonly take: 'latest';
+      readonly mode: 'latest';
+      readonly years: null;
+      readonly isNational: boolean;
+    }
+  /** The newest row that fits, which is seldom the newest of all, and stands in the series: or all that fit. */
+  | {
+      readonly take: 'newest that fits' | 'all that fit';
+      readonly mode: 'series';
+      readonly years: YearRange | null;
+    }
+);
+
+/** @throws Failure BAD_USER_INPUT if the arguments make no sense */
+function askedBy(filter: ObservationFilter, field: RowsField): AskedRows {
   const { metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
-  // The newest up to a year, or of a place, is seldom the newest of all, and stands in the series.
-  const isFromSeries = toYear != null || !latest || scope === 'PLACES';
-  const mode: Mode = isFromSeries ? 'series' : 'latest';
   // Figures of places are not ranked.
   const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
+  const asked = { derived, maxAgeMs: maxAgeMsOf(maxAge) };
+  if (latest && toYear == null && scope !== 'PLACES')
+    return { ...asked, take: 'latest', mode: 'latest', years: null, isNational: scope === 'NATIONAL' };
   const isAgainstYearBefore = derived.some(
     ({ name, since }) => (name === 'change' || name === 'growthPercent') && since == null,
   );
   const firstYear = fromYear == null || !isAgainstYearBefore ? fromYear : fromYear - 1;
-  return {
+  const take = latest ? 'newest that fits' : 'all that fit';
+  return { ...asked, take, mode: 'series', years: yearRange(firstYear, toYear) };
+}
+
+/** Asks for the figures to compare with; returns what loaders are to bring of some countries and metrics. */
+function wantedOf(
+  { mode, years, maxAgeMs, derived, ...asked }: AskedRows,
+  countryCodes: readonly string[],
+  metricKeys: readonly string[],
+  context: GraphContext,
+) {
+  const wanted = {
     mode,
-    years: isFromSeries ? yearRange(firstYear, toYear) : null,
-    maxAgeMs: maxAgeMsOf(maxAge),
-    derived,
-    isNational: !isFromSeries && scope === 'NATIONAL',
-    /** True if the newest of each series has to be chosen here. */
-    isChosen: latest === true && isFromSeries,
+    years,
+    maxAgeMs,
+    countryCodes: unique(countryCodes),
+    metricKeys: unique(metricKeys),
   };
+  if (derived.length > 0) askAhead(derived, wanted, context);
+  return { ...wanted, isNational: asked.take === 'latest' && asked.isNational };
 }
 
 /**
@@ -345,15 +370,13 @@ function askedBy(filter: ObservationFilter, field: RowsField) {
  */
 export function askRowsAhead(
   filter: ObservationFilter,
-  countryCodes: readonly string[],
-  metricKeys: readonly string[],
+  codes: readonly string[],
+  keys: readonly string[],
   context: GraphContext,
   field: RowsField,
   isGuess: boolean,
 ): Promise<unknown> | undefined {
-  const { mode, years, maxAgeMs, derived, isNational } = askedBy(filter, field);
-  const wanted = { mode, years, maxAgeMs, isNational, countryCodes, metricKeys: unique(metricKeys) };
-  if (derived.length > 0) askAhead(derived, wanted, context);
+  const wanted = wantedOf(askedBy(filter, field), codes, keys, context);
   return context.loaders.observations.ahead(wanted, isGuess);
 }
 
@@ -368,29 +391,31 @@ export function observationRows(
   info: GraphQLResolveInfo,
   field: RowsField = info,
 ): PromiseOrValue<readonly ObservationRecord[]> {
-  const { countryCodes, metricKeys, latest } = filter;
-  const { isNational, isChosen, derived, ...asked } = askedBy(filter, field);
-  const { loaders, batchGate } = context;
+  const asked = askedBy(filter, field);
+  const choose = choiceOf(asked, filter, context, info);
+  const load = ([codes, keys]: Names) =>
+    context.loaders.observations.rows(wantedOf(asked, codes, keys, context), choose);
+  const names = namesBy(filter, context, info);
+  const rows = names instanceof Promise ? context.batchGate.closeDuring(names).then(load) : load(names);
+  return warnedFigures(context, () => info.path, rows, asked.take !== 'all that fit');
+}
+
+type Names = readonly [countryCodes: readonly string[], metricKeys: readonly string[]];
+
+/** Finds the countries and metrics that a filter names, or all that there are. */
+function namesBy(
+  { countryCodes, metricKeys, ofObject }: ObservationFilter,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<Names> {
+  const { loaders } = context;
   // A list that hasn't gone by has no names at all.
   const { countries } = loaders.listed;
   const unlisted = countries.size === 0 ? [] : (countryCodes ?? []).filter((code) => !countries.has(code));
   if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
-  const within = (rows: readonly ObservationRecord[]) => chosen(rows, filter);
-  const where = isChosen ? info.path : undefined;
-  const newestWithin = (rows: readonly ObservationRecord[]) => {
-    const some = warnedOfPeriods(context, () => where ?? info.path, within(rows));
-    const newest = loaders.observations.newest(some);
-    return newest === null ? [] : [newest];
-  };
-  const load = (codes: readonly string[], keys: readonly string[]) => {
-    const wanted = { ...asked, countryCodes: unique(codes), metricKeys: unique(keys) };
-    if (derived.length > 0) askAhead(derived, wanted, context);
-    return loaders.observations.rows({ ...wanted, isNational }, isChosen ? newestWithin : within);
-  };
-
   const path = () => info.path;
   const known = (dimension: Dimension, names: readonly string[]) =>
-    filter.ofObject === dimension ? names : knownNames(dimension, context, path, names);
+    ofObject === dimension ? names : knownNames(dimension, context, path, names);
   const codes =
     (countryCodes && known('countries', countryCodes)) ??
     mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
@@ -400,11 +425,24 @@ export function observationRows(
       (metricKeys && known('metrics', metricKeys)) ??
       mapValue(warnedOnceLoaded(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
   );
-  const isAtHand = !(codes instanceof Promise || keys instanceof Promise);
-  const rows = isAtHand
-    ? load(codes, keys)
-    : batchGate.closeDuring(Promise.all([codes, keys])).then((lists) => load(...lists));
-  return warnedFigures(context, path, rows, latest === true);
+  return codes instanceof Promise || keys instanceof Promise ? Promise.all([codes, keys]) : [codes, keys];
+}
+
+/** Makes the function that picks the wanted rows of a country and metric. */
+function choiceOf(
+  { take }: AskedRows,
+  filter: ObservationFilter,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): (rows: readonly ObservationRecord[]) => readonly ObservationRecord[] {
+  if (take !== 'newest that fits') return (rows) => chosen(rows, filter);
+  // Once rows are there, it is the turn of other objects.
+  const { path } = info;
+  return (rows) => {
+    const some = warnedOfPeriods(context, () => path, chosen(rows, filter));
+    const newest = context.loaders.observations.newest(some);
+    return newest === null ? [] : [newest];
+  };
 }
 
 function chosen(
