@@ -1,6 +1,7 @@
 import type { QuotaRecord } from '../../keys/ledger.ts';
+import type { BatchGate } from '../../observations/loaders/batch-gate.ts';
+import type { Effort } from '../../observations/loaders/effort.ts';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
-import type { BatchGate, Effort } from '../../observations/loaders/observations.ts';
 import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { CallGate } from '../../service/gate.ts';

@@ -17,8 +17,10 @@ import { Failure, type FailureCode } from '../../shared/errors.ts';
 import type { Figures, Outcome } from '../entries.ts';
 import type { Demand } from '../planner/demand.ts';
 import type { Dimension, Learned } from '../planner/learned.ts';
+import type { BatchGate } from './batch-gate.ts';
 import { type CallOrder, createCallOrder } from './call-order.ts';
-import { type BatchGate, createObservationLoader, type Effort } from './observations.ts';
+import type { Effort } from './effort.ts';
+import { createObservationLoader } from './observations.ts';
 
 /** Names that, at no call, are known to be all there are. */
 interface HeldNames {

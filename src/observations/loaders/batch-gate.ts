@@ -1,0 +1,59 @@
+export type BatchGate = ReturnType<typeof createBatchGate>;
+
+/**
+ * Tells when the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
+ *
+ * DataLoader's own tick is too early: `country(code)` is ready while `countries` still waits for its list. Their
+ * figures would travel in two calls.
+ * @param longestMs the longest wait of a batch that is ready, in milliseconds
+ */
+export function createBatchGate(longestMs: number) {
+  /** Loads that keep the gate closed. */
+  let loading = 0;
+  let longest: NodeJS.Timeout | undefined;
+  let waiting: (() => void)[] = [];
+
+  function open(): void {
+    clearTimeout(longest);
+    const ready = waiting;
+    waiting = [];
+    for (const leave of ready) leave();
+  }
+
+  // The resolvers below a settled load may load again: all of them run before setImmediate.
+  const openSoon = () =>
+    setImmediate(() => {
+      if (loading === 0 && waiting.length > 0) open();
+    });
+
+  return {
+    /** False while a load keeps it closed. */
+    get isOpen() {
+      return loading === 0;
+    },
+    /** Keeps the gate closed until the promise settles. It ignores the outcome. */
+    closeDuring<T>(promise: Promise<T>): Promise<T> {
+      loading += 1;
+      const end = () => {
+        loading -= 1;
+        if (loading === 0 && waiting.length > 0) openSoon();
+      };
+      promise.then(end, end);
+      return promise;
+    },
+    /** Opens the gate for a load that keeps it closed, while that load waits for figures itself. */
+    openDuring<T>(figures: Promise<T>): Promise<T> {
+      loading -= 1;
+      return figures.finally(() => {
+        loading += 1;
+      });
+    },
+    /** Calls back once nothing keeps the gate closed, or the longest wait is over. */
+    whenOpen(leave: () => void): void {
+      waiting.push(leave);
+      if (waiting.length > 1) return;
+      longest = setTimeout(open, longestMs);
+      openSoon();
+    },
+  };
+}

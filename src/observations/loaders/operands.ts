@@ -1,0 +1,149 @@
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import type { Outcome } from '../entries.ts';
+import { covers, type Demand, demandFor, keyOf, type Pair, yearRange } from '../planner/demand.ts';
+import { periodKeyOf } from '../planner/newest.ts';
+import type { Effort } from './effort.ts';
+import type { National } from './outcomes.ts';
+
+/** A figure that another one is compared with. */
+export interface WantedFigure extends Pair {
+  readonly year: number;
+  /** Period of the figure which it is compared with, which is of the same year. */
+  readonly period: string;
+  /** True if it is the figure of the whole country. */
+  readonly isNational: boolean;
+}
+
+/**
+ * Loads figures that others are compared with: together with those, as far as they are known beforehand.
+ * @param outcomesOf returns the outcomes of demands for series
+ * @param nationalsOf returns the latest figures of whole countries, of demands for latest ones
+ */
+export function createOperandLoader(
+  effort: Effort,
+  outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>,
+  nationalsOf: (demands: readonly Demand[]) => PromiseOrValue<readonly National[]>,
+) {
+  /** Demands that were made beforehand, by pair. */
+  const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
+
+  /** Notes a demand; returns true if it is new. */
+  function expect(demand: Demand): boolean {
+    const byPair = expected[demand.mode];
+    const pair = keyOf(demand);
+    const known = byPair.get(pair);
+    if (known === undefined) byPair.set(pair, [demand]);
+    else if (known.some(({ key, maxAgeMs }) => key === demand.key && maxAgeMs === demand.maxAgeMs))
+      return false;
+    else known.push(demand);
+    return true;
+  }
+
+  /**
+   * Asks for figures that will be wanted, so that they travel with the other demands of the same turn.
+   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
+   */
+  function ahead(demands: readonly Demand[]): void {
+    const fresh = demands.filter(expect);
+    if (fresh.length === 0) return;
+    effort.want(fresh.length);
+    const latest = fresh.filter(({ mode }) => mode === 'latest');
+    const series = fresh.filter(({ mode }) => mode === 'series');
+    // Their outcomes are told to the fields that want them.
+    if (latest.length > 0) ignore(nationalsOf(latest));
+    if (series.length > 0) ignore(outcomesOf(series));
+  }
+
+  function expectedSeries(pair: string, from: number, to: number): Demand | undefined {
+    return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
+  }
+
+  /** Returns the rows among which the figure of each pair is, if there is one; an Error if that can't be told. */
+  function byPair(wanted: readonly WantedFigure[]): PromiseOrValue<ReadonlyMap<string, Outcome>> {
+    const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
+    for (const one of wanted) {
+      const span = spans.get(keyOf(one));
+      if (span === undefined) spans.set(keyOf(one), { first: one, from: one.year, to: one.year });
+      else [span.from, span.to] = [Math.min(span.from, one.year), Math.max(span.to, one.year)];
+    }
+    effort.want(spans.size);
+    const demands = [...spans].map(
+      ([pair, { first, from, to }]) =>
+        expectedSeries(pair, from, to) ??
+        demandFor('series', first.countryCode, first.metricKey, undefined, yearRange(from, to)),
+    );
+    return mapValue(
+      outcomesOf(demands),
+      (outcomes) => new Map([...spans.keys()].map((pair, i) => [pair, outcomes[i] ?? NONE])),
+    );
+  }
+
+  /** Returns the rows among which each figure is, in the order of the wanted ones. */
+  function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
+    return mapValue(byPair(wanted), (outcomes) => wanted.map((one) => outcomes.get(keyOf(one)) ?? NONE));
+  }
+
+  /** Finds the demand for the latest figure of a pair, if that was asked for and the series was not. */
+  const latestFor = (one: WantedFigure) =>
+    one.isNational && expectedSeries(keyOf(one), one.year, one.year) === undefined
+      ? expected.latest.get(keyOf(one))?.[0]
+      : undefined;
+
+  /** Answers as `series` does; but if the latest figure has been asked for and tells, it stands for the series. */
+  function near(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
+    const asked = new Map(wanted.map((one) => [one, latestFor(one)]));
+    const demands = [...new Set(asked.values())].filter((demand) => demand !== undefined);
+    if (demands.length === 0) return series(wanted);
+    effort.want(wanted.length);
+    return mapValue(nationalsOf(demands), (nationals) => {
+      const latest = new Map<Demand | undefined, National>(
+        demands.map((one, i) => [one, nationals[i] ?? null]),
+      );
+      const told = new Map<WantedFigure, Outcome>();
+      for (const [one, demand] of asked) {
+        const outcome = demand && toldBy(latest.get(demand) ?? null, one);
+        if (outcome != null) told.set(one, outcome);
+      }
+      const untold = wanted.filter((one) => !told.has(one));
+      const byPairs = untold.length === 0 ? NO_PAIRS : byPair(untold);
+      return mapValue(byPairs, (outcomes) =>
+        wanted.map((one) => told.get(one) ?? outcomes.get(keyOf(one)) ?? NONE),
+      );
+    });
+  }
+
+  return {
+    ahead,
+    series,
+    near,
+    /** Returns the latest figures of whole countries: if several figures may be wanted, the service's own choice. */
+    latest(pairs: readonly Pair[]): PromiseOrValue<readonly National[]> {
+      effort.want(pairs.length);
+      return nationalsOf(
+        pairs.map((pair) => {
+          const [asked] = expected.latest.get(keyOf(pair)) ?? expected.series.get(keyOf(pair)) ?? [];
+          return demandFor('latest', pair.countryCode, pair.metricKey, asked?.maxAgeMs);
+        }),
+      );
+    },
+  };
+}
+
+const NONE: readonly ObservationRecord[] = [];
+const NO_PAIRS: ReadonlyMap<string, Outcome> = new Map();
+
+/** Returns the figure that the latest one tells of a wanted one; null if that stands in the series, if anywhere. */
+function toldBy(latest: ObservationRecord | Error | null, wanted: WantedFigure): Outcome | null {
+  if (latest === null) return NONE;
+  if (latest instanceof Error || latest.year < wanted.year)
+    return latest instanceof Error ? latest : [latest];
+  // The year may have figures for other periods, and for this one several: then the latest is the one that the service
+  // has chosen.
+  const isOfPeriod = latest.period === wanted.period || periodKeyOf(latest) === periodKeyOf(wanted);
+  return latest.year === wanted.year && isOfPeriod ? [latest] : null;
+}
+
+function ignore(promise: PromiseOrValue<unknown>): void {
+  if (promise instanceof Promise) promise.catch(() => {});
+}

@@ -1,0 +1,202 @@
+import DataLoader from 'dataloader';
+import { observations } from '../../service/endpoints.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import type { Sending } from '../../service/sending.ts';
+import { mapValue, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
+import { type Figures, type Outcome, WrongGuess } from '../entries.ts';
+import { type Demand, wholeOf } from '../planner/demand.ts';
+import type { BatchGate } from './batch-gate.ts';
+import type { CallOrder } from './call-order.ts';
+import type { Effort } from './effort.ts';
+import { createOneState, renewTogether } from './one-state.ts';
+
+/** The means of one operation's figures. */
+export interface FiguresMeans {
+  readonly sending: Sending;
+  readonly figures: Figures;
+  readonly batchGate: BatchGate;
+  readonly effort: Effort;
+  readonly order: CallOrder;
+}
+
+/** The latest figure of a whole country; null if there is none. */
+export type National = ObservationRecord | Error | null;
+
+/** Demands of which no figures are cached. */
+interface Missing {
+  readonly demands: readonly Demand[];
+  /** As `Figures.fetch` takes it. */
+  readonly missingAsOf: number | null;
+}
+
+/** Demands that were asked for together, and are pending. */
+class Pending {
+  readonly isGuess: boolean;
+  /** Resolves with null once their outcomes have come, else with the error; null as long as they are looked for. */
+  failure: Promise<Error | null> | null = null;
+
+  constructor(isGuess: boolean) {
+    this.isGuess = isGuess;
+  }
+}
+
+/** Demands that are made, and looked for, in less than a turn. */
+export const FEW = 250;
+
+/**
+ * The outcomes of one operation's demands. A demand is new; or pending, if it was asked for and its outcome has yet to come;
+ * or resolved: cached, or fetched. What is resolved is there at once, and costs no promise; DataLoader gathers the rest,
+ * with the demands of a field as one set: a promise for each of thousands of demands would take longer than they do.
+ */
+export class OperationOutcomes {
+  readonly #means: FiguresMeans;
+  readonly #onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
+  /** By the names of demands: the outcome if it is resolved, and while it is pending its set. */
+  readonly #known = new Map<string, Outcome | Pending>();
+  readonly #loader: DataLoader<Missing & { readonly isGuess: boolean }, null>;
+  readonly oneState = createOneState();
+  /** True if cached figures are not told before all are there: some field takes nothing old. */
+  isTogether = false;
+
+  constructor(
+    means: FiguresMeans,
+    onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void,
+  ) {
+    this.#means = means;
+    this.#onOutcomes = onOutcomes;
+    this.#loader = new DataLoader((sets) => this.#fetchAll(sets), {
+      cache: false,
+      batchScheduleFn: (leave) => means.batchGate.whenOpen(leave),
+    });
+  }
+
+  /** Makes a result of the outcomes of demands, in their order; at once if they are all resolved. */
+  of<Result>(
+    demands: readonly Demand[],
+    make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
+    isGuess = false,
+  ): PromiseOrValue<Result> {
+    const pending = this.#ask(demands, isGuess);
+    if (pending.length === 0) return make(this.#told(demands, null));
+    return firstFailure(pending).then((failure) => {
+      // A guess that was wrong has brought nothing: what is wanted of it is asked for anew.
+      const mayBeUnmet = !isGuess && pending.some((set) => set.isGuess);
+      if (mayBeUnmet && demands.some((demand) => this.#outcomeOf(demand) === undefined))
+        return this.of(demands, make);
+      return make(this.#told(demands, failure));
+    });
+  }
+
+  /** Has the new ones of these demands looked for and fetched; returns the sets that they are pending with. */
+  #ask(demands: readonly Demand[], isGuess: boolean): readonly Pending[] {
+    const own = new Pending(isGuess);
+    const pending = new Set<Pending>();
+    const fresh: Demand[] = [];
+    for (const demand of demands) {
+      const name = this.#nameOf(demand);
+      const known = this.#known.get(name);
+      if (known === undefined) {
+        this.#known.set(name, own);
+        fresh.push(demand);
+      } else if (known instanceof Pending && known !== own) pending.add(known);
+    }
+    try {
+      if (fresh.length > 0) own.failure = this.#fetch(this.#missingIn(fresh), isGuess);
+    } catch (error) {
+      for (const { name } of fresh) this.#known.delete(name);
+      throw error;
+    }
+    return own.failure === null ? [...pending] : [own, ...pending];
+  }
+
+  /** The outcomes of demands that are resolved, as the operation tells them. */
+  #told(demands: readonly Demand[], failure: Error | null): readonly Outcome[] {
+    const outcomes = demands.map(
+      (demand) => this.#outcomeOf(demand) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
+    );
+    this.#onOutcomes(demands, outcomes);
+    return this.oneState.of(demands, outcomes);
+  }
+
+  /** The name that a demand is asked by: that of the whole series for some years, if the operation has asked for that. */
+  #nameOf(demand: Demand): string {
+    if (demand.years === null) return demand.name;
+    const whole = wholeOf(demand);
+    return this.#known.has(whole.name) ? whole.name : demand.name;
+  }
+
+  #outcomeOf(demand: Demand): Outcome | undefined {
+    const own = this.#known.get(demand.name);
+    if (own !== undefined && !(own instanceof Pending)) return own;
+    const known = this.#known.get(this.#nameOf(demand));
+    return known instanceof Pending ? undefined : known;
+  }
+
+  /** Resolves the demands that are cached, many of them in turns; returns the others. */
+  #missingIn(demands: readonly Demand[]): PromiseOrValue<Missing> {
+    if (demands.length <= FEW) return this.#notCached(demands);
+    const { sending, batchGate } = this.#means;
+    const looking = timeSliced(sending.caller, this.#missingInSteps(demands));
+    return looking instanceof Promise ? batchGate.closeDuring(looking) : looking;
+  }
+
+  *#missingInSteps(demands: readonly Demand[]): Steps<Missing> {
+    const missing: Demand[] = [];
+    for (let from = 0; from < demands.length; from += FEW) {
+      missing.push(...this.#notCached(demands.slice(from, from + FEW)).demands);
+      yield;
+    }
+    return { demands: missing, missingAsOf: null };
+  }
+
+  #notCached(demands: readonly Demand[]): Missing {
+    const { figures, sending } = this.#means;
+    const found = this.isTogether ? null : figures.find(demands, sending);
+    if (found === null) return { demands, missingAsOf: null };
+    const missing: Demand[] = [];
+    for (let i = 0; i < demands.length; i += 1) {
+      const demand = demands[i] as Demand;
+      const outcome = found.outcomes[i];
+      if (outcome === undefined) missing.push(demand);
+      else this.#known.set(demand.name, outcome);
+    }
+    return { demands: missing, missingAsOf: found.missingAsOf };
+  }
+
+  /** Has demands fetched, once it is known which; null if they are none, else resolves as `failure` of a set does. */
+  #fetch(missing: PromiseOrValue<Missing>, isGuess: boolean): Promise<Error | null> | null {
+    if (!(missing instanceof Promise) && missing.demands.length === 0) return null;
+    const load = (some: Missing) =>
+      some.demands.length === 0
+        ? null
+        : this.#means.order.leads(observations.route, this.#loader.load({ ...some, isGuess }));
+    return Promise.resolve(mapValue(missing, load)).catch(errorOf);
+  }
+
+  /** Fetches the sets that are to leave together, and resolves their demands. */
+  async #fetchAll(sets: readonly (Missing & { readonly isGuess: boolean })[]): Promise<null[]> {
+    const { figures, sending } = this.#means;
+    const demands = sets.flatMap((set) => set.demands);
+    const isGuess = sets.every((set) => set.isGuess);
+    const [{ missingAsOf = null } = {}, ...others] = sets;
+    const areLooked = others.every((set) => set.missingAsOf === missingAsOf);
+    const from = isGuess ? { ...sending, isGuess } : sending;
+    const outcomes = await figures.fetch(demands, from, areLooked ? missingAsOf : null);
+    outcomes.forEach((outcome, name) => {
+      if (outcome instanceof WrongGuess) this.#known.delete(name);
+      else this.#known.set(name, outcome);
+    });
+    if (this.isTogether) renewTogether(demands, this.#known);
+    return sets.map(() => null);
+  }
+}
+
+/** Resolves with the error for which sets have not come, once all are settled; with null if they came well. */
+async function firstFailure(sets: readonly Pending[]): Promise<Error | null> {
+  const failures = await Promise.all(sets.map(({ failure }) => failure));
+  return failures.find((failure) => failure !== null) ?? null;
+}
+
+function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('The figures could not be fetched.', { cause: thrown });
+}
