@@ -360,7 +360,7 @@ const AHEAD_MS = 60_000;
 /** Opens a store outside this process: a file, a Redis, or a hub if the address names neither. */
 
 export async function openElsewhere(options: StoreOptions): Promise<Store> {
-  const { url, link, maxBytes, timeoutMs, onFault } = options;
+  const { url, link, timeoutMs, onFault } = options;
   if (link !== undefined && isInHub(url)) {
     const store = await storeOver(openHubBacking(link), options);
     const shared = { ...store, news: newsOver(link, timeoutMs) };
@@ -368,22 +368,10 @@ export async function openElsewhere(options: StoreOptions): Promise<Store> {
   }
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts');
-    const once = toldOnce(onFault);
-    const file = await openSqlite(url.slice('sqlite:'.length), maxBytes * AT_HAND_SHARE, once);
-    return storeOver(file, { ...options, onFault: once });
+    return storeOver(await openSqlite(url.slice('sqlite:'.length), onFault), options);
   }
   const { openRedis } = await import('./redis.ts');
   return storeOver(await openRedis(url, NAMESPACE), options);
-}
-
-/** Passes on one begin and one end of outages that are seen in several places: from the first until all are over. */
-function toldOnce(onFault: Fault): Fault {
-  let open = 0;
-  return (fault) => {
-    if (!(fault instanceof StoreOutage)) return onFault(fault);
-    open += fault.isOver ? -1 : 1;
-    if (open === (fault.isOver ? 0 : 1)) onFault(fault);
-  };
 }
 
 /** Returns true if a hub holds the values of such an address, for several processes. */

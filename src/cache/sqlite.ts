@@ -5,14 +5,12 @@ import { ConfigError } from '../config/config.ts';
 import {
   type Adapter,
   type Backing,
-  createHeldHere,
   type Fault,
   leasesOver,
   MONTH_KEPT_MS,
   mayTake,
   noteIn,
 } from './backing.ts';
-import { StoreOutage } from './outage.ts';
 import type { CounterSnapshot, HeldState, Leases, SharedCounters, Window } from './store.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
@@ -26,22 +24,11 @@ const IN_MEMORY = ':memory:';
 /** SQLite's codes for a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
 const DAMAGE = new Set([11, 26]);
 
-/** SQLite's codes for no room, and for no write for any reason: SQLITE_IOERR, SQLITE_FULL, SQLITE_READONLY. */
-const OUT_OF_ROOM = new Set([10, 13]);
-const UNWRITABLE = new Set([...OUT_OF_ROOM, 8]);
-
-/** SQLite's codes for a file that another process has locked: SQLITE_BUSY, SQLITE_LOCKED. */
-const LOCKED = new Set([5, 6]);
+/** SQLite's codes for no room, and for a file that another process has locked: SQLITE_IOERR, SQLITE_FULL, SQLITE_BUSY, SQLITE_LOCKED. */
+const PASSING = new Set([10, 13, 5, 6]);
 
 /** The operating system's codes for no room. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
-
-/**
- * Milliseconds that a file that can't be written is left alone before one more try. A lock may be gone at once; but each
- * try waits for it, and all of the process with it.
- */
-const UNWRITABLE_PAUSE_MS = 30_000;
-const LOCKED_PAUSE_MS = 2_000;
 
 /** Endings of the files that SQLite keeps for a database. */
 const FILE_ENDINGS = ['', '-wal', '-shm'];
@@ -71,13 +58,12 @@ export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number
 
 /**
  * Opens a store of values in one file, which survives a restart and may be shared by processes of one machine. A
- * damaged file is set aside, and an empty one takes its place: lost values can be fetched again. While a file can't be
- * written, as on a full disk, values are held in this process, and the file is tried again from time to time.
- * @param standInBytes bytes that may be held in this process then, roughly
- * @param onFault called with each file that was set aside, and when a file can't be written or can be again
+ * damaged file is set aside, and an empty one takes its place: lost values can be fetched again. While there is no room, or
+ * another process has it locked, it fails like any other store.
+ * @param onFault called with each file that was set aside
  * @throws ConfigError if the file can't be opened, or can't hold a cache
  */
-export async function openSqlite(path: string, standInBytes: number, onFault: Fault): Promise<Backing> {
+export async function openSqlite(path: string, onFault: Fault): Promise<Backing> {
   const openDatabase = await loadSqlite();
   const open = () => {
     const db = openDatabase(path, BUSY_TIMEOUT_MS);
@@ -86,10 +72,6 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     return { ...file, inode: inodeOf(path) };
   };
   const listeners: (() => void)[] = [];
-  const standIn = createHeldHere(standInBytes);
-  const writes = watchWrites(path, onFault, () => {
-    for (const listener of listeners) listener();
-  });
   let file: ReturnType<typeof open> | null = null;
   /** True if the file was lost, and no other has taken its place yet. */
   let isLost = false;
@@ -110,12 +92,11 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
   try {
     opened();
   } catch (error) {
-    if (!hasNoRoom(error) && !isLocked(error)) {
+    const words = error instanceof Error ? error.message : String(error);
+    if (!isPassing(error))
       throw new ConfigError(
-        `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${wordsOf(error)}`,
+        `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
       );
-    }
-    writes.fail(error);
   }
 
   /** Works on the file. Damage may show at any time: work that has met it fails, and later work finds another file. */
@@ -137,26 +118,10 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     }
   }
 
-  /** Writes to the file, or does without if it can't be written. */
-  const written = <T>(work: (opened: OpenedFile) => Promise<T>, without: () => Promise<T>): Promise<T> =>
-    writes.attempt(() => withFile(work), without);
-
   return {
     adapter: {
-      async getMany(keys) {
-        const found = file === null ? [] : await withFile(({ adapter }) => adapter.getMany(keys));
-        return keys.map((key, i) => standIn.texts.text(key) ?? found[i]);
-      },
-      setMany: (entries) =>
-        written(
-          async ({ adapter }) => {
-            await adapter.setMany(entries);
-            for (const { key } of entries) standIn.texts.delete(key);
-          },
-          async () => {
-            for (const { key, value: text, expires } of entries) standIn.texts.set(key, { text, expires });
-          },
-        ),
+      getMany: (keys) => withFile(({ adapter }) => adapter.getMany(keys)),
+      setMany: (entries) => withFile(({ adapter }) => adapter.setMany(entries)),
     },
     sharedCounters: {
       take: (account, at) => withFile(({ sharedCounters }) => sharedCounters.take(account, at)),
@@ -165,78 +130,15 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
       note: (account, note) => withFile(({ sharedCounters }) => sharedCounters.note(account, note)),
     },
     leases: {
-      take: (lease, terms) =>
-        written(
-          ({ leases }) => leases.take(lease, terms),
-          () => standIn.leases.take(lease, terms),
-        ),
-      look: (group, names) =>
-        writes.areDone
-          ? withFile(({ leases }) => leases.look(group, names))
-          : standIn.leases.look(group, names),
-      end: (lease, isFetched) =>
-        written(
-          ({ leases }) => leases.end(lease, isFetched),
-          () => standIn.leases.end(lease, isFetched),
-        ),
+      take: (lease, terms) => withFile(({ leases }) => leases.take(lease, terms)),
+      look: (group, names) => withFile(({ leases }) => leases.look(group, names)),
+      end: (lease, isFetched) => withFile(({ leases }) => leases.end(lease, isFetched)),
     },
-    async clear(prefix) {
-      standIn.texts.forget(prefix);
-      if (file !== null) await withFile((opened) => opened.clear(prefix));
-    },
-    first: (name, value) =>
-      written(
-        (opened) => opened.first(name, value),
-        async () => value,
-      ),
+    clear: (prefix) => withFile((opened) => opened.clear(prefix)),
+    first: (name, value) => withFile((opened) => opened.first(name, value)),
     onReturn: (listener) => void listeners.push(listener),
     async close() {
       file?.close();
-    },
-  };
-}
-
-/**
- * Knows if a file can be written, and says when that changes. One that can't be is tried again from time to time.
- * @param onReturn called when it can be again
- */
-function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
-  let areDone = true;
-  let triedAgainAtMs = 0;
-
-  function fail(error: unknown): void {
-    triedAgainAtMs = performance.now() + (isLocked(error) ? LOCKED_PAUSE_MS : UNWRITABLE_PAUSE_MS);
-    if (!areDone) return;
-    areDone = false;
-    const reason = isLocked(error) ? 'another process has locked it' : wordsOf(error);
-    const words = `The file of the cache can't be written (CACHE_URL, ${path}; ${reason})`;
-    onFault(new StoreOutage(`${words}: until it can, figures are held in memory.`, false, { cause: error }));
-  }
-
-  function succeed(): void {
-    if (areDone) return;
-    areDone = true;
-    onFault(new StoreOutage(`The file of the cache can be written again (CACHE_URL, ${path}).`, true));
-    onReturn();
-  }
-
-  return {
-    get areDone() {
-      return areDone;
-    },
-    fail,
-    /** @param without done in place of the work while the file can't be written */
-    async attempt<T>(work: () => Promise<T>, without: () => Promise<T>): Promise<T> {
-      if (!areDone && performance.now() < triedAgainAtMs) return without();
-      try {
-        const result = await work();
-        succeed();
-        return result;
-      } catch (error) {
-        if (!isUnwritable(error)) throw error;
-        fail(error);
-        return without();
-      }
     },
   };
 }
@@ -390,26 +292,10 @@ function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && DAMAGE.has(Number(error.errcode) & 0xff);
 }
 
-function isUnwritable(error: unknown): boolean {
+/** Tells if a file may be opened later, though not now. */
+function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return (
-    hasNoRoom(error) ||
-    isLocked(error) ||
-    ('errcode' in error && UNWRITABLE.has(Number(error.errcode) & 0xff))
-  );
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && LOCKED.has(Number(error.errcode) & 0xff);
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function hasNoRoom(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if ('errcode' in error) return OUT_OF_ROOM.has(Number(error.errcode) & 0xff);
+  if ('errcode' in error) return PASSING.has(Number(error.errcode) & 0xff);
   return 'code' in error && NO_ROOM.has(String(error.code));
 }
 
