@@ -1,9 +1,7 @@
-import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname } from 'node:path';
 import type { Response } from 'undici';
-import { z } from 'zod';
 import {
   type Config,
   ConfigError,
@@ -16,66 +14,6 @@ import { excerpt } from '../shared/errors.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { reasonOf } from './formats.ts';
 import { strangeSettings } from './strange-settings.ts';
-
-const Manifest = z.object({
-  version: z.string().default(''),
-  dependencies: z.record(z.string(), z.string()).default({}),
-  peerDependencies: z.record(z.string(), z.string()).default({}),
-});
-
-/** One installed `graphql`, and the packages of ours that load it. */
-interface GraphqlCopy {
-  readonly folder: string;
-  readonly version: string;
-  readonly users: readonly string[];
-}
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/**
- * Returns the copies of `graphql` that the program and its dependencies would load, as Node finds them, which depends
- * on a project's way to install us. Classes of one copy are not those of another: with more than one, the schema can't
- * be made.
- * @throws Error if a manifest can't be read
- */
-function graphqlCopies(): readonly GraphqlCopy[] {
-  const copies = new Map<string, { version: string; users: string[] }>();
-  const seen = new Set<string>();
-  const pending = [realpathSync(ROOT)];
-  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    if (seen.has(folder)) continue;
-    seen.add(folder);
-    const { dependencies, peerDependencies } = manifestIn(folder);
-    for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
-      const found = packageFrom(folder, name);
-      // A peer may be optional.
-      if (found === undefined) continue;
-      pending.push(found);
-      if (name !== 'graphql') continue;
-      const copy = copies.get(found) ?? { version: manifestIn(found).version, users: [] };
-      copy.users.push(nameOf(folder));
-      copies.set(found, copy);
-    }
-  }
-  return Array.from(copies, ([folder, copy]) => ({ folder, ...copy }));
-}
-
-function manifestIn(folder: string): z.infer<typeof Manifest> {
-  return Manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
-}
-
-/** Returns the folder of a package as Node finds it from that of another. */
-function packageFrom(folder: string, name: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const found = join(at, 'node_modules', name);
-    if (existsSync(join(found, 'package.json'))) return realpathSync(found);
-    if (at === dirname(at)) return undefined;
-  }
-}
-
-function nameOf(folder: string): string {
-  return /(?:@[^/\\]+[/\\])?[^/\\]+$/.exec(folder)?.[0] ?? folder;
-}
 
 interface Finding {
   /** True if the gateway would run well; null if nothing can be told. */
@@ -119,31 +57,10 @@ async function findingsOf(
   return [
     { isWell: true, name: 'settings', text: 'all can be read' },
     ...strangeSettings(env).map((text) => ({ isWell: null, name: 'settings', text })),
-    packagesFinding(),
     ...(documents === null ? [] : [documents]),
     ...(await serviceFindings(config, key, now)),
     await storeFinding(config),
   ];
-}
-
-/** Looks at the one package that all makers and readers of a schema have to share. */
-function packagesFinding(): Finding {
-  const name = 'packages';
-  try {
-    const copies = graphqlCopies();
-    const [{ version } = { version: 'missing' }] = copies;
-    // The generation that our code is written for.
-    const [generation = ''] = /\d+/.exec(manifestIn(ROOT).dependencies.graphql ?? '') ?? [];
-    const isOurs = version.split('.')[0] === generation;
-    if (copies.length === 1 && isOurs) return { isWell: true, name, text: `graphql ${version}, one copy` };
-    const listed = copies.map(
-      ({ version, folder, users }) => `  ${version} in ${folder} for ${users.join(', ')}`,
-    );
-    const fault = `the schema takes one copy of graphql ${generation}, and there are ${copies.length}:`;
-    return { isWell: false, name, text: [fault, ...listed, '  Install the package anew.'].join('\n') };
-  } catch (error) {
-    return { isWell: null, name, text: `can't be told: ${reasonOf(error)}` };
-  }
 }
 
 async function documentsFinding({ trustedDocuments }: Config): Promise<Finding | null> {

@@ -197,18 +197,6 @@ describe('the package', () => {
     expect(scripted).toEqual([]);
   });
 
-  it('the package is told by doctor of a second copy of graphql among its packages', async () => {
-    const other = join(installed.installed, 'node_modules/@graphql-tools/schema/node_modules/graphql');
-    await mkdir(other, { recursive: true });
-    await writeFile(join(other, 'package.json'), '{"name":"graphql","version":"17.1.0"}');
-    const { stdout, code } = await runCommand(['doctor'], { bin: installed.bin });
-    await rm(join(other, '..'), { recursive: true });
-    expect(stdout).toMatch(/^NO {2}packages: the schema takes one copy of graphql 16, and there are 2:$/m);
-    expect(stdout).toMatch(/^ {2}17\.1\.0 in \S+ for @graphql-tools\/schema$/m);
-    expect(code).toBe(1);
-    expect((await runCommand(['doctor'], { bin: installed.bin })).code).toBe(0);
-  });
-
   it('the package runs the plugin of docs/plugins.md, as that says', async () => {
     const folder = join(installed.home, 'plugins');
     await mkdir(folder);

@@ -241,7 +241,9 @@ describe('SQLite', () => {
         for (const name of ['cache.sqlite', 'new.sqlite']) {
           await using program = await openProgram({ env: { CACHE_URL: `sqlite:${join(full, name)}` } });
           for (const calls of [1, 0]) expect((await program.ask(other)).upstream).toMatchObject({ calls });
-          expect(program.problems[0]).toMatchObject({ message: expect.stringContaining('holds figures in its memory') });
+          expect(program.problems[0]).toMatchObject({
+            message: expect.stringContaining('holds figures in its memory'),
+          });
         }
       } finally {
         execFileSync('umount', ['-l', full]);
