@@ -7,7 +7,9 @@
  * prints a part; `npm run bench` runs all of it and writes bench/REPORT.md.
  */
 import { Command } from 'commander';
-import { delayedTable, raceDelayed } from './race/delayed.ts';
+import { delayedTable, raceDelayed, raceRoundTrips, roundTripsTable } from './race/delayed.ts';
+import { firstTable, measureFirst } from './race/first.ts';
+import { halfTables, raceHalf } from './race/half.ts';
 import { raceRow } from './race/heats.ts';
 import { hourTable, measureHour } from './race/hour.ts';
 import { installPeers } from './race/install.ts';
@@ -28,6 +30,8 @@ interface Wanted {
   readonly halfLoad?: true;
   readonly scale?: true;
   readonly delayed?: true;
+  readonly half?: true;
+  readonly first?: true;
   readonly skewed?: true;
   readonly hour?: true;
   readonly operations?: string;
@@ -70,6 +74,11 @@ if (import.meta.main) {
       '--delayed',
       'only print the rows over a service that takes 40 ms; goes by --rows, --connections, --seconds',
     )
+    .option(
+      '--half',
+      'only print rows c, d, e over a service that changes half of its rows; goes by --rows, --seconds, --rounds',
+    )
+    .option('--first', 'only print what the first operations of a new process take')
     .option('--skewed', 'only print what 5,000 operations of 100 keys come to, from a cold start')
     .option('--hour', "only print the memory that an hour's worth of operations leaves")
     .option('--operations <n>', 'operations of --skewed or --hour, where they are to be others')
@@ -88,6 +97,9 @@ if (import.meta.main) {
   else if (wanted.report) process.exitCode = (await race(wanted)) ? 0 : 1;
   else if (wanted.scale) console.log(scaleTable(await measureScale()));
   else if (wanted.delayed) await printDelayed(wanted);
+  else if (wanted.half)
+    console.log(halfTables(await raceHalf(Number(wanted.seconds), Number(wanted.rounds), wanted.rows)));
+  else if (wanted.first) console.log(firstTable(await measureFirst()));
   else if (wanted.skewed) console.log(skewedTable(await measureSkewed(operationsOf(wanted))));
   else if (wanted.hour) console.log(hourTable(await measureHour(operationsOf(wanted))));
   else await printPart(wanted);
@@ -110,6 +122,7 @@ async function printDelayed({ rows, connections, seconds }: Wanted): Promise<voi
   const chosen = ROWS.filter(({ letter }) => rows?.includes(letter) ?? true);
   const results = await raceDelayed(chosen, counts, Number(seconds));
   for (const count of counts) console.log(`\n${count} connection(s)\n\n${delayedTable(results, count)}`);
+  console.log(`\nRound trips\n\n${roundTripsTable(await raceRoundTrips())}`);
 }
 
 async function printPart(wanted: Wanted): Promise<void> {

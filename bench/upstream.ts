@@ -2,7 +2,7 @@
  * The service of the race, a process of its own: asks the sandbox the first time that a target is wanted, and
  * answers from memory from then on. No two of its answers have the same bytes: `meta` counts them, and a
  * tenth of the rows, each time others, have another last digit of their value and other microseconds of their
- * time. `BODIES=same` sends the same bytes each time instead. No keys, no limits, no conditional requests, so
+ * time; half of them with `BODIES=half`. `BODIES=same` sends the same bytes each time instead. No keys, no limits, no conditional requests, so
  * that no gateway waits for it, unless `LATENCY_MS` has each answer wait that long, and longer by a drawn
  * time of mean `TAIL_MS`. `/__prompt` has answers come at once, `/__late` has them wait again, and `/__draws`
  * begins the draws anew.
@@ -27,6 +27,7 @@ const tailMs = Number(process.env.TAIL_MS ?? 0);
 let drawn: Record<string, number> = {};
 let isLate = true;
 const isSame = process.env.BODIES === 'same';
+const share = process.env.BODIES === 'half' ? 2 : undefined;
 /** The number of the next answer: ten digits from the first to the last. */
 let serial = 1_000_000_000;
 
@@ -82,7 +83,7 @@ function draw(route: string): number {
 function send(response: ServerResponse, { status, headers, body }: Held): void {
   response.sendDate = false;
   serial += 1;
-  response.writeHead(status, headers as string[]).end(changed(body, serial));
+  response.writeHead(status, headers as string[]).end(changed(body, serial, share));
 }
 
 const server = createServer((request, response) => {

@@ -2,6 +2,7 @@ import { fastestPeer, type RowResult, raceRow, speedRatio } from './heats.ts';
 import { variation } from './load.ts';
 import { ROWS, type Row } from './rows.ts';
 import { SERVERS } from './servers.ts';
+import type { Latency } from './service.ts';
 import { short, table } from './table.ts';
 
 /** Times of a service over a network: the same for each run, drawn from one seed. */
@@ -29,17 +30,18 @@ export async function raceDelayed(
   rows: readonly Row[] = ROWS,
   connections: readonly number[] = DELAYED_CONNECTIONS,
   seconds = SECONDS,
+  latency: Latency = LATENCY,
 ): Promise<RowResult[]> {
   const results: RowResult[] = [];
   for (const row of rows) {
-    console.error(`Row ${row.letter} over ${LATENCY.leastMs} ms`);
+    console.error(`Row ${row.letter} over ${latency.leastMs} ms`);
     const options = {
       servers: ENTERED,
       connections,
       seconds,
       rounds: ROUNDS,
       halfLoad: false,
-      latency: LATENCY,
+      latency,
     };
     results.push(await raceRow(row, options));
   }
@@ -76,3 +78,35 @@ export function delayedSection(results: readonly RowResult[]): string {
     ]),
   ].join('\n\n');
 }
+
+/** A service that is far away: each round trip takes as long. */
+const FAR: Latency = { leastMs: 80, tailMs: 0 };
+
+/** One question at a time, of one country and of all with their figures: what it takes is the round trips in a row. */
+export function raceRoundTrips(seconds = SECONDS): Promise<RowResult[]> {
+  return raceDelayed(
+    ROWS.filter(({ letter }) => letter === 'b' || letter === 'c'),
+    [1],
+    seconds,
+    FAR,
+  );
+}
+
+export function roundTripsTable(results: readonly RowResult[]): string {
+  const body = results.flatMap(({ row, heats }) =>
+    heats.flatMap((heat) => {
+      const sample = heat.samples.get(1);
+      if (sample === undefined) return [];
+      const figures = [sample.p50Ms, sample.p50Ms / FAR.leastMs, sample.calls];
+      return [[`${row.letter}, ${heat.server.name}`, ...figures.map(short)]];
+    }),
+  );
+  return table(['row, server', 'p50 ms', 'round trips', 'calls/op'], body);
+}
+
+export const roundTripsSection = (results: readonly RowResult[]): string =>
+  [
+    '## Round trips',
+    `One connection over a service that takes ${FAR.leastMs} ms: a country, and all countries, with latest figures. Round trips are the median time by that of one.`,
+    roundTripsTable(results),
+  ].join('\n\n');

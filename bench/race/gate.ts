@@ -1,4 +1,5 @@
 import { DELAYED_CONNECTIONS, LATENCY } from './delayed.ts';
+import type { FirstResult } from './first.ts';
 import type { GatewaysResult } from './gateways.ts';
 import { fastestPeer, type Heat, type RowResult, speedRatio, wrongOf } from './heats.ts';
 import type { HourResult } from './hour.ts';
@@ -174,6 +175,18 @@ function ready(starts: readonly StartResult[]): Threshold {
   return { what: `ready in under ${READY_MS} ms`, measured: `${short(ms)} ms`, isKept: ms < READY_MS };
 }
 
+/** Most milliseconds of processor, by the number of operations. */
+const FIRST_MS = { 32: 260, 300: 1_300 };
+
+function firstOperations(first: readonly FirstResult[]): Threshold[] {
+  const ours = first.find(({ server }) => server === OURS_DEFAULT)?.cpuMs ?? {};
+  return Object.entries(FIRST_MS).map(([count, most]) => ({
+    what: `the first ${count} operations of a process: at most ${most} ms of processor`,
+    measured: `${short(ours[count] ?? Number.NaN)} ms`,
+    isKept: (ours[count] ?? Number.NaN) <= most,
+  }));
+}
+
 function noneWrong({ rows, delayed, skewed, hour, workers, gateways }: Raced): Threshold {
   const wrong = [
     ...[...rows, ...delayed].flatMap(({ heats, halfLoad: at }) => [
@@ -277,6 +290,7 @@ function oneForTwo(gateways: GatewaysResult | null): Threshold {
 export interface Raced {
   readonly rows: readonly RowResult[];
   readonly starts: readonly StartResult[];
+  readonly first: readonly FirstResult[];
   /** Over a service that takes its time. */
   readonly delayed: readonly RowResult[];
   readonly skewed: readonly SkewedResult[];
@@ -327,6 +341,7 @@ export function thresholds(raced: Raced): Threshold[] {
     memory(rows),
     heap(raced.hour),
     ready(starts),
+    ...firstOperations(raced.first),
     ...manyKeys(raced.skewed),
     noneTurnedAway(raced.skewed),
     noneWrong(raced),

@@ -3,7 +3,7 @@ import { measurePaced, type PacedSample } from './paced-load.ts';
 import { FIRST_QUESTION } from './questions.ts';
 import type { Row } from './rows.ts';
 import { answerDigest, OURS_COLD, type Running, type Server, startServer } from './servers.ts';
-import { type Latency, rightDigest, startUpstream, type Upstream } from './service.ts';
+import { type Bodies, type Latency, rightDigest, startUpstream, type Upstream } from './service.ts';
 
 export interface RaceOptions {
   readonly servers: readonly Server[];
@@ -14,6 +14,8 @@ export interface RaceOptions {
   readonly halfLoad: boolean;
   /** Time that the service takes; none unless told. */
   readonly latency?: Latency;
+  /** How answers of the service differ, but for servers that are sent the same bytes; a tenth of their rows unless told. */
+  readonly bodies?: Bodies;
 }
 
 /** Results of one server in one row. */
@@ -68,7 +70,7 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
   const entered = options.servers.filter(
     ({ rows = row.letter, native }) => rows.includes(row.letter) && (native?.missing() ?? null) === null,
   );
-  const upstream = stack.use(await startUpstream(options.latency));
+  const upstream = stack.use(await startUpstream(options.latency, options.bodies));
   const same = entered.some(({ sameBytes }) => sameBytes)
     ? stack.use(await startUpstream(options.latency, 'same'))
     : upstream;

@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { arch, cpus, totalmem } from 'node:os';
 import { isPinned } from './child.ts';
-import { delayedSection, raceDelayed } from './delayed.ts';
+import { delayedSection, raceDelayed, raceRoundTrips, roundTripsSection } from './delayed.ts';
+import { firstSection, measureFirst } from './first.ts';
 import { thresholds } from './gate.ts';
 import { measureGateways } from './gateways.ts';
+import { halfSection, raceHalf } from './half.ts';
 import { type RowResult, raceRow, WARM_UP_SECONDS } from './heats.ts';
 import { hourSection, measureHour } from './hour.ts';
 import { profileCold, profileSection } from './profiled.ts';
@@ -37,26 +39,32 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
     const options = { servers: SERVERS, connections: CONNECTIONS, seconds, rounds, halfLoad: true };
     rows.push(await raceRow(row, options));
   }
+  const half = await raceHalf(seconds, rounds);
   const delayed = await raceDelayed();
+  const trips = await raceRoundTrips();
+  const first = await measureFirst();
   const skewed = await measureSkewed();
   const hour = await measureHour();
   const workers = await measureWorkers();
   const gateways = await measureGateways();
   const scale = await measureScale();
   const profiled = await profileCold();
-  const raced = { rows, starts, delayed, skewed, hour, workers, gateways, scale };
+  const raced = { rows, starts, delayed, skewed, hour, workers, gateways, scale, first };
   const gate = thresholds(raced);
   const minutes = (performance.now() - startedAt) / 60_000;
 
   const report = [
     preface(seconds, rounds, minutes),
     ...rows.map((row) => rowSection(row, CONNECTIONS)),
+    halfSection(half),
     halfLoadSection(rows),
     delayedSection(delayed),
+    roundTripsSection(trips),
     skewedSection(skewed),
     hourSection(hour),
     workersSection(workers),
     startSection(starts),
+    firstSection(first),
     [
       '## Ours and the size of an answer',
       'Cold, one operation at a time, each size in a process of its own; "first" is its first answer, "then" the median of those after it. A block is the longest time that the event loop stood still, the first answer included.',

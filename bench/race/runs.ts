@@ -3,7 +3,17 @@ import type { RowResult } from './heats.ts';
 
 /** Every run that the report's medians are of, as JSON. */
 export function runsOf(raced: Pick<Raced, 'rows' | 'starts'> & Partial<Raced>): string {
-  const { rows, delayed = [], starts, skewed = [], hour = [], workers, gateways, scale = [] } = raced;
+  const {
+    rows,
+    delayed = [],
+    starts,
+    skewed = [],
+    first = [],
+    hour = [],
+    workers,
+    gateways,
+    scale = [],
+  } = raced;
   const named = <Result extends { readonly server: { readonly name: string } }>(results: readonly Result[]) =>
     results.map(({ server, ...rest }) => ({ server: server.name, ...rest }));
   const told = {
@@ -11,6 +21,7 @@ export function runsOf(raced: Pick<Raced, 'rows' | 'starts'> & Partial<Raced>): 
     delayed: delayed.map(rowRuns),
     starts: named(starts).map(({ times, ...rest }) => ({ ...rest, times: times.map((ms) => ({ ms })) })),
     skewed: named(skewed),
+    first: named(first),
     hour: named(hour),
     workers,
     gateways,

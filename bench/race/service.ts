@@ -22,15 +22,17 @@ export interface Latency {
   readonly tailMs: number;
 }
 
+/** What of an answer differs from the last one to the same address: a tenth of its rows, half of them, or nothing. */
+export type Bodies = 'changing' | 'half' | 'same';
+
 const AT_ONCE: Latency = { leastMs: 0, tailMs: 0 };
 
 /**
  * The service of `bench/upstream.ts`.
- * @param bodies whether its answers to one address differ from one another, as they do unless told
  */
 export async function startUpstream(
   latency: Latency = AT_ONCE,
-  bodies: 'changing' | 'same' = 'changing',
+  bodies: Bodies = 'changing',
 ): Promise<Upstream> {
   pinSelf();
   const env = { LATENCY_MS: String(latency.leastMs), TAIL_MS: String(latency.tailMs), BODIES: bodies };

@@ -9,7 +9,7 @@ export interface Changing {
   readonly timesAt?: readonly number[];
 }
 
-/** One row in as many differs from one answer to the next. */
+/** One row in as many differs from one answer to the next, unless told otherwise. */
 const SHARE = 10;
 
 /** Values of figures and of countries; those beyond fifteen digits, and those with an exponent, stay. */
@@ -43,19 +43,23 @@ function placesOf(form: RegExp, text: string): number[] {
 }
 
 /** The body of one answer. */
-export function changed({ bytes, serialAt, digitsAt = [], timesAt = [] }: Changing, serial: number): Buffer {
+export function changed(
+  { bytes, serialAt, digitsAt = [], timesAt = [] }: Changing,
+  serial: number,
+  share = SHARE,
+): Buffer {
   if (serialAt === undefined && digitsAt.length === 0) return bytes;
   const body = Buffer.from(bytes);
   if (serialAt !== undefined) body.write(String(serial), serialAt, 'latin1');
   const digit = String(1 + (serial % 9));
   const micros = String(serial % 1_000_000).padStart(6, '0');
   // Answers of one address may have every second number, and are to change all rows in time.
-  const first = (Math.imul(serial, 0x9e3779b1) >>> 16) % SHARE;
-  for (const at of chosen(digitsAt, first)) body.write(digit, at, 'latin1');
-  for (const at of chosen(timesAt, first)) body.write(micros, at, 'latin1');
+  const first = (Math.imul(serial, 0x9e3779b1) >>> 16) % share;
+  for (const at of chosen(digitsAt, first, share)) body.write(digit, at, 'latin1');
+  for (const at of chosen(timesAt, first, share)) body.write(micros, at, 'latin1');
   return body;
 }
 
-function* chosen(places: readonly number[], first: number): Generator<number> {
-  for (let row = first; row < places.length; row += SHARE) yield places[row] as number;
+function* chosen(places: readonly number[], first: number, share: number): Generator<number> {
+  for (let row = first; row < places.length; row += share) yield places[row] as number;
 }

@@ -1,7 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import type { HubLink } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import { MB, processBudgetMb } from '../config/memory-budget.ts';
-import { createGateway, type Observer } from '../gateway/gateway.ts';
+import { createGateway, type Gateway, type Observer } from '../gateway/gateway.ts';
 import { plugins } from '../plugins.ts';
 import { boundMemory } from '../server/heap-growth.ts';
 import type { Log } from '../server/log.ts';
@@ -61,12 +62,18 @@ export async function startProgram(
       await gateway.stop();
       throw error;
     });
+    let isDraining = false;
+    // The starter is told first.
+    setImmediate(() => {
+      warmUpBetween(gateway, () => isDraining).catch((error) => observer.problem(error, 'warm-up'));
+    });
     return {
       url,
       adminUrl,
       sandbox,
       snapshot: metrics.snapshot,
       async drain(delayMs, isReplaced) {
+        isDraining = true;
         const cut = await server.drain(delayMs, isReplaced);
         stopBounding();
         await sandbox?.close();
@@ -77,6 +84,23 @@ export async function startProgram(
     await sandbox?.close();
     throw error;
   }
+}
+
+/** Milliseconds between looks if requests are under way. */
+const BUSY_LOOK_MS = 20;
+
+/** Real operations that have warmed the code up by themselves. */
+const ENOUGH = 100;
+
+/** Warms the code up while no real operation is under way. */
+async function warmUpBetween({ schema, load }: Gateway, isDraining: () => boolean): Promise<void> {
+  const isOver = () => isDraining() || load.begun.proven + load.begun.unproven >= ENOUGH;
+  const { warmUp } = await import('../server/warm-up.ts');
+  await warmUp(schema, async () => {
+    await new Promise(setImmediate);
+    while (load.underWay > 0 && !isOver()) await setTimeout(BUSY_LOOK_MS, undefined, { ref: false });
+    return !isOver();
+  });
 }
 
 /** Opens the embedded sandbox at a port of its own. It is loaded only if it is asked for. */

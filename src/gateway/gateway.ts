@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { GraphQLSchema } from 'graphql';
 import { openLookups } from '../cache/lru.ts';
 import { StoreOutage } from '../cache/outage.ts';
@@ -64,6 +65,8 @@ interface GatewayParts {
   readonly plugins?: readonly PluginDefinition[];
   readonly upstreamUrl: string;
   readonly observer: Observer;
+  /** Connects to a stand-in for the service; left out to connect to the service. */
+  readonly connectUpstream?: (() => Duplex) | undefined;
   readonly clock?: Clock;
   /** The link to the state that processes of one program share; left out if there is one alone. */
   readonly link?: HubLink | undefined;
@@ -279,7 +282,7 @@ async function openHeld({ config, observer, link }: GatewayParts, clocks: Return
 
 /** Opens the way to the service, and keeps the lists on it that operations are priced by. */
 function openService(
-  { config, observer, upstreamUrl }: GatewayParts,
+  { config, observer, upstreamUrl, connectUpstream }: GatewayParts,
   { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Holdings,
   plugins: readonly Plugin[],
 ) {
@@ -289,6 +292,7 @@ function openService(
     baseUrl: upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
     proxy: outgoingProxyIn(config),
+    connect: connectUpstream,
     retries: config.upstreamRetries,
     clock,
     steadyNow,

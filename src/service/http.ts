@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Transform } from 'node:stream';
+import type { Duplex, Transform } from 'node:stream';
 import {
   constants,
   createBrotliDecompress,
@@ -39,7 +39,7 @@ const OUR_HEADERS = {
   'user-agent': 'country-graph',
 };
 
-interface HttpOptions {
+export interface HttpOptions {
   /** Base address of the service, without a trailing slash. */
   readonly baseUrl: string;
   /** One attempt, headers and body, in milliseconds. */
@@ -49,6 +49,8 @@ interface HttpOptions {
   readonly steadyNow?: () => number;
   /** Proxies on the way to the service; an address of https is only ever reached through a tunnel. */
   readonly proxy?: OutgoingProxy;
+  /** Makes connections that go over no network; left out to connect to the service. */
+  readonly connect?: (() => Duplex) | undefined;
 }
 
 /**
@@ -58,8 +60,8 @@ interface HttpOptions {
  * connection, a 4xx that is not in the service's own words), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else;
  * redirects are not followed, since the caller's key goes to no other address).
  */
-export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = null }: HttpOptions) {
-  const connections = openConnections(proxy);
+export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = null, connect }: HttpOptions) {
+  const connections = openConnections(proxy, connect);
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
   /**
@@ -191,7 +193,7 @@ interface ServiceConnection {
 }
 
 /** Opens the ways to the service: over connections that are kept alive, and anew for each request. */
-function openConnections(proxy: OutgoingProxy) {
+function openConnections(proxy: OutgoingProxy, connect: HttpOptions['connect']) {
   const all = new Set<ServiceConnection>();
 
   class Tracked extends Client {
@@ -219,7 +221,12 @@ function openConnections(proxy: OutgoingProxy) {
     }
   }
 
-  const limits = { connections: MAX_CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES };
+  const ownConnect = (_: unknown, callback: buildConnector.Callback) => {
+    // A connection is there later than it was asked for.
+    setImmediate(() => callback(null, connect?.() as Socket));
+  };
+  const within = connect === undefined ? {} : { connect: ownConnect };
+  const limits = { connections: MAX_CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES, ...within };
   const tracked = (origin: string | URL, options: object) =>
     new Tracked(origin, options as ConstructorParameters<typeof Tracked>[1]);
   const open = (own: Pool.Options) => {

@@ -142,6 +142,7 @@ export async function openProgram({
     shrink: gateway.shrink,
     /** Issued keys, if the gateway issues any. */
     issued: gateway.plugins.api<IssuedApi>('issued-keys'),
+    schema: gateway.schema,
     /** Asks over HTTP, as a client of today does. */
     async ask(
       query: string,

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { duplexPair } from 'node:stream';
+import fastify from 'fastify';
+import { readConfig } from '../config/config.ts';
+import { waitingBounds } from '../config/memory-budget.ts';
+import { createGateway, type Gateway } from '../gateway/gateway.ts';
+import type { Endpoint } from '../service/call.ts';
+import * as endpoints from '../service/endpoints.ts';
+import { graphqlRoute } from './graphql-route.ts';
+import { createOutgoing } from './http.ts';
+
+const CODES = ['NG', 'ZA', 'KE', 'EG', 'GH'];
+const METRICS = ['population_total', 'life_expectancy', 'gdp_current_usd', 'urban_population_pct'];
+const ROW = 'country { code name } indicator { key name unit } year value unit source { key }';
+
+/** Years of the series that the stand-in has. */
+const YEARS = Array.from({ length: 35 }, (_, i) => 1990 + i);
+
+const ROUNDS = 7;
+
+/** Makes the texts of one round, which no other has: the shapes of what clients ask for. */
+function textsOf(round: number): readonly string[] {
+  const code = CODES[round % CODES.length];
+  const codes = JSON.stringify(CODES.slice(0, 2 + (round % 4)));
+  const keys = JSON.stringify(METRICS.slice(0, 1 + (round % 4)));
+  const latest = (count: number) =>
+    METRICS.slice(0, count)
+      .map((key, i) => `f${i}: observation(metricKey: "${key}") { value year unit source { key } }`)
+      .join(' ');
+  const figures = latest(1 + (round % METRICS.length));
+  const texts = [
+    `{ country(code: "${code}") { code name ${figures} } }`,
+    `{ countries { code name ${figures} } }`,
+    `{ observations(countryCodes: ${codes}, metricKeys: ${keys}, fromYear: 1990) { ${ROW} } }`,
+    `{ observations(countryCodes: ${codes}, metricKeys: ${keys}, latest: true) { ${ROW} } }`,
+    `{ country(code: "${code}") { ${figures} } countries { code ${latest(1)} } }`,
+    `{ country(code: "${code}") { ...C } } fragment C on Country { name observations(metricKeys: ${keys}, latest: true) { value year } }`,
+  ];
+  return texts.map((text) => `query W${round} ${text}`);
+}
+
+/** Opens a service that answers as pricing assumes that the real one does, over no network. */
+function openStandIn() {
+  const all: readonly Endpoint[] = Object.values(endpoints);
+  const server = createServer(({ url = '' }, response) => {
+    const endpoint = all.find(({ route }) => route === url.split('?', 1)[0]);
+    const assumed = endpoint?.assumed?.(url, METRICS[0] ?? '', () => YEARS);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(assumed ?? {}));
+  });
+  return () => connectedTo(server);
+}
+
+/** Connects to a server without a port. */
+function connectedTo(server: Pick<ReturnType<typeof createServer>, 'emit'>) {
+  const [near, far] = duplexPair();
+  server.emit('connection', far);
+  return near;
+}
+
+/**
+ * Answers operations by a gateway of its own, over a stand-in for the service, so that the code which answers the first real
+ * ones has run before. Nothing leaves the process, and nothing of it can be seen: all that it fills is thrown away.
+ * @param schema that of the real gateway
+ * @param mayGoOn waits while real requests are under way, and tells if there is to be another operation
+ * @returns the operations that were answered without an error
+ */
+export async function warmUp(schema: Gateway['schema'], mayGoOn: () => Promise<boolean>): Promise<number> {
+  const config = readConfig({}, []);
+  let answered = 0;
+  const gateway = await createGateway({
+    config,
+    upstreamUrl: 'http://stand-in.invalid',
+    connectUpstream: openStandIn(),
+    openSchema: async () => schema,
+    observer: {
+      operation({ errorCodes }) {
+        if (errorCodes.length === 0) answered += 1;
+      },
+      attempt() {},
+      problem() {},
+    },
+  });
+  const app = fastify();
+  await app.register(graphqlRoute, {
+    gateway,
+    course: { isClosing: false, isDraining: false },
+    outgoing: createOutgoing(waitingBounds(config), () => {}),
+    isSubgraph: false,
+    problem() {},
+  });
+  await app.ready();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const query of textsOf(round)) if (await mayGoOn()) await ask(app.server, query, `warm-up-${round}`);
+  }
+  await gateway.stop();
+  await app.close();
+  return answered;
+}
+
+async function ask(server: Parameters<typeof connectedTo>[0], query: string, key: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const asking = request({
+    method: 'POST',
+    path: '/graphql',
+    headers,
+    createConnection: () => connectedTo(server),
+  });
+  asking.end(JSON.stringify({ query }));
+  const [response] = await once(asking, 'response');
+  response.resume();
+  await once(response, 'end');
+}
