@@ -8,7 +8,7 @@ import { heapBytes } from '../support/heap.ts';
  * together. `FUZZ_SEED` repeats a campaign by the seed that it printed.
  */
 const CAMPAIGNS = 6;
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? draws(12, 6));
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? draws(12, 3));
 const RUNS = process.env.FUZZ_RUNS === undefined ? null : Number(process.env.FUZZ_RUNS);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 

@@ -6,6 +6,7 @@ import type { Ask } from '../../src/service/cached-lists.ts';
 import { type Call, makeCall } from '../../src/service/call.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
+import { draws } from '../support/draws.ts';
 
 /** Answers of a service on points that the specification of `/v1/markets/tickers` leaves open. */
 interface Habits {
@@ -254,6 +255,6 @@ it('whatever a service does, a list is right or said to be incomplete', async ()
         }
       },
     ),
-    { numRuns: 400 },
+    { numRuns: draws(400) },
   );
 });

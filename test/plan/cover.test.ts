@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Pair, Rectangle, RowsOf } from '../../src/observations/planner/demand.ts';
 import { cover, covering, coverWithin, expectedRows } from '../../src/observations/planner/modes.ts';
 import type { CoverLimits } from '../../src/observations/planner/tiling.ts';
+import { draws } from '../support/draws.ts';
 
 const roomy: CoverLimits = { maxRows: 1000, maxCodes: 1000, maxAddress: 10_000 };
 const oneRow: RowsOf = () => 1;
@@ -220,7 +221,7 @@ describe('for any demands, limits and rows', () => {
           expect(problem.pairs.filter((pair) => !covered.has(nameOf(pair)))).toEqual([]);
           expect(rectangles.filter((rectangle) => !fits(rectangle, problem))).toEqual([]);
         }),
-        { numRuns: 500 },
+        { numRuns: draws(500) },
       );
     },
   );
@@ -231,7 +232,7 @@ describe('for any demands, limits and rows', () => {
         const all = cover(pairs, limits, rowsOf);
         expect(coverWithin(mostCalls, pairs, limits, rowsOf)).toEqual(all.length <= mostCalls ? all : null);
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     );
   });
 
@@ -248,7 +249,7 @@ describe('for any demands, limits and rows', () => {
       fc.property(small, (problem) => {
         expect(cover(problem.pairs, problem.limits, problem.rowsOf)).toHaveLength(fewest(problem));
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     );
   });
 
@@ -258,7 +259,7 @@ describe('for any demands, limits and rows', () => {
         const rectangles = cover(problem.pairs, problem.limits, problem.rowsOf);
         expect(rectangles.length).toBeLessThanOrEqual(straightforward(problem));
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     );
   });
 

@@ -9,6 +9,7 @@ import {
   quotientOf,
 } from '../../src/graphql/resolvers/derived.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { draws } from '../support/draws.ts';
 
 function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
   return {
@@ -116,7 +117,7 @@ describe('the figure of another year', () => {
         if (!areOfOnePeriod || isPart(own) || isPart(found)) expect(suffix(found)).toBe(suffix(own));
         if (same.length > 1) expect(found.source).toBe(own.source);
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     );
   });
 
