@@ -58,7 +58,7 @@ it('public documents and issued keys are there beside what routers see', async (
 });
 
 describe('a public document', () => {
-  it('is there in all forms for one call, and on the second look is not sent', async () => {
+  it('a public document is there in all forms for one call, and on the second look is not sent', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const first = await Promise.all(FORMS.map((form) => program.at(`/c/lines${form}`)));
@@ -101,7 +101,7 @@ describe('a public document', () => {
     expect(program.problems).toEqual([]);
   });
 
-  it('has the data that its operation has by /graphql', async () => {
+  it('a public document has the data that its operation has by /graphql', async () => {
     await using program = await openPublishing();
     const key = await program.issue({ name: 'page' });
     const ask = (accept: string) =>
@@ -136,7 +136,7 @@ describe('a public document', () => {
     ['/c/lines.svg?picture.kind=pie', 'picture.kind: Invalid option'],
     ['/c/lines.svg?picture.year=soon', 'picture.year: Invalid input'],
     ['/c/lines.svg?picture.colour=red', 'Unrecognized key: "colour"'],
-  ] as const)('refuses %s before any call', async ([path, words]) => {
+  ] as const)('a public document refuses %s before any call', async ([path, words]) => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const { status, code, message } = await refusal(program, path);
@@ -147,7 +147,7 @@ describe('a public document', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('has no more parameters, and no longer lists, than others may have', async () => {
+  it('a public document has no more parameters, and no longer lists, than others may have', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const all = Array.from({ length: 1001 }, () => 'KE');
@@ -158,7 +158,7 @@ describe('a public document', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('takes no notice of what others add to addresses', async () => {
+  it('a public document takes no notice of what others add to addresses', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const page = await program.at('/c/card?code=ke&utm_source=letter&fbclid=abc');
@@ -167,23 +167,28 @@ describe('a public document', () => {
     expect(program.requests()).toEqual(['GET /v1/countries']);
   });
 
-  it.for(FORMS)('is not there if it is trusted and not public, or is none: %s', async (form) => {
-    await using program = await openPublishing();
-    await program.issue({ name: 'page' });
-    const answers = await Promise.all(
-      ['kept', 'Kept', 'nothing', '__proto__', 'constructor'].map((name) => program.at(`/c/${name}${form}`)),
-    );
-    const texts = await Promise.all(
-      answers.map(async (one) => (await one.text()).replace(/"requestId":"[^"]+"/, '')),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
-    expect(new Set(texts).size).toBe(1);
-    for (const path of ['/c/lines.page', '/c/lines.gif', '/c/lines.svg.png', '/c/', '/c/lines/x'])
-      expect((await program.at(path)).status).toBe(404);
-    expect(program.requests()).toEqual([]);
-  });
+  it.for(FORMS)(
+    'a public document is not there if it is trusted and not public, or is none: %s',
+    async (form) => {
+      await using program = await openPublishing();
+      await program.issue({ name: 'page' });
+      const answers = await Promise.all(
+        ['kept', 'Kept', 'nothing', '__proto__', 'constructor'].map((name) =>
+          program.at(`/c/${name}${form}`),
+        ),
+      );
+      const texts = await Promise.all(
+        answers.map(async (one) => (await one.text()).replace(/"requestId":"[^"]+"/, '')),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+      expect(new Set(texts).size).toBe(1);
+      for (const path of ['/c/lines.page', '/c/lines.gif', '/c/lines.svg.png', '/c/', '/c/lines/x'])
+        expect((await program.at(path)).status).toBe(404);
+      expect(program.requests()).toEqual([]);
+    },
+  );
 
-  it('of one figure is a bar, by one call', async () => {
+  it('a public document of one figure is a bar, by one call', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const picture = await program.at('/c/bars.svg?codes=KE');
@@ -194,7 +199,7 @@ describe('a public document', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('has no picture if it has no figures, and says so', async () => {
+  it('a public document has no picture if it has no figures, and says so', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     for (const form of ['svg', 'png'])
@@ -210,7 +215,7 @@ describe('a public document', () => {
   });
 
   it.for(['', '.json', '.csv', '.arrow', '.svg', '.png'])(
-    'of figures that are never held costs one call: %s',
+    'a public document of figures that are never held costs one call: %s',
     async (form) => {
       const documents = {
         now: `query Now { observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], maxAge: 0) { ${FIGURE} } }`,
@@ -230,7 +235,7 @@ describe('a public document', () => {
     },
   );
 
-  it('that makes no table is refused as one before any call', async () => {
+  it('a public document that makes no table is refused as one before any call', async () => {
     const documents = { two: `query Two { a: countries { code } b: sources { key } }` };
     await using program = await openPublishing({
       documents,
@@ -242,7 +247,7 @@ describe('a public document', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('is a table that spreadsheets read as UTF-8, if its address says so, to which the page leads', async () => {
+  it('a public document is a table that spreadsheets read as UTF-8, if its address says so, to which the page leads', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const page = await (await program.at('/c/bars?codes=CI,ST')).text();
@@ -263,7 +268,7 @@ describe('a public document', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('has no parts that a reader could ask for, and says so', async () => {
+  it('a public document has no parts that a reader could ask for, and says so', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const whole = await (await program.at('/c/bars.csv')).text();
@@ -276,7 +281,7 @@ describe('a public document', () => {
   });
 
   it.for(['lines', 'bars', 'map', 'scatter'])(
-    'tells sites that show a preview how large its picture is: %s',
+    'a public document tells sites that show a preview how large its picture is: %s',
     async (name) => {
       await using program = await openPublishing();
       await program.issue({ name: 'page' });
@@ -291,7 +296,7 @@ describe('a public document', () => {
     },
   );
 
-  it('is drawn as wide and as dark as asked, within bounds', async () => {
+  it('a public document is drawn as wide and as dark as asked, within bounds', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const png = async (path: string) => Buffer.from(await (await program.at(path)).arrayBuffer());
@@ -308,7 +313,7 @@ describe('a public document', () => {
 });
 
 describe('the key of a public document', () => {
-  it('has to be there, to work, and to be allowed it', async () => {
+  it('the key of a public document has to be there, to work, and to be allowed it', async () => {
     await using program = await openPublishing();
     expect(await refusal(program, '/c/lines.svg')).toMatchObject({ status: 403, code: 'KEY_EXPIRED' });
     await program.issue({ name: 'page', expiresAt: '2026-03-10T12:10:00Z', tags: ['markets'] });
@@ -334,7 +339,7 @@ describe('the key of a public document', () => {
     ]);
   });
 
-  it('has a budget, and a page says when it begins anew', async () => {
+  it('the key of a public document has a budget, and a page says when it begins anew', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page', perDay: 1, origins: ['https://app.example'] });
     expect((await program.at('/c/lines.svg')).status).toBe(200);
@@ -351,19 +356,26 @@ describe('the key of a public document', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it.each([401, 403])('is shown from what is held while a CDN answers with a page of %d', async (status) => {
-    await using program = await openPublishing({ env: { CACHE_TTL_SECONDS: '1', UPSTREAM_RETRIES: '0' } });
-    await program.issue({ name: 'page' });
-    expect((await program.at('/c/lines.svg')).status).toBe(200);
-    program.pass(2);
-    program.sandbox.faults.set({ kind: 'status', status, body: '<!doctype html><title>One moment</title>' });
-    program.requests();
-    const held = await program.at('/c/lines.svg');
-    expect([held.status, held.headers.get('cache-control')]).toEqual([200, 'public, no-cache']);
-    expect(program.requests().length).toBeGreaterThan(0);
-  });
+  it.each([401, 403])(
+    'the key of a public document is shown from what is held while a CDN answers with a page of %d',
+    async (status) => {
+      await using program = await openPublishing({ env: { CACHE_TTL_SECONDS: '1', UPSTREAM_RETRIES: '0' } });
+      await program.issue({ name: 'page' });
+      expect((await program.at('/c/lines.svg')).status).toBe(200);
+      program.pass(2);
+      program.sandbox.faults.set({
+        kind: 'status',
+        status,
+        body: '<!doctype html><title>One moment</title>',
+      });
+      program.requests();
+      const held = await program.at('/c/lines.svg');
+      expect([held.status, held.headers.get('cache-control')]).toEqual([200, 'public, no-cache']);
+      expect(program.requests().length).toBeGreaterThan(0);
+    },
+  );
 
-  it('bounds each visitor, a form an operation', async () => {
+  it('the key of a public document bounds each visitor, a form an operation', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page', visitorPerMinute: 3 });
     for (const form of ['.csv', '.svg', '']) expect((await program.at(`/c/lines${form}`)).status).toBe(200);
@@ -372,7 +384,7 @@ describe('the key of a public document', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('is in nothing that anybody sees, nor is the one that it stands for', async () => {
+  it('the key of a public document is in nothing that anybody sees, nor is the one that it stands for', async () => {
     await using program = await openPublishing();
     const issued = await program.issue({ name: 'page', perDay: 3 });
     const paths = Object.keys(PUBLISHED).flatMap((name) => FORMS.map((form) => `/c/${name}${form}?`));
@@ -431,7 +443,7 @@ it('150 pictures of one visitor keep no other waiting, and those beyond his plac
 });
 
 describe('trouble', () => {
-  it('is told with a status that fits, and kept by nobody', async () => {
+  it('trouble with a public document is told with a status that fits, and kept by nobody', async () => {
     await using program = await openPublishing({ env: { UPSTREAM_RETRIES: '0' } });
     await program.issue({ name: 'page' });
     program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/data', times: 1 });
@@ -444,7 +456,7 @@ describe('trouble', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('of a part leaves the rest, with words on the page', async () => {
+  it('trouble with a part of a page leaves the rest, with words on it', async () => {
     const documents = {
       two: 'query Two { country(code: "KE") { observation(metricKey: "population_total") { value year } offices { name } } }',
     };
@@ -465,7 +477,7 @@ describe('trouble', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('of a part is told by the headers of a table, which has no place for it', async () => {
+  it('trouble with a part of a table is told by its headers, since it has no place for it', async () => {
     const documents = {
       two: 'query Two { countries(codes: ["KE"]) { code observation(metricKey: "population_total") { value } offices { name } } }',
     };
@@ -490,7 +502,7 @@ describe('trouble', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('of a dear document is told before any call', async () => {
+  it('a public document that is too dear is refused before any call', async () => {
     await using program = await openPublishing({ env: { MAX_UPSTREAM_CALLS: '10' } });
     await program.issue({ name: 'page' });
     expect(await refusal(program, '/c/dear.json')).toMatchObject({
@@ -517,7 +529,7 @@ describe('the address of the gateway', () => {
     };
   };
 
-  it('that a stranger writes stands in nothing that others may keep', async () => {
+  it('the address of the gateway that a stranger writes stands in nothing that others may keep', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const oembed = `/oembed?url=${encodeURIComponent(`http://${STRANGE}/c/lines`)}`;
@@ -538,7 +550,7 @@ describe('the address of the gateway', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('that the operator gives stands in pages that others may keep', async () => {
+  it('the address of the gateway that the operator gives stands in pages that others may keep', async () => {
     await using program = await openPublishing({ env: { PUBLIC_URL: 'https://figures.example' } });
     await program.issue({ name: 'page' });
     for (const path of PATHS) {
@@ -631,7 +643,7 @@ describe('a file of public documents', () => {
     [{ a: { document: 'Themed', key: 'page' } }, '$theme has the name of a parameter'],
     [{ a: { document: 'Ordered', key: 'page' } }, "$order can't be written in an address"],
     [{ a: { document: 'Wrong', key: 'page' } }, 'Cannot query field'],
-  ] as const)('is refused at start for %j', async ([published, words]) => {
+  ] as const)('a file of public documents is refused at start for %j', async ([published, words]) => {
     const documents = {
       ...DOCUMENTS,
       themed: 'query Themed($theme: String!) { indicators(category: $theme) { key } }',
@@ -654,7 +666,7 @@ describe('a file of public documents', () => {
     await expect(opening).rejects.toBeInstanceOf(ConfigError);
   });
 
-  it('ends with what is trusted no longer', async () => {
+  it('a file of public documents ends with what is trusted no longer', async () => {
     const schema = await openSchema();
     const trusted = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
     let listed = trusted;
@@ -676,7 +688,7 @@ describe('a file of public documents', () => {
     stop();
   });
 
-  it('is read again when the file changes, and not taken over while it is at fault', async () => {
+  it('a file of public documents is read again when the file changes, and not taken over while it is at fault', async () => {
     const schema = await openSchema();
     let listed = [{ id: sha256Of(DOCUMENTS.card), text: DOCUMENTS.card }];
     using folder = openFolder();

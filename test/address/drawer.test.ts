@@ -48,7 +48,7 @@ function open(limitMs = 10_000, waitingBytes = 1e6) {
 }
 
 describe('a drawer', () => {
-  it('draws in order, and goes on in another thread if one is lost', async () => {
+  it('a drawer draws in order, and goes on in another thread if one is lost', async () => {
     await using opened = open();
     const { drawer } = opened;
     const outcomes = await Promise.allSettled(
@@ -58,7 +58,7 @@ describe('a drawer', () => {
     expect(told).toEqual([1, 'at fault', 3, 'The thread that draws pictures has ended.', 1, 'thrown', 1]);
   });
 
-  it('ends a thread that takes too long, and draws the next in another', async () => {
+  it('a drawer ends a thread that takes too long, and draws the next in another', async () => {
     await using opened = open(1_500);
     const [hung, next] = await Promise.allSettled(
       ['hang', 'a'].map((one) => opened.drawer.draw(order(one), 'a').drawing),
@@ -67,7 +67,7 @@ describe('a drawer', () => {
     expect(next).toMatchObject({ status: 'fulfilled', value: { width: 1 } });
   });
 
-  it('ends a thread that has no more memory, and refuses what took it', async () => {
+  it('a drawer ends a thread that has no more memory, and refuses what took it', async () => {
     await using opened = open();
     const [full, next] = await Promise.allSettled(
       ['full', 'a'].map((one) => opened.drawer.draw(order(one), 'a').drawing),
@@ -76,7 +76,7 @@ describe('a drawer', () => {
     expect(next).toMatchObject({ status: 'fulfilled', value: { width: 1 } });
   });
 
-  it('draws one picture of each visitor in turn, however many one of them waits for', async () => {
+  it('a drawer draws one picture of each visitor in turn, however many one of them waits for', async () => {
     await using opened = open();
     const { drawer } = opened;
     const done: string[] = [];
@@ -87,7 +87,7 @@ describe('a drawer', () => {
     expect(done).toEqual(['a1', 'a2', 'b3', 'c4', 'a5', 'b6', 'a7']);
   });
 
-  it('draws a picture that several wait for by the turn of the first of them', async () => {
+  it('a drawer draws a picture that several wait for by the turn of the first of them', async () => {
     await using opened = open();
     const { drawer } = opened;
     const done: string[] = [];
@@ -101,7 +101,7 @@ describe('a drawer', () => {
     expect(done).toEqual(['one', 'two', 'four', 'three', 'five']);
   });
 
-  it('turns away the 17th order of a visitor, the 65th of all, and answers beyond the bytes that may wait', async () => {
+  it('a drawer turns away the 17th order of a visitor, the 65th of all, and answers beyond the bytes that may wait', async () => {
     await using opened = open();
     const { drawer } = opened;
     const refusal = expect.objectContaining({ code: 'OVERLOADED', fields: { retryAfterSeconds: 2 } });
@@ -130,7 +130,7 @@ describe('a drawer', () => {
 });
 
 describe('drawings', () => {
-  it('are made once, kept by their names, and bounded', async () => {
+  it('drawings are made once, kept by their names, and bounded', async () => {
     await using opened = open();
     const drawings = new Drawings(opened.drawer, 1_000_000);
     const [one, same] = await Promise.all([

@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     ({ page } = await openGraphiql());
   }, 60_000);
 
-  it('are those that GraphiQL draws of the same answers, for 20 documents', {
+  it('pictures by address are those that GraphiQL draws of the same answers, for 20 documents', {
     timeout: 120_000,
   }, async () => {
     const queries = TWENTY.map(([text], i) => `query Q${i} { ${text} }`);
@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     }
   });
 
-  it('stand on a page that its sites may frame, light and dark, without a script', {
+  it('pictures by address stand on a page that its sites may frame, light and dark, without a script', {
     timeout: 60_000,
   }, async () => {
     await using program = await openPublishing();
@@ -245,7 +245,7 @@ const FOUR = `query Four {
 }`;
 
 describe.skipIf(!hasChromium)('GraphiQL', () => {
-  it('saves, and shows, what the addresses serve', { timeout: 120_000 }, async () => {
+  it('GraphiQL saves, and shows, what the addresses serve', { timeout: 120_000 }, async () => {
     const named = (picture: object) => ({ document: 'Four', key: 'page', picture });
     const { folder, env } = openFiles(
       { four: FOUR },

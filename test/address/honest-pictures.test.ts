@@ -45,7 +45,7 @@ const notesOf = (svg: string) =>
   [...svg.matchAll(/<text class="note"[^>]*>([^<]*)/g)].map(([, text = '']) => text).join(' ');
 
 describe('a picture by address', () => {
-  it('asks for all that a picture needs by itself, at no further call', async () => {
+  it('a picture by address asks for all that a picture needs by itself, at no further call', async () => {
     program.requests();
     const svg = await svgOf('months.svg');
     // Countries and not "Ghana 2, Ghana 3", sources and times of the retrieval.
@@ -61,7 +61,7 @@ describe('a picture by address', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('says of latest figures which are not of the newest year, and stripes what is old', async () => {
+  it('a picture by address says of latest figures which are not of the newest year, and stripes what is old', async () => {
     const svg = await svgOf('ranking.svg');
     expect(textsOf(svg).find((text) => text.includes('latest figures'))).toMatch(
       /latest figures: \d of 2024, the others back to 2011/,
@@ -76,7 +76,7 @@ describe('a picture by address', () => {
     expect(textsOf(map)).toContain('over 5 years older than 2025');
   });
 
-  it('names the countries and the indicators that were asked for, and that have no figures', async () => {
+  it('a picture by address names the countries and the indicators that were asked for, and that have no figures', async () => {
     expect(notesOf(await svgOf('ranking.svg'))).toContain('No figures: ZZ.');
     const page = plain(await (await program.at('/c/two')).text());
     expect(page).toContain('No figures of any country: nothing_at_all.');
@@ -84,13 +84,13 @@ describe('a picture by address', () => {
     expect(page).toMatch(/<a href="two\?picture\.indicator=[a-z_]+"/);
   });
 
-  it('names sources as the answer does, and tells their last refresh', async () => {
+  it('a picture by address names sources as the answer does, and tells their last refresh', async () => {
     expect(notesOf(await svgOf('named.svg'))).toMatch(
       /Source: World Bank, World Development Indicators \(2000–2025\)\. Last refreshed on \d+ July 2026\./,
     );
   });
 
-  it('has bands for three lines, and for one of more that stands out', async () => {
+  it('a picture by address has bands for three lines, and for one of more that stands out', async () => {
     const areas = (svg: string) => /aria-label="area"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1]?.match(/<path/g) ?? [];
     expect(areas(await svgOf('bands.svg'))).toHaveLength(0);
     const focused = await svgOf('bands.svg?picture.focus=Ghana');
@@ -98,13 +98,13 @@ describe('a picture by address', () => {
     expect(areas(await svgOf('bands.svg?picture.removed=ZA'))).toHaveLength(3);
   });
 
-  it('is one image with a title and words for those who do not see it', async () => {
+  it('a picture by address is one image with a title and words for those who do not see it', async () => {
     const svg = await svgOf('ranking.svg');
     expect(svg).toMatch(/^<svg[^>]* role="img"/);
     expect(svg).toMatch(/<title>Gross domestic product, current prices<\/title><desc>.*3 figures from/);
   });
 
-  it('writes numbers in words, and no number over another, for any width', async () => {
+  it('a picture by address writes numbers in words, and no number over another, for any width', async () => {
     for (const width of [320, 390, 960]) {
       const svg = await svgOf(`migration.svg?width=${width}`);
       const axis = /aria-label="x-axis tick label"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1] ?? '';
@@ -123,7 +123,7 @@ describe('a picture by address', () => {
     expect(textsOf(await svgOf('all.svg')).filter((text) => text === '200 million')).toHaveLength(1);
   });
 
-  it('shows Western Sahara as one area without figures', async () => {
+  it('a picture by address shows Western Sahara as one area without figures', async () => {
     const svg = await svgOf('map.svg?tips=1');
     const hatched = /<g[^>]*class="without-figure"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1] ?? '';
     expect(hatched.match(/<path/g)).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('a picture by address', () => {
     expect(svg).toContain('Western Sahara\\nno figure');
   });
 
-  it('brings the words on each figure along, if it is asked for them', async () => {
+  it('a picture by address brings the words on each figure along, if it is asked for them', async () => {
     const svg = await svgOf('bands.svg?tips=1');
     const { all } = JSON.parse(
       /<metadata>(.*)<\/metadata>/s.exec(svg)?.[1]?.replaceAll('&#34;', '"') ?? '',

@@ -65,21 +65,24 @@ describe('labels of numbers', () => {
     ['across a million', [999_000, 999_500, 1_000_100, 1_000_900]],
     ['below zero', [-0.000_101, -0.000_102, -0.000_103, -0.000_104]],
     ['far apart', [3, 40_000, 5e9, 6e12]],
-  ] as const)('of %s differ, and stand at even steps, as on the axis', async ([, values]) => {
-    const texts = await textsFor({ kind: 'lines' }, (i) => values[i % values.length] ?? 0);
-    const labels = texts.filter((text) => NUMBER.test(text) && !/^20\d\d$/.test(text));
-    expect(labels.length).toBeGreaterThan(2);
-    expect(new Set(labels).size).toBe(labels.length);
-    const steps = labels.map(readLabel).map((value, i, all) => value - (all[i - 1] ?? Number.NaN));
-    for (const step of steps.slice(1)) expect(step / (steps[1] ?? 0)).toBeCloseTo(1, 3);
-  });
+  ] as const)(
+    'labels of numbers of %s differ, and stand at even steps, as on the axis',
+    async ([, values]) => {
+      const texts = await textsFor({ kind: 'lines' }, (i) => values[i % values.length] ?? 0);
+      const labels = texts.filter((text) => NUMBER.test(text) && !/^20\d\d$/.test(text));
+      expect(labels.length).toBeGreaterThan(2);
+      expect(new Set(labels).size).toBe(labels.length);
+      const steps = labels.map(readLabel).map((value, i, all) => value - (all[i - 1] ?? Number.NaN));
+      for (const step of steps.slice(1)) expect(step / (steps[1] ?? 0)).toBeCloseTo(1, 3);
+    },
+  );
 
-  it('tell the ends of small pictures apart', async () => {
+  it('labels of numbers tell the ends of small pictures apart', async () => {
     const texts = await textsFor({ kind: 'multiples' }, (i) => 1_234_567 + (i % 5) * 3);
     expect(texts.filter((text) => text === '1,234,567 to 1,234,579')).toHaveLength(2);
   });
 
-  it('tell bars apart', async () => {
+  it('labels of numbers tell bars apart', async () => {
     const texts = await textsFor({ kind: 'bars' }, (i) => 1_234_567 + Math.floor(i / 5));
     expect(texts).toEqual(expect.arrayContaining(['1,234,567', '1,234,568']));
   });
@@ -87,7 +90,7 @@ describe('labels of numbers', () => {
 
 describe('a logarithmic scale', () => {
   const NOTE = '5 figures are zero or less, which a logarithmic scale has no place for.';
-  it('leaves out what is zero or less, and says so', async () => {
+  it('a logarithmic scale leaves out what is zero or less, and says so', async () => {
     for (const kind of ['lines', 'multiples']) {
       const texts = await textsFor({ kind, isLog: true }, (i) => (i < 5 ? 10 ** i : -i));
       expect(texts).toContain(NOTE);
@@ -95,7 +98,7 @@ describe('a logarithmic scale', () => {
     }
   });
 
-  it('is linear if nothing is above zero', async () => {
+  it('a logarithmic scale is linear if nothing is above zero', async () => {
     for (const value of [0, -1]) {
       const texts = await textsFor({ kind: 'lines', isLog: true }, (i) => value * i || 0);
       expect(texts).toContain('The scale is linear, since no figure is above zero.');
@@ -116,7 +119,7 @@ const NOT_OF_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/
 
 describe('words of the service that XML has no place for', () => {
   it.for(['country_name', 'unit', 'metric_name', 'source', 'location_name'])(
-    'are left out in %s',
+    'words of the service that XML has no place for are left out in %s',
     async (field) => {
       const word = 'a\u0000b\u0008c\u001bd\ufffee\uffff\ud800f';
       const svg = String(await pictured({}, (row) => ({ ...row, [field]: word })));
@@ -125,7 +128,7 @@ describe('words of the service that XML has no place for', () => {
     },
   );
 
-  it('leave a letter of two halves whole where a name is cut', async () => {
+  it('words of the service that XML has no place for leave a letter of two halves whole where a name is cut', async () => {
     const svg = String(
       await pictured({}, (row) => ({ ...row, country_name: '𞤆𞤵𞤤𞤢𞥄𞤪'.repeat(4) }), '/c/p.svg?width=320'),
     );
@@ -151,13 +154,13 @@ describe('letters of a PNG', () => {
     ['Vai', 'ꕙꔤ', 'ꕢꖺ'],
     ['Adlam', '𞤆𞤵𞤤', '𞤀𞤣𞤢'],
     ['Latin', 'ɓɗŋẹ', 'ƙƴɔṣ'],
-  ] as const)('of %s are its own, not boxes', async ([, one, other]) => {
+  ] as const)('letters of a PNG of %s are its own, not boxes', async ([, one, other]) => {
     const [first, second] = [await drawn(one), await drawn(other)];
     expect(first.png.equals(second.png)).toBe(false);
     expect([first.ratio, second.ratio]).toEqual([2, 2]);
   });
 
-  it('that no font has are told in a note, which the SVG has no need of', async () => {
+  it('letters of a PNG that no font has are told in a note, which the SVG has no need of', async () => {
     expect((await drawn('日本')).ratio).toBeGreaterThan(2);
   });
 });
@@ -192,7 +195,7 @@ const VALUES = [
 ];
 
 describe('values that no scale can hold', () => {
-  it('leave no mark that is no number, in any picture', async () => {
+  it('values that no scale can hold leave no mark that is no number, in any picture', async () => {
     const values = fc.uniqueArray(fc.constantFrom(...VALUES), { minLength: 1, maxLength: 4 });
     const orders = fc.record({
       kind: fc.constantFrom('lines', 'multiples', 'bars', 'map', 'scatter'),

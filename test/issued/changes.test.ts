@@ -27,7 +27,7 @@ async function admin({ adminUrl = '' }: Issuing, method: string, path: string, b
 }
 
 describe.skipIf(!hasRedis)('changes of one key by two gateways of one Redis', () => {
-  it('have one order: what a revocation comes after works no more', async () => {
+  it('changes of one key by two gateways of one Redis have one order: what a revocation comes after works no more', async () => {
     await using redis = await startRedis();
     const options = { cacheUrl: redis.url, env: { ...ADMIN, CACHE_TIMEOUT_MS: '5000' } };
     await using one = await openIssuing(options);
@@ -71,7 +71,7 @@ describe.skipIf(!hasRedis)('changes of one key by two gateways of one Redis', ()
     expect(one.requests()).toEqual([]);
   });
 
-  it('give one working key of twenty creations of one name at once', async () => {
+  it('changes of one key by two gateways of one Redis give one working key of twenty creations of one name at once', async () => {
     await using redis = await startRedis();
     const options = { cacheUrl: redis.url, env: { ...ADMIN, CACHE_TIMEOUT_MS: '5000' } };
     await using one = await openIssuing(options);
@@ -111,7 +111,7 @@ it('changes of one key in a file have one order, by the gateway and by commands 
 });
 
 describe('bodies and parameters of the operator', () => {
-  it('that are of another form are refused with 400, and change nothing', async () => {
+  it('bodies and parameters of the operator that are of another form are refused with 400, and change nothing', async () => {
     using folder = openFolder();
     await using program = await openIssuing({ ...folder, env: ADMIN });
     await program.issue({ name: 'page' });
@@ -157,7 +157,7 @@ describe('a key whose kept text is damaged', () => {
   };
 
   it.each(Object.entries(DAMAGES))(
-    '(%s) is refused in words, and its operator is told once',
+    'a key whose kept text is damaged (%s) is refused in words, and its operator is told once',
     async (_, damage) => {
       using folder = openFolder();
       await using program = await openIssuing(folder);
@@ -202,7 +202,7 @@ async function lock(path: string) {
 }
 
 describe('a file of keys that another process has locked', () => {
-  it('holds up nobody, and lets no call out that is not counted', async () => {
+  it('a file of keys that another process has locked holds up nobody, and lets no call out that is not counted', async () => {
     using folder = openFolder();
     await using program = await openIssuing({ ...folder, env: { STALE_IF_ERROR_SECONDS: '0' } });
     const key = await program.issue({ name: 'page', visitorPerMinute: 1_000 });
@@ -233,7 +233,7 @@ describe('a file of keys that another process has locked', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('keeps no gateway from its start, nor a key from what is held', async () => {
+  it('a file of keys that another process has locked keeps no gateway from its start, nor a key from what is held', async () => {
     using folder = openFolder();
     await using first = await openIssuing(folder);
     const key = await first.issue({ name: 'page' });

@@ -42,7 +42,7 @@ it('a key whose kept text can not be read is listed as such, and keeps nobody fr
 });
 
 describe('an issued key', () => {
-  it('stands for the held one, and all visitors share what it has fetched', async () => {
+  it('an issued key stands for the held one, and all visitors share what it has fetched', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page', tags: ['figures'] });
@@ -65,7 +65,7 @@ describe('an issued key', () => {
     ]);
   });
 
-  it('that may read parts of the graph has no room for all the texts that anybody can send by it', async () => {
+  it('an issued key that may read parts of the graph has no room for all the texts that anybody can send by it', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page', tags: ['figures'] });
@@ -77,7 +77,7 @@ describe('an issued key', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('may not read by its hash a text that somebody sends while it waits for its turn', async () => {
+  it('an issued key may not read by its hash a text that somebody sends while it waits for its turn', async () => {
     using folder = openFolder();
     await using program = await openIssuing({ ...folder, env: { MAX_CONCURRENT_OPERATIONS: '2' } });
     const key = await program.issue({ name: 'page', tags: ['figures'] });
@@ -113,7 +113,7 @@ describe('an issued key', () => {
     await Promise.all(busy);
   });
 
-  it('that was made up, cut or altered is refused, and asks nothing of the service', async () => {
+  it('an issued key that was made up, cut or altered is refused, and asks nothing of the service', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page' });
@@ -127,7 +127,7 @@ describe('an issued key', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('works until it expires, is replaced after its overlap, or is revoked', async () => {
+  it('an issued key works until it expires, is replaced after its overlap, or is revoked', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page', expiresAt: '2026-03-10T13:00:00Z' });
@@ -151,7 +151,7 @@ describe('an issued key', () => {
     expect(program.requests().length).toBeLessThanOrEqual(2);
   });
 
-  it('is for pages of its origins', async () => {
+  it('an issued key is for pages of its origins', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page', origins: ['https://app.example'] });
@@ -170,7 +170,7 @@ describe('an issued key', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('reads the parts of the graph that it may, in any form of request', async () => {
+  it('an issued key reads the parts of the graph that it may, in any form of request', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page', tags: ['markets'] });
@@ -205,7 +205,7 @@ describe('an issued key', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('runs the listed documents alone if its terms say so, and other keys run any', async () => {
+  it('an issued key runs the listed documents alone if its terms say so, and other keys run any', async () => {
     using folder = openFolder();
     const file = join(folder.path, 'documents.json');
     writeFileSync(file, JSON.stringify({ kenya: FIGURE }));
@@ -233,7 +233,7 @@ describe('an issued key', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('slows a visitor who hammers, and no other', async () => {
+  it('an issued key slows a visitor who hammers, and no other', async () => {
     using folder = openFolder();
     await using program = await openIssuing({ ...folder, env: { TRUSTED_PROXIES: '127.0.0.0/8' } });
     const key = await program.issue({ name: 'page', visitorPerMinute: 3 });
@@ -251,7 +251,7 @@ describe('an issued key', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('believes no X-Forwarded-For unless the proxy is listed', async () => {
+  it('an issued key believes no X-Forwarded-For unless the proxy is listed', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page', visitorPerMinute: 2 });
@@ -267,7 +267,7 @@ describe('an issued key', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('calls tools, within its terms', async () => {
+  it('an issued key calls tools, within its terms', async () => {
     using folder = openFolder();
     const file = trustedFile([CARD]);
     await using program = await openIssuing({
@@ -313,7 +313,7 @@ describe('an issued key', () => {
 });
 
 describe('a budget', () => {
-  it('is spent call by call, told by quota and headers, and comes back', async () => {
+  it('a budget of an issued key is spent call by call, told by quota and headers, and comes back', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page', perMinute: 2, perMonth: 3 });
@@ -346,7 +346,7 @@ describe('a budget', () => {
     expect(program.requests()).toHaveLength(3);
   });
 
-  it('is that of the group, for all its members', async () => {
+  it('a budget of an issued key is that of the group, for all its members', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const group = { name: 'web' };
@@ -363,7 +363,7 @@ describe('a budget', () => {
     );
   });
 
-  it("isn't passed by operations that come together, and another key pays for what it may", async () => {
+  it("a budget of an issued key isn't passed by operations that come together, and another key pays for what it may", async () => {
     using folder = openFolder();
     await using program = await openIssuing({ ...folder, env: { BATCH_WINDOW_MS: '0' } });
     const poor = await program.issue({ name: 'poor', perMinute: 1 });
@@ -383,7 +383,7 @@ describe('a budget', () => {
     expect((minute?.calls ?? 0) + (others?.calls ?? 0)).toBe(6);
   });
 
-  it("gives back what wasn't sent", async () => {
+  it("a budget of an issued key gives back what wasn't sent", async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page' });
@@ -399,7 +399,7 @@ describe('a budget', () => {
 });
 
 describe('the held key', () => {
-  it('is told to the service alone', async () => {
+  it('the held key is told to the service alone', async () => {
     using folder = openFolder();
     await using program = await openIssuing({ ...folder, env: { UPSTREAM_RETRIES: '0' } });
     const key = await program.issue({ name: 'page', perMonth: 4 });

@@ -44,7 +44,7 @@ async function openIssuingLive(env: Readonly<Record<string, string>> = {}) {
 const SUBSCRIBED = { query: CHANGED.replace('subscription', 'subscription Watch'), variables: POPULATION };
 
 describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport) => {
-  it('is told changes, and the budget of the key pays each call of them', async () => {
+  it('a subscription by an issued key is told changes, and the budget of the key pays each call of them', async () => {
     await using program = await openIssuingLive();
     const key = await program.issue({ name: 'page', perDay: 100_000 });
     const [told] = await begin(program, () => open(program, transport, { key }).subscribe(SUBSCRIBED));
@@ -66,7 +66,7 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
     expect(await usage()).toMatchObject([{ key: 'page', calls: sent, operations: 1 }]);
   });
 
-  it('goes on while nobody can read what is kept of the key, and so does the program', async () => {
+  it('a subscription by an issued key goes on while nobody can read what is kept of the key, and so does the program', async () => {
     await using program = await openIssuingLive();
     const key = await program.issue({ name: 'page' });
     const [told] = await begin(program, () => open(program, transport, { key }).subscribe(SUBSCRIBED));
@@ -83,7 +83,7 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
     expect(program.requests()).toEqual([]);
   });
 
-  it('ends within a second once the key is revoked, and no call follows', async () => {
+  it('a subscription by an issued key ends within a second once the key is revoked, and no call follows', async () => {
     await using program = await openIssuingLive();
     const [kept, revoked] = [await program.issue({ name: 'kept' }), await program.issue({ name: 'revoked' })];
     const [stays, ends] = await begin(
@@ -103,7 +103,7 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
     expect(program.requests()).toEqual([]);
   });
 
-  it('pauses while the budget is spent, and says until when', async () => {
+  it('a subscription by an issued key pauses while the budget is spent, and says until when', async () => {
     await using program = await openIssuingLive();
     const key = await program.issue({ name: 'page', perDay: 3 });
     const [told] = await begin(program, () => open(program, transport, { key }).subscribe(SUBSCRIBED));
@@ -126,7 +126,7 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
     expect(program.requests().length).toBeGreaterThan(0);
   });
 
-  it('is refused by the terms of the key, at no call', async () => {
+  it('a subscription by an issued key is refused by the terms of the key, at no call', async () => {
     await using program = await openIssuingLive();
     const keys = {
       ORIGIN_NOT_ALLOWED: await program.issue({ name: 'page', origins: ['https://app.example'] }),
@@ -190,7 +190,7 @@ describe('one visitor of a page', () => {
     [{ origins: ['https://app.example'] }, MOST / 4],
     [{ origins: ['https://app.example'], visitorPerMinute: 100 }, MOST / 4],
     [{ visitorPerMinute: 3 }, 3],
-  ] as const)('leaves the streams of the key to others: %o', async ([terms, share]) => {
+  ] as const)('one visitor of a page leaves the streams of the key to others: %o', async ([terms, share]) => {
     await using program = await openIssuingLive(env);
     const key = await program.issue({ name: 'page', ...terms });
     const leaving = new AbortController();
@@ -216,7 +216,7 @@ describe('one visitor of a page', () => {
     expect(program.requests()).toHaveLength(3);
   });
 
-  it('is told so', async () => {
+  it('one visitor of a page who has too many streams is told so', async () => {
     await using program = await openIssuingLive({ ...env, MAX_SUBSCRIPTIONS: '4' });
     const key = await program.issue({ name: 'page', visitorPerMinute: 10 });
     const first = open(program, 'ws', { key, from: '203.0.113.7' });
@@ -229,14 +229,14 @@ describe('one visitor of a page', () => {
     await begin(program, () => open(program, 'ws', { key, from: '203.0.113.8' }).subscribe(SUBSCRIBED));
   });
 
-  it('is not told of under a key that is for no page', async () => {
+  it('one visitor of a page is not told of under a key that is for no page', async () => {
     await using program = await openIssuingLive({ ...env, MAX_SUBSCRIPTIONS: '4' });
     const key = await program.issue({ name: 'server' });
     const client = open(program, 'ws', { key });
     await begin(program, ...Array.from({ length: 4 }, () => () => client.subscribe(SUBSCRIBED)));
   });
 
-  it('reserves no more than a share of streams', async () => {
+  it('one visitor of a page reserves no more than a share of streams', async () => {
     await using program = await openIssuingLive(env);
     const key = await program.issue({ name: 'page', origins: ['https://app.example'] });
     const reserve = async (from: string) => {

@@ -53,7 +53,7 @@ const ask = async (url: string, key: string, query = FIGURE) => {
 const USAGE_HEADING = 'day,key,client,document,operations,failed,calls,shared,cached,cacheShare,errors';
 
 describe('the commands of keys', () => {
-  it('create, list, show, rotate and revoke what the gateway takes', async () => {
+  it('the commands of keys create, list, show, rotate and revoke what the gateway takes', async () => {
     using folder = openFolder();
     const env = { CACHE_URL: folder.cacheUrl, COUNTRY_DATA_KEY: 'demo-team', LOG_LEVEL: 'trace' };
     await using program = await start(env);
@@ -105,7 +105,7 @@ describe('the commands of keys', () => {
 });
 
 describe('the port of operators', () => {
-  it('manages keys for the operator alone, and says that memory forgets', async () => {
+  it('the port of operators manages keys for the operator alone, and says that memory forgets', async () => {
     await using program = await start({ COUNTRY_DATA_KEY: 'demo-team', OPERATOR_KEY });
     // The log and the line that says it is ready come by ways of their own.
     await expect.poll(() => program.errors()).toContain('forgotten when the program ends');
@@ -182,7 +182,7 @@ describe.skipIf(!hasChromium)('a static page of another origin', () => {
   });
   afterAll(() => browser.close());
 
-  it('shows figures with an issued key alone, and a countdown once its calls are spent', async () => {
+  it('a static page of another origin shows figures with an issued key alone, and a countdown once its calls are spent', async () => {
     using folder = openFolder();
     const site = createServer((_, response) => {
       response.setHeader('content-type', 'text/html');

@@ -68,7 +68,7 @@ async function openEither(held: string, cacheUrl: string) {
 
 describe.each(['', 'demo-team'])('what looks like an issued key (COUNTRY_DATA_KEY=%s)', (held) => {
   it.each(SPELLINGS.map((spell) => [spell(makeKey()), spell] as const))(
-    'never leaves: %s',
+    'what looks like an issued key never leaves: %s',
     async (_, spell) => {
       using folder = openFolder();
       const { opened, key } = await openEither(held, folder.cacheUrl);
@@ -101,7 +101,7 @@ it('what looks like an issued key never leaves by a tool with a budget', async (
 describe('an origin with a star', () => {
   const PREVIEWS = 'https://*.app.example';
 
-  it('stands for the hosts one label below, in the terms of a key and in CORS_ORIGINS', async () => {
+  it('an origin with a star stands for the hosts one label below, in the terms of a key and in CORS_ORIGINS', async () => {
     using folder = openFolder();
     await using program = await openIssuing({
       ...folder,
@@ -160,7 +160,7 @@ describe('an origin with a star', () => {
     'app.example',
     'null',
     'ftp://app.example',
-  ])('that is %s is refused, and so are others that name no site', async (origin) => {
+  ])('an origin with a star that is %s is refused, and so are others that name no site', async (origin) => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     await expect(program.desk.create({ name: 'page', origins: [origin] })).rejects.toMatchObject({

@@ -35,7 +35,7 @@ const row = (names: Partial<UsageRow>, counts: UsageRow['counts'] = { operations
 });
 
 describe('usage', () => {
-  it('is told by day, key, client and document, with errors by their codes', async () => {
+  it('usage of issued keys is told by day, key, client and document, with errors by their codes', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page', tags: ['figures'], perMonth: 31 });
@@ -94,7 +94,7 @@ describe('usage', () => {
     await expect(desk.usage({ name: 'none' })).rejects.toThrow('There is no key none.');
   });
 
-  it('counts what runs in one operation of several, and names listed documents', async () => {
+  it('usage of issued keys counts what runs in one operation of several, and names listed documents', async () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page' });
@@ -121,38 +121,41 @@ describe('usage', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it.each(STORES)('of two gateways of one %s adds up to what the service received', async (kind) => {
-    await using store = await openStoreOf(kind);
-    const env = { CACHE_TIMEOUT_MS: '5000', CACHE_TTL_SECONDS: '0', BATCH_WINDOW_MS: '0' };
-    await using one = await openIssuing({ ...store, env });
-    const { service, clock } = one;
-    const other = await openIssuing({ ...store, env, upstreamUrl: service.url, clock });
-    const keys = await Promise.all(['a', 'b', 'c'].map((name) => one.issue({ name, perDay: 25 })));
-    let asked = 0;
-    let billed = 0;
-    for (let time = 0; time < 6; time += 1) {
-      one.pass(4 * 60 * 60);
-      const replies = await Promise.all(
-        CODES.slice(0, 5).flatMap((code) =>
-          keys.map((key, i) => ((time + i) % 2 ? one : other).ask(figureOf(code), { key })),
-        ),
-      );
-      asked += replies.length;
-      for (const { upstream } of replies) billed += upstream.calls;
-    }
-    // Its end writes all that it has gathered.
-    await other[Symbol.asyncDispose]();
-    await one.gather();
-    const { usage } = await one.desk.usage({});
-    const received = one.requests().length;
-    expect(received).toBeGreaterThan(0);
-    expect([sumOf(usage), billed]).toEqual([received, received]);
-    expect(usage.reduce((sum, { operations }) => sum + operations, 0)).toBe(asked);
-    expect(new Set(usage.map(({ day }) => day)).size).toBe(2);
-  });
+  it.each(STORES)(
+    'usage of issued keys of two gateways of one %s adds up to what the service received',
+    async (kind) => {
+      await using store = await openStoreOf(kind);
+      const env = { CACHE_TIMEOUT_MS: '5000', CACHE_TTL_SECONDS: '0', BATCH_WINDOW_MS: '0' };
+      await using one = await openIssuing({ ...store, env });
+      const { service, clock } = one;
+      const other = await openIssuing({ ...store, env, upstreamUrl: service.url, clock });
+      const keys = await Promise.all(['a', 'b', 'c'].map((name) => one.issue({ name, perDay: 25 })));
+      let asked = 0;
+      let billed = 0;
+      for (let time = 0; time < 6; time += 1) {
+        one.pass(4 * 60 * 60);
+        const replies = await Promise.all(
+          CODES.slice(0, 5).flatMap((code) =>
+            keys.map((key, i) => ((time + i) % 2 ? one : other).ask(figureOf(code), { key })),
+          ),
+        );
+        asked += replies.length;
+        for (const { upstream } of replies) billed += upstream.calls;
+      }
+      // Its end writes all that it has gathered.
+      await other[Symbol.asyncDispose]();
+      await one.gather();
+      const { usage } = await one.desk.usage({});
+      const received = one.requests().length;
+      expect(received).toBeGreaterThan(0);
+      expect([sumOf(usage), billed]).toEqual([received, received]);
+      expect(usage.reduce((sum, { operations }) => sum + operations, 0)).toBe(asked);
+      expect(new Set(usage.map(({ day }) => day)).size).toBe(2);
+    },
+  );
 
   it.each([...STORES, 'memory'] as const)(
-    'in %s is bounded, whatever names clients make up',
+    'usage of issued keys in %s is bounded, whatever names clients make up',
     async (kind) => {
       await using opened = await openStoreOf(kind);
       const store = await openKeyStore(kind === 'memory' ? 'memory:' : opened.cacheUrl, 1_000);
@@ -183,7 +186,7 @@ describe('usage', () => {
     },
   );
 
-  it('waits for a store that is away, and is counted once', async () => {
+  it('usage of issued keys waits for a store that is away, and is counted once', async () => {
     const sent: string[] = [];
     const kept: UsageRow[] = [];
     const store = await openKeyStore('memory:', 1_000);
@@ -211,13 +214,16 @@ describe('usage', () => {
     expect(sent[0]).toBe(sent[1]);
   });
 
-  it.skipIf(!hasRedis)('in Redis counts a batch once, though it was sent twice', async () => {
-    await using opened = await openStoreOf('Redis');
-    const store = await openKeyStore(opened.cacheUrl, 1_000);
-    for (let time = 0; time < 2; time += 1) await store.addUsage([row({})], 'same', '2026-03-01');
-    expect(await store.readUsage(['2026-03-10'])).toEqual([row({})]);
-    await store.close();
-  });
+  it.skipIf(!hasRedis)(
+    'usage of issued keys in Redis counts a batch once, though it was sent twice',
+    async () => {
+      await using opened = await openStoreOf('Redis');
+      const store = await openKeyStore(opened.cacheUrl, 1_000);
+      for (let time = 0; time < 2; time += 1) await store.addUsage([row({})], 'same', '2026-03-01');
+      expect(await store.readUsage(['2026-03-10'])).toEqual([row({})]);
+      await store.close();
+    },
+  );
 });
 
 describe('a forecast', () => {
@@ -227,7 +233,7 @@ describe('a forecast', () => {
   const calls = (day: string, count: number, of = 'page') =>
     row({ day, key: of }, { operations: 1, calls: count });
 
-  it('goes on at the pace of the last week, for keys and their groups', () => {
+  it('a forecast goes on at the pace of the last week, for keys and their groups', () => {
     const group = { name: 'web', perMonth: 1_000, perDay: null, perMinute: null };
     const rows = [
       calls('2026-03-31', 500),
@@ -252,7 +258,7 @@ describe('a forecast', () => {
     ]);
   });
 
-  it('of a new key begins when it was made, and of an idle one is what it has spent', () => {
+  it('a forecast of a new key begins when it was made, and of an idle one is what it has spent', () => {
     const made = key('page', { createdAt: '2026-04-21T00:00:00Z' });
     expect(forecastsOf([calls('2026-04-21', 10)], [made], NOON)).toMatchObject([
       { callsADay: 20, atMonthEnd: 200 },

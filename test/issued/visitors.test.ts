@@ -31,12 +31,12 @@ describe('a visitor', () => {
     ],
     ['fe80::', ['fe80::1%eth0', 'fe80::2']],
     ['unknown', ['unknown', '"unknown"']],
-  ] as const)('is %s, however the address is written', ([visitor, addresses]) => {
+  ] as const)('a visitor is %s, however the address is written', ([visitor, addresses]) => {
     for (const address of addresses) expect([address, visitorOf(address)]).toEqual([address, visitor]);
     expect(visitorOf(visitor)).toBe(visitor);
   });
 
-  it('is another one at another address, or in another network of IPv6', () => {
+  it('a visitor is another one at another address, or in another network of IPv6', () => {
     const names = ['203.0.113.7', '203.0.113.8', '2001:db8:0:7::1', '2001:db8:0:8::1'].map(visitorOf);
     expect(new Set(names).size).toBe(4);
   });
@@ -99,12 +99,12 @@ const WANTED = {
 };
 
 describe('a visitor of two gateways counts as one', () => {
-  it('over a file', async () => {
+  it('a visitor of two gateways counts as one over a file', async () => {
     using folder = openFolder();
     expect(await tellTwo(folder.cacheUrl)).toMatchObject(WANTED);
   });
 
-  it.runIf(hasRedis)('over a Redis', async () => {
+  it.runIf(hasRedis)('a visitor of two gateways counts as one over a Redis', async () => {
     await using redis = await startRedis();
     expect(await tellTwo(redis.url)).toMatchObject(WANTED);
   });

@@ -29,7 +29,7 @@ async function resolved(...sizes: readonly number[]) {
   return log;
 }
 
-it('resolves as many changes at the same time as there is room for', async () => {
+it('as many changes are resolved at the same time as there is room for', async () => {
   expect(await resolved(2_000, 2_500, 600)).toEqual([
     'begin 2000',
     'begin 2500',
@@ -40,7 +40,7 @@ it('resolves as many changes at the same time as there is room for', async () =>
   ]);
 });
 
-it('resolves alone what is larger than the room, and what tells of no change beside others', async () => {
+it('a change that is larger than the room is resolved alone, and one that tells of no change beside others', async () => {
   expect(await resolved(80_000, 1)).toEqual(['begin 80000', 'end 80000', 'begin 1', 'end 1']);
   expect(await resolved(-1, 4_900)).toEqual(['begin -1', 'begin 4900', 'end -1', 'end 4900']);
 });
@@ -63,7 +63,7 @@ describe('places', () => {
     };
   }
 
-  it('are as many as one key may have, each given back once', () => {
+  it('places of subscriptions are as many as one key may have, each given back once', () => {
     const { take } = open();
     const taken = Array.from({ length: 20 }, () => take('key'));
     expect(() => take('key')).toThrow('There are 20 subscriptions under this key already');
@@ -74,7 +74,7 @@ describe('places', () => {
     expect(() => take('key')).toThrow('MAX_SUBSCRIPTIONS');
   });
 
-  it('of a key take one place among operations together, and 16 of them begin at the same time', async () => {
+  it('places of subscriptions of a key take one place among operations together, and 16 of them begin at the same time', async () => {
     const { take, log } = open();
     let atOnce = 0;
     let most = 0;
@@ -92,7 +92,7 @@ describe('places', () => {
     expect(log.slice(4)).toEqual(['enter key', 'leave key']);
   });
 
-  it('are refused together where the gateway is overloaded, and nothing is left', async () => {
+  it('places of subscriptions are refused together where the gateway is overloaded, and nothing is left', async () => {
     const { take, log } = open('full');
     const begun = [take('key'), take('key')].map((place) => place.begin(async () => 'begun'));
     expect(await Promise.allSettled(begun)).toMatchObject([
@@ -102,7 +102,7 @@ describe('places', () => {
     expect(log).toEqual(['enter key']);
   });
 
-  it('that have begun under keys without proof are bounded together, and none of them is in the way of a proven one', async () => {
+  it('places of subscriptions that have begun under keys without proof are bounded together, and none of them is in the way of a proven one', async () => {
     const { take, prove } = open();
     const begun = [];
     for (let key = 0; key < 50; key += 1) for (let i = 0; i < 20; i += 1) begun.push(take(`made up ${key}`));
@@ -119,7 +119,7 @@ describe('places', () => {
     take('made up too');
   });
 
-  it('are left by whom they were entered for, though the key has been accepted in between', async () => {
+  it('places of subscriptions are left by whom they were entered for, though the key has been accepted in between', async () => {
     const flows: boolean[] = [];
     const note = ({ flow }: Caller) => void flows.push(flow === UNPROVEN);
     const places = new SubscriptionPlaces(20, {
@@ -141,7 +141,7 @@ describe('places', () => {
     /** Takes a place under one of many made-up keys, or under a proven one. */
     const unprovenOf = (key: string): Caller => ({ ...callerOf(key), flow: UNPROVEN });
 
-    it('under any key, while others have theirs', async () => {
+    it('a subscription is read in a turn of its own under any key, while others have theirs', async () => {
       const { take } = open();
       const log: string[] = [];
       const places = Array.from({ length: 3 }, () => take('key'));
@@ -151,7 +151,7 @@ describe('places', () => {
       expect(log).toEqual(['all are taken', 'read 0', 'read 1', 'read 2']);
     });
 
-    it('under keys without proof, of all of which two wait for a turn, and no more', async () => {
+    it('of subscriptions under keys without proof two wait for a turn to be read, and no more', async () => {
       const places = new SubscriptionPlaces(20, { enter: async () => null, leave() {} });
       const read = Array.from({ length: 40 }, (_, i) =>
         places.take(unprovenOf(`made up ${i}`)).read(() => {}),
@@ -161,7 +161,7 @@ describe('places', () => {
       await Promise.all(read);
     });
 
-    it('under keys without proof, of all of which so many characters may wait', async () => {
+    it('subscriptions under keys without proof wait for turns to be read with so many characters in all', async () => {
       const places = new SubscriptionPlaces(20, { enter: async () => null, leave() {} });
       const take = (key: string, characters: number) => places.take(unprovenOf(key), () => characters);
       const taken = Array.from({ length: 4 }, (_, i) => take(`made up ${i}`, 1_000_000));
@@ -175,7 +175,7 @@ describe('places', () => {
       take('another', 1_000_000);
     });
 
-    it('once: one that is given back before has left', async () => {
+    it('a subscription is read once: one whose place is given back before has left', async () => {
       const places = new SubscriptionPlaces(20, { enter: async () => null, leave() {} });
       const taken = places.take(unprovenOf('key'), () => 4_000_000);
       const read = taken.read(() => {});
@@ -186,7 +186,7 @@ describe('places', () => {
     });
   });
 
-  it('are given back where beginning fails', async () => {
+  it('places of subscriptions are given back where beginning fails', async () => {
     const { take, log } = open();
     const begun = take('key').begin(() => Promise.reject(new Error('broken')));
     await expect(begun).rejects.toThrow('broken');

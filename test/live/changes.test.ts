@@ -38,7 +38,7 @@ const said = (before: readonly ObservationRecord[], now: readonly ObservationRec
   ]);
 
 describe('changes', () => {
-  it('are additions, revisions and removals', () => {
+  it('changes are additions, revisions and removals', () => {
     const before = rowsOf([
       { year: 2023, value: 1 },
       { year: 2024, value: 2 },
@@ -54,14 +54,14 @@ describe('changes', () => {
     ]);
   });
 
-  it('are none where figures were only retrieved anew', () => {
+  it('changes are none where figures were only retrieved anew', () => {
     const before = rowsOf([{ year: 2024, value: 2 }]);
     const now = rowsOf([{ year: 2024, value: 2, retrieved: '2026-02-01T00:00:00Z' }]);
     expect(changesBetween(before, now)).toEqual([]);
     expect(digestOf(now)).toBe(digestOf(before));
   });
 
-  it('are revisions where the release of the dataset is another', () => {
+  it('changes are revisions where the release of the dataset is another', () => {
     const before = rowsOf([
       { year: 2024, value: 2, release: 'a' },
       { year: 2023, value: 1, release: 'a' },
@@ -77,7 +77,7 @@ describe('changes', () => {
     ]);
   });
 
-  it('turn the one rows into the others, whatever both are', () => {
+  it('changes turn the one rows into the others, whatever both are', () => {
     const figure = fc.record({
       year: fc.integer({ min: 2000, max: 2006 }),
       value: fc.integer({ min: 0, max: 2 }),

@@ -46,7 +46,7 @@ it('no coding is named on a stream of events that has none', async () => {
 });
 
 describe.each(TRANSPORTS)('a client over %s', (transport) => {
-  it('that leaves is no longer looked for', async () => {
+  it('a subscriber that leaves is no longer looked for', async () => {
     await using program = await openLive();
     const client = open(program, transport);
     await begin(program, () => client.subscribe({ query: CHANGED, variables: POPULATION }));
@@ -63,7 +63,7 @@ describe.each(TRANSPORTS)('a client over %s', (transport) => {
     expect(program.requests()).toContain(LOOK);
   });
 
-  it('is told when the service refuses its key, which ends the subscription', async () => {
+  it('a subscriber is told when the service refuses its key, which ends the subscription', async () => {
     await using program = await openLive();
     const client = open(program, transport);
     const [told] = await begin(program, () => client.subscribe({ query: CHANGED, variables: POPULATION }));
@@ -76,7 +76,7 @@ describe.each(TRANSPORTS)('a client over %s', (transport) => {
     expect(await subscriptionsOf(program)).toBe(0);
   });
 
-  it('shares looks with nobody of another key', async () => {
+  it('a subscriber shares looks with nobody of another key', async () => {
     await using program = await openLive();
     await begin(
       program,
@@ -93,7 +93,7 @@ describe.each(TRANSPORTS)('a client over %s', (transport) => {
 });
 
 describe("a client that asks by Apollo's multipart protocol", () => {
-  it('is told by what to subscribe instead, at no call', async () => {
+  it("a client that asks by Apollo's multipart protocol is told by what to subscribe instead, at no call", async () => {
     await using program = await openLive();
     program.requests();
     const accept = 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/json';
@@ -108,7 +108,7 @@ describe("a client that asks by Apollo's multipart protocol", () => {
 });
 
 describe('a stream for several subscriptions', () => {
-  it('is for the key alone that has reserved it', async () => {
+  it('a stream for several subscriptions is for the key alone that has reserved it', async () => {
     await using program = await openLive();
     const { status, text: token } = await stream(program, 'PUT', bearer('demo-team'));
     expect(status).toBe(201);
@@ -119,7 +119,7 @@ describe('a stream for several subscriptions', () => {
     expect((await stream(program, 'GET', stray)).status).toBe(404);
   });
 
-  it('is there for others however many one key has made reserve, or all keys that may be made up', async () => {
+  it('a stream for several subscriptions is there for others however many one key has made reserve, or all keys that may be made up', async () => {
     await using program = await openLive();
     await program.ask('{ sources { key } }');
     const reserve = async (key: string) => (await stream(program, 'PUT', bearer(key))).status;
@@ -156,7 +156,7 @@ describe('a stream for several subscriptions', () => {
     [404, 'GET', { 'x-graphql-event-stream-token': 'none', ...bearer('demo-team') }],
     [406, 'GET', bearer('demo-team')],
   ])(
-    'is refused with %i as all else is: named, not to be kept, at no call',
+    'a stream for several subscriptions is refused with %i as all else is: named, not to be kept, at no call',
     async (status, method, given) => {
       await using program = await openLive();
       const refused = await stream(program, method, { ...given, 'x-request-id': 'mine' });
@@ -167,7 +167,7 @@ describe('a stream for several subscriptions', () => {
     },
   );
 
-  it('is told of to those that take no events', async () => {
+  it('a stream for several subscriptions is told of to those that take no events', async () => {
     await using program = await openLive();
     const { status, text } = await stream(program, 'GET', {
       accept: 'application/json',
@@ -181,14 +181,14 @@ describe('a stream for several subscriptions', () => {
 });
 
 describe('a WebSocket', () => {
-  it('is made at /graphql alone, and with a key that may be one', async () => {
+  it('a WebSocket is made at /graphql alone, and with a key that may be one', async () => {
     await using program = await openLive();
     expect(await refusalOf(program.url.replace('/graphql', '/metrics'))).toEqual([404, undefined]);
     expect(await refusalOf(program.url, { authorization: 'Bearer two words' })).toEqual([401, 'Bearer']);
   });
 
   it.each(['//', 'http://[', '//graphql:port/graphql', '*'])(
-    'is refused where %s is no address, and the program goes on',
+    'a WebSocket is refused where %s is no address, and the program goes on',
     async (address) => {
       await using program = await openLive();
       const { hostname, port } = new URL(program.url);
@@ -203,7 +203,7 @@ describe('a WebSocket', () => {
     },
   );
 
-  it('that gives two subscriptions one name is told so, however long the name', async () => {
+  it('a WebSocket that gives two subscriptions one name is told so, however long the name', async () => {
     await using program = await openLive();
     const headers = bearer('demo-team');
     const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
@@ -218,7 +218,7 @@ describe('a WebSocket', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('that speaks nonsense is closed, and nobody else notices', async () => {
+  it('a WebSocket that speaks nonsense is closed, and nobody else notices', async () => {
     await using program = await openLive();
     const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws');
     await once(socket, 'open');

@@ -15,7 +15,7 @@ import {
 } from './live.ts';
 
 describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
-  it('are told what changes, each change once and in order', async () => {
+  it('subscriptions are told what changes, each change once and in order', async () => {
     // Fetches figures of further subscribers together with the first ones, while those look at the sources.
     await using program = await openLive({ sandbox: { latencyMs: 200 } });
     const client = open(program, transport);
@@ -55,7 +55,7 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     expect(program.problems).toEqual([]);
   });
 
-  it('are told of each run of a source', async () => {
+  it('subscriptions are told of each run of a source', async () => {
     await using program = await openLive();
     const client = open(program, transport);
     const [all, one] = await begin(
@@ -75,7 +75,7 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     await expect.poll(() => keys(one)).toEqual(['un_wpp', 'un_wpp']);
   });
 
-  it('are told what changes on the day that is all the service says of the last runs', async () => {
+  it('subscriptions are told what changes on the day that is all the service says of the last runs', async () => {
     await using program = await openLive();
     const client = open(program, transport);
     program.sandbox.faults.set({
@@ -105,7 +105,7 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     expect([changes?.results.length, runs?.results.length]).toEqual([1, 0]);
   });
 
-  it('are refused without a key, at no call', async () => {
+  it('subscriptions are refused without a key, at no call', async () => {
     await using program = await openLive();
     const closed: unknown[] = [];
     const client = open(program, transport, { key: null, onClosed: (...how) => void closed.push(how) });
@@ -117,7 +117,7 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('are refused under a key that the service refuses, with its words', async () => {
+  it('subscriptions are refused under a key that the service refuses, with its words', async () => {
     await using program = await openLive();
     const client = open(program, transport, { key: 'nobody-knows-me' });
     const told = client.subscribe({ query: CHANGED, variables: POPULATION });
@@ -128,7 +128,7 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     expect(await subscriptionsOf(program)).toBe(0);
   });
 
-  it('all begin that come at once, however few operations may be under way', async () => {
+  it('subscriptions all begin that come at once, however few operations may be under way', async () => {
     await using program = await openLive({
       env: { MAX_CONCURRENT_OPERATIONS: '2', MAX_SUBSCRIPTIONS: '200' },
     });
@@ -139,7 +139,7 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     expect(program.requests()).toHaveLength(3);
   });
 
-  it('are as many under one key as MAX_SUBSCRIPTIONS says', async () => {
+  it('subscriptions are as many under one key as MAX_SUBSCRIPTIONS says', async () => {
     await using program = await openLive({ env: { MAX_SUBSCRIPTIONS: '2' } });
     const client = open(program, transport);
     const subscribe = (asked = client) => asked.subscribe({ query: CHANGED, variables: POPULATION });

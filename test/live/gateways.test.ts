@@ -6,7 +6,7 @@ import { SOURCES, startServing } from '../support/serving.ts';
 import { begin, CHANGED, connect, LOOK, open, openLive, POPULATION, valuesOf } from './live.ts';
 
 describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
-  it('look at the sources once, and ask for what has changed once', async () => {
+  it('two gateways over one Redis look at the sources once, and ask for what has changed once', async () => {
     await using redis = await startRedis();
     // Waits long for the store, on a busy machine too: its late values count as not held.
     const env = { CACHE_URL: redis.url, CACHE_TIMEOUT_MS: '5000' };
@@ -43,24 +43,32 @@ const LOADS = `data:text/javascript,${encodeURIComponent(
 )}`;
 
 describe('with SUBSCRIPTIONS', () => {
-  it.each(['off', 'on'])('%s, libraries of theirs are loaded where they are on', async (SUBSCRIPTIONS) => {
-    const sandbox = createSandbox();
-    const { url } = await sandbox.listen();
-    const { child, errors } = await startServing({
-      env: { SUBSCRIPTIONS, COUNTRY_DATA_URL: url, LOG_LEVEL: 'silent' },
-      bin: SOURCES,
-      nodeArgs: ['--import', LOADS],
-      isLogKept: true,
-    });
-    child.kill('SIGTERM');
-    const [code] = await once(child, 'exit');
-    await sandbox.close();
-    expect(code).toBe(0);
-    for (const library of ['graphql-ws', 'graphql-sse', 'node_modules/ws/', 'src/plugins/subscriptions/live'])
-      expect(errors().includes(library)).toBe(SUBSCRIPTIONS === 'on');
-  });
+  it.each(['off', 'on'])(
+    'with SUBSCRIPTIONS %s, libraries of theirs are loaded where they are on',
+    async (SUBSCRIPTIONS) => {
+      const sandbox = createSandbox();
+      const { url } = await sandbox.listen();
+      const { child, errors } = await startServing({
+        env: { SUBSCRIPTIONS, COUNTRY_DATA_URL: url, LOG_LEVEL: 'silent' },
+        bin: SOURCES,
+        nodeArgs: ['--import', LOADS],
+        isLogKept: true,
+      });
+      child.kill('SIGTERM');
+      const [code] = await once(child, 'exit');
+      await sandbox.close();
+      expect(code).toBe(0);
+      for (const library of [
+        'graphql-ws',
+        'graphql-sse',
+        'node_modules/ws/',
+        'src/plugins/subscriptions/live',
+      ])
+        expect(errors().includes(library)).toBe(SUBSCRIPTIONS === 'on');
+    },
+  );
 
-  it('off, a subscription is refused by all ways', async () => {
+  it('with SUBSCRIPTIONS off, a subscription is refused by all ways', async () => {
     await using program = await openLive({ env: { SUBSCRIPTIONS: 'off' } });
     const posted = await program.ask(CHANGED, { variables: POPULATION });
     expect(posted.errors).toMatchObject([
@@ -79,7 +87,7 @@ describe('with SUBSCRIPTIONS', () => {
   });
 
   it.each(['text/event-stream', 'multipart/mixed, text/event-stream;q=0.9, application/json'])(
-    'on, one is answered where everything else is, to %s',
+    'with SUBSCRIPTIONS on, a subscription is answered where everything else is, to %s',
     async (accept) => {
       await using program = await openLive();
       const left = new AbortController();
@@ -111,7 +119,7 @@ describe('with SUBSCRIPTIONS', () => {
     },
   );
 
-  it('on, one that is posted is told where to go', async () => {
+  it('with SUBSCRIPTIONS on, a subscription that is posted is told where to go', async () => {
     await using program = await openLive();
     const posted = await program.ask(CHANGED, { variables: POPULATION });
     expect(posted).toMatchObject({

@@ -88,14 +88,14 @@ describe('what can be no subscription', () => {
       'BAD_USER_INPUT',
       /MAX_LIST_ITEMS/,
     ],
-  ])('%s, is refused at no call', async (_, asked, code, message) => {
+  ])('what can be no subscription is refused at no call: %s', async (_, asked, code, message) => {
     await using program = await openLive({ env: { MAX_LIST_ITEMS: '60' } });
     expect(await failureOf(program, asked)).toMatchObject([
       { message: expect.stringMatching(message), extensions: { code, retryable: false } },
     ]);
   });
 
-  it('figures that take too many calls when all of them change, are refused', async () => {
+  it('subscriptions to figures that take too many calls when all of them change are refused', async () => {
     const query = 'subscription { observationsChanged(latest: true) { revision } }';
     await using program = await openLive({ env: { MAX_UPSTREAM_CALLS: '5' } });
     expect(await failureOf(program, { query })).toMatchObject([
@@ -108,7 +108,7 @@ describe('what can be no subscription', () => {
 });
 
 describe('a subscription', () => {
-  it('begins with what is held, and is told at once what that is by now', async () => {
+  it('a subscription begins with what is held, and is told at once what that is by now', async () => {
     await using program = await openLive();
     await program.ask(
       '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }',
@@ -127,7 +127,7 @@ describe('a subscription', () => {
     expect(program.requests()).toEqual([LOOK, 'GET /v1/indicators', expect.stringContaining('/v1/data')]);
   });
 
-  it('that comes back is told all there is, unless that is what it knows', async () => {
+  it('a subscription that comes back is told all there is, unless that is what it knows', async () => {
     await using program = await openLive();
     const client = open(program, 'sse');
     const asked = (since: string) => ({ query: CHANGED, variables: { ...POPULATION, since } });
@@ -145,7 +145,7 @@ describe('a subscription', () => {
     expect(late && eventsOf(late)[0].revision > revision).toBe(true);
   });
 
-  it('bills what it has cost to one of those that are told, and further fields to each', async () => {
+  it('a subscription bills what it has cost to one of those that are told, and further fields to each', async () => {
     await using program = await openLive();
     const client = open(program, 'ws');
     const query = `subscription { observationsChanged(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) {
@@ -171,7 +171,7 @@ describe('a subscription', () => {
     );
   });
 
-  it('asks for nothing where no source of its figures has run', async () => {
+  it('a subscription asks for nothing where no source of its figures has run', async () => {
     await using program = await openLive();
     const [told] = await begin(program, () =>
       open(program, 'ws').subscribe({ query: CHANGED, variables: POPULATION }),
@@ -183,7 +183,7 @@ describe('a subscription', () => {
     expect(told?.results).toEqual([]);
   });
 
-  it('leaves other upgrades of a connection alone', async () => {
+  it('a subscription leaves other upgrades of a connection alone', async () => {
     await using program = await openLive();
     const status = await new Promise((resolve, reject) => {
       const headers = {

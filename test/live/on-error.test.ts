@@ -10,7 +10,7 @@ const CITED = `subscription ($codes: [CountryCode!], $keys: [String!]) {
 }`;
 
 describe.each(TRANSPORTS)('onError of a subscription over %s', (transport) => {
-  it('holds for each event: NULL keeps the error in its place, HALT ends the event and not the stream', async () => {
+  it('onError of a subscription holds for each event: NULL keeps the error in its place, HALT ends the event and not the stream', async () => {
     await using program = await openLive({ opened: await brokenSchema([partOn]) });
     const ways = ['PROPAGATE', 'NULL', 'HALT'];
     const told = await begin(
@@ -48,7 +48,7 @@ describe.each(TRANSPORTS)('onError of a subscription over %s', (transport) => {
     expect(bills.reduce((sum, one) => sum + one, 0)).toBe(7);
   });
 
-  it('is refused if nobody knows its value, at no call', async () => {
+  it('onError of a subscription is refused if nobody knows its value, at no call', async () => {
     await using program = await openLive();
     const client = open(program, transport);
     const told = client.subscribe({ query: CITED, variables: POPULATION, onError: 'ABORT' });

@@ -86,7 +86,9 @@ describe.each([
   ['ws', slowSocket],
   ['sse', slowStream],
 ] as const)('a slow reader over %s', (_, connect) => {
-  it('misses what was in between, and not the last', { timeout: 60_000 }, async () => {
+  it('a slow reader of subscriptions misses what was in between, and not the last', {
+    timeout: 60_000,
+  }, async () => {
     await using program = await openLive();
     const { data } = await program.ask('{ observations(metricKeys: ["population_total"]) { id value } }');
     for (const { id, value } of data.observations) ORIGINAL.set(id, value);
@@ -109,7 +111,7 @@ describe.each([
 });
 
 describe.each(TRANSPORTS)('over %s, a month that is spent', (transport) => {
-  it('pauses subscriptions, which are told, and go on by themselves', async () => {
+  it('a month that is spent pauses subscriptions, which are told, and go on by themselves', async () => {
     await using program = await openLive();
     const client = open(program, transport);
     const [told] = await begin(program, () => client.subscribe({ query: CHANGED, variables: POPULATION }));
@@ -153,7 +155,7 @@ describe.each(TRANSPORTS)('over %s, a month that is spent', (transport) => {
 });
 
 describe('looks at the sources', () => {
-  it('take no more than a tenth of what a plan leaves, the smallest while nobody has named it', async () => {
+  it('looks at the sources take no more than a tenth of what a plan leaves, the smallest while nobody has named it', async () => {
     await using program = await openLive();
     const client = open(program, 'ws', { key: 'demo-free' });
     await begin(program, () => client.subscribe({ query: CHANGED, variables: POPULATION }));
@@ -168,7 +170,7 @@ describe('looks at the sources', () => {
 });
 
 describe.each(TRANSPORTS)('a drain, over %s,', (transport) => {
-  it('has clients come back, and what they missed is their first event', async () => {
+  it('a drain has clients come back, and what they missed is their first event', async () => {
     const env = { PORT: String(await freePort()) };
     const program = await openLive({ env });
     const codes: number[] = [];
@@ -241,7 +243,7 @@ describe('texts that a stranger sends all at once', () => {
     return codes();
   };
 
-  it('close a WebSocket if they nest far deeper than any operation, before they are parsed', async () => {
+  it('texts that a stranger sends all at once close a WebSocket if they nest far deeper than any operation, before they are parsed', async () => {
     await using program = await openLive();
     const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws');
     await once(socket, 'open');
@@ -253,26 +255,29 @@ describe('texts that a stranger sends all at once', () => {
   it.each([
     ['over one WebSocket', overWebSocket],
     ['as requests for events over one connection', overHttp],
-  ])('%s, are read one by one, and others have their turns in between', async (_, send) => {
-    await using program = await openLive({ env: { MAX_SUBSCRIPTIONS: '1000' } });
-    const sent = await send(program.url);
-    let [longestMs, isOver] = [0, false];
-    const cpuMs = (since: NodeJS.CpuUsage) => {
-      const { user, system } = process.threadCpuUsage(since);
-      return (user + system) / 1_000;
-    };
-    const began = process.threadCpuUsage();
-    let before = began;
-    const turn = () => {
-      longestMs = Math.max(longestMs, cpuMs(before));
-      before = process.threadCpuUsage();
-      if (!isOver) setImmediate(turn);
-    };
-    setImmediate(turn);
-    const codes = await sent();
-    isOver = true;
-    expect(codes).toEqual(TEXTS.map(() => 'GRAPHQL_VALIDATION_FAILED'));
-    expect(longestMs / cpuMs(began)).toBeLessThan(0.15);
-    expect(program.requests()).toEqual([]);
-  });
+  ])(
+    'texts that a stranger sends all at once are read one by one, and others have their turns in between: %s',
+    async (_, send) => {
+      await using program = await openLive({ env: { MAX_SUBSCRIPTIONS: '1000' } });
+      const sent = await send(program.url);
+      let [longestMs, isOver] = [0, false];
+      const cpuMs = (since: NodeJS.CpuUsage) => {
+        const { user, system } = process.threadCpuUsage(since);
+        return (user + system) / 1_000;
+      };
+      const began = process.threadCpuUsage();
+      let before = began;
+      const turn = () => {
+        longestMs = Math.max(longestMs, cpuMs(before));
+        before = process.threadCpuUsage();
+        if (!isOver) setImmediate(turn);
+      };
+      setImmediate(turn);
+      const codes = await sent();
+      isOver = true;
+      expect(codes).toEqual(TEXTS.map(() => 'GRAPHQL_VALIDATION_FAILED'));
+      expect(longestMs / cpuMs(began)).toBeLessThan(0.15);
+      expect(program.requests()).toEqual([]);
+    },
+  );
 });

@@ -56,7 +56,7 @@ async function told(client: OldClient, name: string, given: object = {}): Promis
 }
 
 describe.each(ERAS)('an answer to a client of %s', (era) => {
-  it('comes in pages if it is longer than clients take, at no further call', async () => {
+  it('an answer of a tool comes in pages if it is longer than clients take, at no further call', async () => {
     await using program = await openProgram({ env: ENV });
     const client = await connected(program, era, `Bearer ${program.sandbox.keys.team}`);
     const asked = { from: 2000, to: 2024 };
@@ -93,7 +93,7 @@ describe.each(ERAS)('an answer to a client of %s', (era) => {
     expect([program.requests(), program.problems]).toEqual([[], []]);
   });
 
-  it('says before any call that there are pages, by a name that no variable has', async () => {
+  it('an answer of a tool says before any call that there are pages, by a name that no variable has', async () => {
     await using program = await openProgram({ env: ENV });
     const client = await connected(program, era, `Bearer ${program.sandbox.keys.team}`);
     const { tools } = await client.listTools();
@@ -117,7 +117,7 @@ describe.each(ERAS)('an answer to a client of %s', (era) => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('runs under an issued key for callers who bring none, within its budget', async () => {
+  it('an answer of a tool runs under an issued key for callers who bring none, within its budget', async () => {
     using folder = openFolder();
     const env = { ...ENV, CACHE_URL: folder.cacheUrl, MCP_KEY: 'models' };
     await using program = await openIssuing({ ...folder, env });
@@ -138,7 +138,7 @@ describe.each(ERAS)('an answer to a client of %s', (era) => {
 });
 
 describe('a budget of tools', () => {
-  it('is one for a key, in whichever way it is written, and by either era', async () => {
+  it('a budget of tools is one for a key, in whichever way it is written, and by either era', async () => {
     await using program = await openProgram({ env: { ...ENV, MCP_BUDGET: '3', CACHE_URL: 'none' } });
     const { team } = program.sandbox.keys;
     const codes: string[] = [];
@@ -151,7 +151,7 @@ describe('a budget of tools', () => {
     expect(program.requests()).toHaveLength(3);
   });
 
-  it('is one for all issued keys of a name', async () => {
+  it('a budget of tools is one for all issued keys of a name', async () => {
     using folder = openFolder();
     const env = { ...ENV, CACHE_URL: folder.cacheUrl, MCP_BUDGET: '1', CACHE_TTL_SECONDS: '0' };
     await using program = await openIssuing({ ...folder, env });
@@ -167,7 +167,7 @@ describe('a budget of tools', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
-  it('that is spent says when it is worth asking again, unless that never is', async () => {
+  it('a budget of tools that is spent says when it is worth asking again, unless that never is', async () => {
     await using program = await openProgram({ env: { ...ENV, MCP_BUDGET: '1', CACHE_URL: 'none' } });
     const client = await connected(program, '2025', `Bearer ${program.sandbox.keys.team}`);
     await told(client, 'Card');
@@ -214,7 +214,7 @@ describe('pages', () => {
     ['texts of other scripts', { rows: rows(900, 'ናይሮቢ'.repeat(20)) }],
     ['members that differ', { rows: rows(4_000).map(({ i }) => ({ [`name${i}`]: i })) }],
     ['what nests', { a: { b: { c: { d: [{ e: [{ f: rows(9_000) }] }] } } } }],
-  ])('have all of %s, in its order', (_, data) => {
+  ])("pages of a tool's answer have all of %s, in its order", (_, data) => {
     const pages = pagesOf(data);
     expect(pages.length).toBeGreaterThan(1);
     const found = pages.flatMap((page) => JSON.stringify(page).match(/"i":\d+|"name\d+":\d+/g) ?? []);
@@ -222,12 +222,12 @@ describe('pages', () => {
     expect(found).toEqual(wanted);
   });
 
-  it('tell whose each list is', () => {
+  it("pages of a tool's answer tell whose each list is", () => {
     const pages = pagesOf({ country: { code: 'KE', name: 'Kenya', observations: rows(9_000) } });
     expect(pages.every(({ country }) => country.code === 'KE' && country.name === 'Kenya')).toBe(true);
   });
 
-  it('of one value that is too long are a refusal', () => {
+  it("pages of a tool's answer of one value that is too long are a refusal", () => {
     const { structuredContent, isError } = resultOf({ data: { record: 'x'.repeat(70_000) }, upstream }, 1);
     expect([isError, structuredContent]).toMatchObject([
       true,
@@ -235,7 +235,7 @@ describe('pages', () => {
     ]);
   });
 
-  it('leave room for errors and warnings, however long these are', () => {
+  it("pages of a tool's answer leave room for errors and warnings, however long these are", () => {
     const long = 'x'.repeat(30_000);
     const warnings = rows(500).map(({ i }) => ({
       code: 'UNKNOWN_COUNTRY',

@@ -62,7 +62,7 @@ function strangersIn(schema: unknown): unknown[] {
 }
 
 describe.each(ERAS)('a client of %s', (era) => {
-  it('lists tools in schemas for strict clients, is told prices, and runs', async () => {
+  it('a client of either era lists tools in schemas for strict clients, is told prices, and runs', async () => {
     await using program = await openProgram({ env: ENV });
     await using asking = await connected(program, era, program.sandbox.keys.team);
     const tools = await asking.tools();
@@ -94,7 +94,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     expect(program.problems).toEqual([]);
   });
 
-  it('finds fields and indicators', async () => {
+  it('a client of either era finds fields and indicators', async () => {
     await using program = await openProgram({ env: ENV });
     await using asking = await connected(program, era, program.sandbox.keys.team);
     const fields = await asking.call({
@@ -128,7 +128,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     expect(none).toMatchObject({ isError: true, errors: [{ code: 'BAD_USER_INPUT' }] });
   });
 
-  it('is refused beyond its budget, before any call', async () => {
+  it('a client of either era is refused beyond its budget, before any call', async () => {
     await using program = await openProgram({ env: { ...ENV, MCP_BUDGET: '3', CACHE_URL: 'none' } });
     await using asking = await connected(program, era, program.sandbox.keys.team);
     const first = await asking.call({ name: 'Card', arguments: { code: 'KE' } });
@@ -154,7 +154,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('says how many calls one request may take', async () => {
+  it('a client of either era says how many calls one request may take', async () => {
     await using program = await openProgram({ env: ENV });
     await using asking = await connected(program, era, program.sandbox.keys.team);
     const bounded = (maxCalls: unknown) =>
@@ -170,7 +170,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('takes no more calls at once than are left', async () => {
+  it('a client of either era takes no more calls at once than are left', async () => {
     await using program = await openProgram({ env: { ...ENV, MCP_BUDGET: '9', CACHE_URL: 'none' } });
     await using asking = await connected(program, era, program.sandbox.keys.team);
     const codes = ['KE', 'NG', 'GH', 'ZA', 'EG', 'TZ', 'UG', 'RW', 'SN', 'ML', 'ET', 'MA'];
@@ -183,7 +183,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     expect(refused.map(({ errors }) => errors[0].code)).toEqual(Array(3).fill('OPERATION_TOO_EXPENSIVE'));
   });
 
-  it('runs by an issued key, whose use names it', async () => {
+  it('a client of either era runs by an issued key, whose use names it', async () => {
     using folder = openFolder();
     await using program = await openIssuing({ ...folder, env: { ...ENV, CACHE_URL: folder.cacheUrl } });
     const key = await program.issue({ name: 'model', perDay: 2 });
@@ -232,7 +232,7 @@ async function post(program: { readonly url: string }, method: string, headers: 
 }
 
 describe('the revision of 2026', () => {
-  it('is discovered, without a session, and says how long its answers hold', async () => {
+  it('the revision of 2026 is discovered, without a session, and says how long its answers hold', async () => {
     await using program = await openProgram({ env: ENV });
     const discovered = await post(program, 'server/discover');
     expect(discovered.body.result).toMatchObject({
@@ -246,7 +246,7 @@ describe('the revision of 2026', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('has nothing to subscribe to, and refuses headers that say something else', async () => {
+  it('the revision of 2026 has nothing to subscribe to, and refuses headers that say something else', async () => {
     await using program = await openProgram({ env: ENV });
     expect((await post(program, 'subscriptions/listen')).body.error).toBeDefined();
     const odd = await post(program, 'tools/list', { 'mcp-method': 'tools/call' });
@@ -258,7 +258,7 @@ describe('the revision of 2026', () => {
 });
 
 describe('tools of documents', () => {
-  it('give way to those of the gateway, and no others see its operation', async () => {
+  it('tools of documents give way to those of the gateway, and no others see its operation', async () => {
     const own = trustedFile([CARD, '# Mine.\nquery search { health { status } }']);
     await using program = await openProgram({ env: { ...ENV, TRUSTED_DOCUMENTS: own.path } });
     own.remove();
@@ -271,7 +271,7 @@ describe('tools of documents', () => {
 });
 
 describe('/llms.txt', () => {
-  it('names the ways to ask, and the tools with their prices', async () => {
+  it('/llms.txt names the ways to ask, and the tools with their prices', async () => {
     const own = trustedFile([CARD, CATALOGUE, RANKED]);
     await using program = await openProgram({ env: { ...ENV, TRUSTED_DOCUMENTS: own.path } });
     own.remove();

@@ -38,7 +38,7 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 }
 
 describe('tools by HTTP', () => {
-  it('follow the documents, which are read again', async () => {
+  it('tools by HTTP follow the documents, which are read again', async () => {
     const own = trustedFile([CARD]);
     await using program = await openTools({ env: { TRUSTED_DOCUMENTS: own.folder } });
     await using client = await connected(program);
@@ -50,7 +50,7 @@ describe('tools by HTTP', () => {
     own.remove();
   });
 
-  it('are the described operations, with variables as JSON Schema and prices in calls', async () => {
+  it('tools by HTTP are the described operations, with variables as JSON Schema and prices in calls', async () => {
     await using program = await openTools();
     await using client = await connected(program);
     const { tools } = await client.listTools();
@@ -106,7 +106,7 @@ describe('tools by HTTP', () => {
     expect([calls, program.requests()]).toEqual([2, []]);
   });
 
-  it('run by the gateway, and answer with data and bill', async () => {
+  it('tools by HTTP run by the gateway, and answer with data and bill', async () => {
     await using program = await openTools();
     await using client = await connected(program);
     await client.listTools();
@@ -126,7 +126,7 @@ describe('tools by HTTP', () => {
     ]);
   });
 
-  it('take lists, values of enums and input objects', async () => {
+  it('tools by HTTP take lists, values of enums and input objects', async () => {
     await using program = await openTools();
     await using client = await connected(program);
     const order = [{ field: 'VALUE', direction: 'DESC' }];
@@ -138,7 +138,7 @@ describe('tools by HTTP', () => {
     expect([upstream.calls, program.requests().length]).toEqual([1, 1]);
   });
 
-  it('are refused before any call where they are too dear', async () => {
+  it('tools by HTTP are refused before any call where they are too dear', async () => {
     await using program = await openTools({ env: { MAX_UPSTREAM_CALLS: '2' } });
     await using client = await connected(program);
     const { tools } = await client.listTools();
@@ -158,7 +158,7 @@ describe('tools by HTTP', () => {
     [{}, /\$code/],
     [{ code: null }, /\$code/],
     [{ code: 'KE', year: 2020 }, /no argument year\. The tool takes code, page\./],
-  ] as const)('refuse %j before any call', async ([given, words]) => {
+  ] as const)('tools by HTTP refuse %j before any call', async ([given, words]) => {
     await using program = await openTools();
     await using client = await connected(program);
     const { errors, upstream, isError } = await call(client, 'Card', given);
@@ -171,7 +171,7 @@ describe('tools by HTTP', () => {
   it.for([
     ['no key', null, 0],
     ['a key that the service refuses', 'nobody', 1],
-  ] as const)('say so where there is %s', async ([, key, calls]) => {
+  ] as const)('tools by HTTP say so where there is %s', async ([, key, calls]) => {
     await using program = await openTools();
     await using client = await connected(program, key);
     const { errors, isError } = await call(client, 'Catalogue');
@@ -180,7 +180,7 @@ describe('tools by HTTP', () => {
     expect(program.requests()).toHaveLength(calls);
   });
 
-  it('say when it is worth asking again', async () => {
+  it('tools by HTTP say when it is worth asking again', async () => {
     const { clock } = movingClock(Date.parse('2026-11-21T10:00:30Z'));
     await using program = await openTools({ clock, sandbox: { now: clock.now } });
     await using client = await connected(program, program.sandbox.keys.free);
@@ -193,7 +193,7 @@ describe('tools by HTTP', () => {
     expect(program.requests()).toHaveLength(5 + upstream.calls);
   });
 
-  it('that there are none of by a name are an error of the protocol', async () => {
+  it('tools by HTTP that there are none of by a name are an error of the protocol', async () => {
     await using program = await openTools();
     await using client = await connected(program);
     await expect(client.callTool({ name: 'Plain', arguments: {} })).rejects.toThrow(
@@ -221,7 +221,7 @@ async function post(program: Program, body: unknown, headers: Record<string, str
 }
 
 describe('/mcp', () => {
-  it('is for pages of listed origins alone', async () => {
+  it('/mcp is for pages of listed origins alone', async () => {
     await using program = await openTools({ env: { CORS_ORIGINS: 'https://app.example' } });
     const { port } = addressOf(program);
     const others = ['https://evil.example', 'null', 'http://127.0.0.1:1', `http://localhost:${port}`];
@@ -231,7 +231,7 @@ describe('/mcp', () => {
     expect(await post(program, LIST)).toMatchObject({ status: 200 });
   });
 
-  it('is for its own pages on the machine that it runs on, and for no host that was made to mean it', async () => {
+  it('/mcp is for its own pages on the machine that it runs on, and for no host that was made to mean it', async () => {
     await using program = await openTools();
     const { port } = addressOf(program);
     const from = async (origin: string, host: string) => {
@@ -250,7 +250,7 @@ describe('/mcp', () => {
     expect(await from(`http://localhost:${Number(port) + 1}`, `localhost:${port}`)).toBe(403);
   });
 
-  it('takes null for what is left out, as some serializers write it, and for nothing else', async () => {
+  it('/mcp takes null for what is left out, as some serializers write it, and for nothing else', async () => {
     await using program = await openTools();
     const sent = async (message: object) => {
       const { text } = await post(
@@ -292,7 +292,7 @@ describe('/mcp', () => {
     'text/event-stream, */*;q=0.1',
     '*',
     '',
-  ])('answers JSON to clients that accept %j', async (accept) => {
+  ])('/mcp answers JSON to clients that accept %j', async (accept) => {
     await using program = await openTools();
     const { status, headers, text } = await post(program, LIST, { accept });
     expect([status, headers.get('content-type')]).toEqual([
@@ -303,7 +303,7 @@ describe('/mcp', () => {
   });
 
   it.for(['text/event-stream', 'text/html', 'application/json;q=0', 'application/json;q=0, */*'])(
-    'has nothing for clients that accept %j',
+    '/mcp has nothing for clients that accept %j',
     async (accept) => {
       await using program = await openTools();
       const { status, text } = await post(program, LIST, { accept });
@@ -322,7 +322,7 @@ describe('/mcp', () => {
     ['a long body', JSON.stringify({ a: 'x'.repeat(20_000) }), {}, 413, /large/],
     ['a malformed key', LIST, { authorization: 'Bearer a b' }, 401, /printable ASCII/],
     ['a type that is no JSON', '{}', { 'content-type': 'text/plain' }, 415, /Media Type/],
-  ] as const)('refuses %s in words', async ([, body, headers, status, words]) => {
+  ] as const)('/mcp refuses %s in words', async ([, body, headers, status, words]) => {
     await using program = await openTools({ env: { MAX_BODY_BYTES: '20000' } });
     const refused = await post(program, body, headers);
     expect(refused.status).toBe(status);
@@ -332,13 +332,13 @@ describe('/mcp', () => {
     expect(program.problems).toEqual([]);
   });
 
-  it.for(['GET', 'DELETE'])('has no sessions, so %s is not allowed', async (method) => {
+  it.for(['GET', 'DELETE'])('/mcp has no sessions, so %s is not allowed', async (method) => {
     await using program = await openTools();
     const { status, headers } = await post(program, null, {}, method);
     expect([status, headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  it('stops what runs where the client leaves', async () => {
+  it('/mcp stops what runs where the client leaves', async () => {
     await using program = await openTools({ sandbox: { latencyMs: 3_000 } });
     const controller = new AbortController();
     const leaving = fetch(addressOf(program), {
@@ -359,14 +359,14 @@ describe('/mcp', () => {
     expect(program.problems).toEqual([]);
   });
 
-  it('is not there by default', async () => {
+  it('/mcp is not there by default', async () => {
     await using program = await openProgram({ env: { TRUSTED_DOCUMENTS: file.path } });
     expect(await post(program, LIST)).toMatchObject({ status: 404 });
   });
 });
 
 describe('MCP=on', () => {
-  it('without trusted documents is a fault of the settings', () => {
+  it('MCP=on without trusted documents is a fault of the settings', () => {
     expect(() => readConfig({ MCP: 'on' })).toThrow(
       'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in',
     );
@@ -376,7 +376,7 @@ describe('MCP=on', () => {
     ['no document is described', ['query A { health { status } }'], 'there is none'],
     ['one asks for what is not there', ['# B\nquery A { nothing }'], 'Cannot query field "nothing"'],
     ['one is no document', ['# B\nquery A {'], 'Syntax Error'],
-  ] as const)('is a fault of the settings where %s', async ([, texts, words]) => {
+  ] as const)('MCP=on is a fault of the settings where %s', async ([, texts, words]) => {
     const other = trustedFile(texts);
     try {
       const opening = openProgram({ env: { MCP: 'on', TRUSTED_DOCUMENTS: other.path } });
@@ -387,7 +387,7 @@ describe('MCP=on', () => {
     }
   });
 
-  it('tells operations of one name apart', async () => {
+  it('MCP=on tells operations of one name apart', async () => {
     const texts = [
       '# One.\nquery A { health { status } }',
       '# Two.\nquery A { platformVersion { version } }',

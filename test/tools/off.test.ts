@@ -36,7 +36,7 @@ it.for([
   // The budget of tools is counted in the store of keys.
   [{ MCP: 'on' }, ['@modelcontextprotocol/core', '@modelcontextprotocol/server', 'fastify', 'issued-keys']],
   [{ ...ISSUING, PUBLIC_DOCUMENTS: named }, ['fastify', 'issued-keys', 'public-pages']],
-] as const)('%j loads no more than it needs', async ([settings, loaded]) => {
+] as const)('a program with %j loads no more than it needs', async ([settings, loaded]) => {
   const env = JSON.stringify({ ...settings, TRUSTED_DOCUMENTS: file.path });
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT, env]);
   expect(JSON.parse(stdout)).toEqual(loaded);

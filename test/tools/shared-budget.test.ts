@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis)('two gateways of one Redis', () => {
     };
   }
 
-  it('have one budget of tools for a key, and send not one call too many', async () => {
+  it('two gateways of one Redis have one budget of tools for a key, and send not one call too many', async () => {
     await using gateways = await openTwo({ MCP_BUDGET: '4' });
     const { one, other } = gateways;
     const key = one.sandbox.keys.team;
@@ -68,7 +68,7 @@ describe.skipIf(!hasRedis)('two gateways of one Redis', () => {
     expect(one.requests()).toHaveLength(1);
   });
 
-  it('take each call of an issued key out of its budget and out of that of tools', async () => {
+  it('two gateways of one Redis take each call of an issued key out of its budget and out of that of tools', async () => {
     await using gateways = await openTwo({ MCP_BUDGET: '50', COUNTRY_DATA_KEY: 'demo-team' });
     const { one } = gateways;
     const store = await openKeyStore(redis.url, 1_000);

@@ -57,7 +57,7 @@ const overService = () => ({ COUNTRY_DATA_URL: program.service.url, CACHE_URL: '
 
 describe('country-graph mcp', () => {
   it.for(['the environment', 'a file'])(
-    'serves tools under the key of %s, and logs none of it',
+    'country-graph mcp serves tools under the key of %s, and logs none of it',
     async (from) => {
       const key = program.sandbox.keys.team;
       const keyFile = join(file.folder, 'key');
@@ -90,7 +90,7 @@ describe('country-graph mcp', () => {
     },
   );
 
-  it.for(['2025', '2026-07-28'])('keeps a session of %s within its budget', async (era) => {
+  it.for(['2025', '2026-07-28'])('country-graph mcp keeps a session of %s within its budget', async (era) => {
     const env = { ...overService(), MCP_BUDGET: '2', COUNTRY_GRAPH_KEY: program.sandbox.keys.team };
     const client = era === '2025' ? (await started(env)).client : await startedModern(env);
     program.requests();
@@ -108,7 +108,7 @@ describe('country-graph mcp', () => {
     await client.close();
   });
 
-  it('tells what is refused: too dear, wrong key, bad variables', async () => {
+  it('country-graph mcp tells what is refused: too dear, wrong key, bad variables', async () => {
     const env = { ...overService(), MAX_UPSTREAM_CALLS: '2', COUNTRY_GRAPH_KEY: 'wrong-key-7423' };
     const { client, log } = await started(env);
     program.requests();
@@ -125,7 +125,7 @@ describe('country-graph mcp', () => {
     expect(await log).not.toContain('wrong-key-7423');
   });
 
-  it('answers what was asked before its input ended, over the sandbox where no service is named', async () => {
+  it('country-graph mcp answers what was asked before its input ended, over the sandbox where no service is named', async () => {
     const messages = [
       {
         id: 1,
@@ -172,10 +172,13 @@ describe('country-graph mcp', () => {
       /^The key has to be .* without blanks/,
     ],
     [{ TRUSTED_DOCUMENTS: file.path, MAX_BODY_BYTES: '1000' }, [], 'x'.repeat(2_000), 1, /MAX_BODY_BYTES/],
-  ] as const)('says what is wrong with %j %j', async ([env, args, input, exitCode, words]) => {
-    const { stdout, stderr, code } = await runCommand(['mcp', ...args], { env, input });
-    const said = stderr.split('\n').filter((line) => !line.startsWith('{'));
-    expect([stdout, code, said[0]]).toEqual(['', exitCode, expect.stringMatching(words)]);
-    expect(stderr).not.toContain('    at ');
-  });
+  ] as const)(
+    'country-graph mcp says what is wrong with %j %j',
+    async ([env, args, input, exitCode, words]) => {
+      const { stdout, stderr, code } = await runCommand(['mcp', ...args], { env, input });
+      const said = stderr.split('\n').filter((line) => !line.startsWith('{'));
+      expect([stdout, code, said[0]]).toEqual(['', exitCode, expect.stringMatching(words)]);
+      expect(stderr).not.toContain('    at ');
+    },
+  );
 });

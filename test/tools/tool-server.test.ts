@@ -39,14 +39,14 @@ const ROWS = '# Rows.\nquery Rows { rows }';
 const BILL = { calls: 3, byRoute: { '/v1/data': 3 }, shared: 0, cached: 0, naive: 3 };
 
 describe('a tool', () => {
-  it('keeps all digits of numbers', async () => {
+  it('a tool keeps all digits of numbers', async () => {
     const body = '{"data":{"rows":12345678901234567890.5},"extensions":{"upstream":{"calls":0}}}';
     const { client } = await open(ROWS, body);
     const { content } = await client.callTool({ name: 'Rows', arguments: {} });
     expect(content).toMatchObject([{ text: expect.stringContaining('rows: 12345678901234567890.5') }]);
   });
 
-  it('answers with no more than a model can read, and says what that has cost', async () => {
+  it('a tool answers with no more than a model can read, and says what that has cost', async () => {
     const data = { rows: `"extensions":${'x'.repeat(1_100_000)}` };
     const { client } = await open(ROWS, JSON.stringify({ data, extensions: { upstream: BILL } }));
     const { isError, structuredContent } = await client.callTool({ name: 'Rows', arguments: {} });
@@ -58,7 +58,7 @@ describe('a tool', () => {
     });
   });
 
-  it('hands on what came beside errors and warnings', async () => {
+  it('a tool hands on what came beside errors and warnings', async () => {
     const body = {
       errors: [{ message: 'no', path: ['rows'], extensions: { code: 'RATE_LIMITED', retryAt: 'then' } }],
       data: { rows: null },
@@ -77,7 +77,7 @@ describe('a tool', () => {
     ]);
   });
 
-  it('tells the client nothing of a fault of ours, and the operator all of it', async () => {
+  it('a tool tells the client nothing of a fault of ours, and the operator all of it', async () => {
     const fault = new Error('a secret');
     const { client, faults } = await open(ROWS, () => {
       throw fault;
@@ -89,7 +89,7 @@ describe('a tool', () => {
     expect(faults).toEqual([fault]);
   });
 
-  it('takes input objects, those that hold themselves too, lists and numbers', async () => {
+  it('a tool takes input objects, those that hold themselves too, lists and numbers', async () => {
     const text = `# Rows.
       query Rows($of: String!, $range: Range!, $which: Which, $share: Float = 0.5) {
         rows(of: [$of], range: $range, which: $which, share: $share)

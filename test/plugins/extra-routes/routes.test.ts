@@ -30,7 +30,7 @@ describe('routes that are not asked for', () => {
       .filter((name) => /^(?!federation__).*(trade|polic)/i.test(name));
   };
 
-  it('are not in the schema, whichever they are', async () => {
+  it('routes that are not asked for are not in the schema, whichever they are', async () => {
     expect(await namesIn({})).toEqual([]);
     const trade = await namesIn({ EXTRA_ROUTES: 'trade' });
     expect(trade).toContain('TradeFlow');
@@ -38,7 +38,7 @@ describe('routes that are not asked for', () => {
     expect(await namesIn({ EXTRA_ROUTES: 'policy' })).toContain('Policy');
   });
 
-  it('cost nothing: a field of theirs is no field', async () => {
+  it('routes that are not asked for cost nothing: a field of theirs is no field', async () => {
     await using program = await openProgram();
     const { errors } = await program.ask(`{ country(code: "KE") { ${EVERY_FIELD} } }`);
     expect(errors[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
@@ -47,7 +47,7 @@ describe('routes that are not asked for', () => {
 });
 
 describe('the price', () => {
-  it('is one call a country and route, and what is paid', async () => {
+  it('the price of extra routes is one call a country and route, and what is paid', async () => {
     await using program = await open();
     const query = `{ countries(codes: ["KE", "GH"]) { ${EVERY_FIELD} } }`;
     const { extensions } = await program.ask(query, explain);
@@ -63,23 +63,26 @@ describe('the price', () => {
     '{ country(code: "NG") { tradeFlows { year } } }',
     '{ tradeFlows(reporterCode: "NG") { year } }',
     '{ country(code: "ZA") { policies { title } } }',
-  ])('has what a long list takes within its range, and is just that once it was seen: %s', async (query) => {
-    await using program = await open();
-    const priceOf = async () => {
-      const { calls, least, most } = (await program.ask(query, explain)).extensions.explain as Record<
-        string,
-        number
-      >;
-      return { calls, least, most };
-    };
-    expect(await priceOf()).toEqual({ calls: 1, least: 1, most: 60 });
-    expect((await program.ask(query)).upstream.calls).toBe(3);
-    expect(await priceOf()).toEqual({ calls: 3, least: 3, most: 3 });
-    expect((await program.ask(query)).upstream.calls).toBe(3);
-  });
+  ])(
+    'the price of extra routes has what a long list takes within its range, and is just that once it was seen: %s',
+    async (query) => {
+      await using program = await open();
+      const priceOf = async () => {
+        const { calls, least, most } = (await program.ask(query, explain)).extensions.explain as Record<
+          string,
+          number
+        >;
+        return { calls, least, most };
+      };
+      expect(await priceOf()).toEqual({ calls: 1, least: 1, most: 60 });
+      expect((await program.ask(query)).upstream.calls).toBe(3);
+      expect(await priceOf()).toEqual({ calls: 3, least: 3, most: 3 });
+      expect((await program.ask(query)).upstream.calls).toBe(3);
+    },
+  );
 
   it.for(['{ countries { tradeOverview { record } } }', '{ countries { policies { title } } }'])(
-    'is refused unsent where it is too much: %s',
+    'the price of extra routes is refused unsent where it is too much: %s',
     async (query) => {
       await using program = await open({ env: { MAX_UPSTREAM_CALLS: '20' } });
       const { errors } = await program.ask(query);
@@ -88,7 +91,7 @@ describe('the price', () => {
     },
   );
 
-  it('is that of one call for whatever stands several times', async () => {
+  it('the price of extra routes is that of one call for whatever stands several times', async () => {
     await using program = await open();
     const { errors } = await program.ask(`{
       a: country(code: "KE") { tradeOverview(top: 3) { record } policies { title } }
@@ -107,16 +110,19 @@ describe('the price', () => {
     ['tradeFlows(fromYear: 2025, toYear: 2020) { year }', 'fromYear (2025) is after toYear (2020).'],
     ['policies(fromYear: 20) { title }', 'fromYear is a year from 1900 to 2100; this is 20.'],
     ['policies(search: " ") { title }', '`search` is empty: leave it out to ask for all.'],
-  ])('is nothing where an argument makes no sense: %s', async ([field, message]) => {
-    await using program = await open();
-    const { errors } = await program.ask(`{ country(code: "KE") { ${field} } }`);
-    expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
-    expect(program.requests()).toEqual([]);
-  });
+  ])(
+    'the price of extra routes is nothing where an argument makes no sense: %s',
+    async ([field, message]) => {
+      await using program = await open();
+      const { errors } = await program.ask(`{ country(code: "KE") { ${field} } }`);
+      expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+      expect(program.requests()).toEqual([]);
+    },
+  );
 });
 
 describe('a service without the routes', () => {
-  it('is asked for each once, by whichever key, and everything else stands', async () => {
+  it('a service without the routes is asked for each once, by whichever key, and everything else stands', async () => {
     await using program = await open({ sandbox: { absentRoutes: ALL_ROUTES } });
     const query = `{ countries(codes: ["KE", "GH", "NG"]) { capital ${EVERY_FIELD} } }`;
     const first = await program.ask(query);
@@ -138,7 +144,7 @@ describe('a service without the routes', () => {
     expect(program.requests()).toEqual(['GET /v1/countries']);
   });
 
-  it('is not one that knows nothing of a country', async () => {
+  it('a service without the routes is not one that knows nothing of a country', async () => {
     await using program = await open();
     const query = '{ countries(codes: ["XX", "KE"]) { code tradeOverview { country { code } } } }';
     const { data, errors } = await program.ask(query);
@@ -148,7 +154,7 @@ describe('a service without the routes', () => {
 });
 
 describe('a list that fills an answer', () => {
-  it('is completed by exports, imports and years', async () => {
+  it('a list that fills an answer is completed by exports, imports and years', async () => {
     await using program = await open();
     const { data, extensions } = await program.ask(
       '{ country(code: "NG") { tradeFlows { year flowType record } } }',
@@ -164,7 +170,7 @@ describe('a list that fills an answer', () => {
     ]);
   });
 
-  it('is completed by years where the count of the service proves it', async () => {
+  it('a list that fills an answer is completed by years where the count of the service proves it', async () => {
     await using program = await open();
     const { data, extensions } = await program.ask('{ country(code: "ZA") { policies { title } } }');
     expect(extensions.warnings).toMatchObject([
@@ -176,7 +182,7 @@ describe('a list that fills an answer', () => {
     expect(program.requests()).toHaveLength(3);
   });
 
-  it('says so where nothing completes it', async () => {
+  it('a list that fills an answer says so where nothing completes it', async () => {
     await using program = await open({ sandbox: { extras: 'ignore' } });
     const { data, extensions } = await program.ask('{ tradeFlows { year } }');
     expect(data.tradeFlows).toHaveLength(100);
@@ -186,7 +192,7 @@ describe('a list that fills an answer', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
-  it('stays within what the operation may send', async () => {
+  it('a list that fills an answer stays within what the operation may send', async () => {
     await using program = await open({ env: { MAX_UPSTREAM_CALLS: '2' } });
     const { data, errors, extensions } = await program.ask('{ country(code: "NG") { tradeFlows { year } } }');
     expect(errors).toEqual([]);
@@ -196,7 +202,7 @@ describe('a list that fills an answer', () => {
   });
 });
 
-it('reads records whatever they lack', async () => {
+it('records of extra routes are read whatever they lack', async () => {
   await using program = await open();
   program.sandbox.faults.set({
     kind: 'shape',

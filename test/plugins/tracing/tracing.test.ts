@@ -118,7 +118,7 @@ const figureOf = (name: string, code: string) =>
   `query ${name} { country(code: "${code}") { observation(metricKey: "population_total") { value } } }`;
 
 describe('traces', () => {
-  it('show a batch once, linked with all operations that share it', { timeout: 30_000 }, async () => {
+  it('traces show a batch once, linked with all operations that share it', { timeout: 30_000 }, async () => {
     await using receiver = await openReceiver();
     await using service = await openService();
     const program = await startServing({
@@ -181,7 +181,7 @@ describe('traces', () => {
     expect(receiver.bodies.join('')).toContain('"country-graph"');
   });
 
-  it('are neither made nor loaded where nothing asks for them', { timeout: 30_000 }, async () => {
+  it('traces are neither made nor loaded where nothing asks for them', { timeout: 30_000 }, async () => {
     await using receiver = await openReceiver();
     await using service = await openService();
     for (const env of [
@@ -232,7 +232,7 @@ describe('the protocol of traces', () => {
       { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf' },
       'application/x-protobuf',
     ],
-  ] as const)('with %j is %s', async ([env, type]) => {
+  ] as const)('the protocol of traces with %j is %s', async ([env, type]) => {
     await using receiver = await openReceiver();
     const program = await startServing({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env } });
     await ask(program, figureOf('Named', 'KE'));
@@ -256,7 +256,7 @@ describe('whether traces are sent', () => {
     [{ ...address, OTEL_SDK_DISABLED: 'false' }, true],
     [{ ...address, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, true],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false],
-  ] as const)('with %j: %s', async ([env, expected]) => {
+  ] as const)('whether traces are sent with %j: %s', async ([env, expected]) => {
     const opened = await openAlone([tracing], env);
     expect(opened.all).toHaveLength(expected ? 1 : 0);
     await opened.close();
