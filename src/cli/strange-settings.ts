@@ -15,7 +15,7 @@ const OF_PROXIES = /_proxy$/i;
 
 /** Characters below which names are near to those of other programs. */
 const LEAST_LENGTH = 8;
-const MAX_EDITS = 2;
+const MAX_LETTERS = 2;
 
 /** Characters beyond which a name is nobody's slip. */
 const MAX_LENGTH = 60;
@@ -45,13 +45,11 @@ function looksLikeOurs(name: string): boolean {
 function nearest(name: string): string | null {
   const upper = name.toUpperCase();
   const longEnough = settingNames.filter((ours) => ours.includes('_') && upper.length >= LEAST_LENGTH);
-  const edits = longEnough.map((ours) => editsBetween(upper, ours));
-  const apartBy = (count: number) => longEnough.filter((_, i) => edits[i] === count);
   const [meant] = [
-    ...apartBy(0),
-    ...apartBy(1),
+    ...longEnough.filter((ours) => ours === upper),
+    ...longEnough.filter((ours) => lettersApart(upper, ours) === 1),
     ...settingNames.filter((ours) => ours.startsWith(`${upper}_`)),
-    ...apartBy(MAX_EDITS),
+    ...longEnough.filter((ours) => lettersApart(upper, ours) <= MAX_LETTERS),
     ...longEnough.filter((ours) => upper.startsWith(`${ours}_`)),
   ];
   if (meant !== undefined) return `did you mean ${meant}?`;
@@ -61,30 +59,13 @@ function nearest(name: string): string | null {
   return `there is ${alike.join(', ')}`;
 }
 
-/**
- * Counts the letters that have to be put in, left out, changed or exchanged with the next one to make the one of the
- * other.
- */
-function editsBetween(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > MAX_EDITS) return MAX_EDITS + 1;
-  let before: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= one.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const isSame = one[i - 1] === other[j - 1];
-      const isTurned = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const edits = Math.min(
-        (row[j - 1] ?? 0) + 1,
-        (last[j] ?? 0) + 1,
-        (last[j - 1] ?? 0) + (isSame ? 0 : 1),
-      );
-      row.push(isTurned ? Math.min(edits, (before[j - 2] ?? 0) + 1) : edits);
-    }
-    // None that follows from these is less.
-    if (Math.min(...row) > MAX_EDITS) return MAX_EDITS + 1;
-    before = last;
-    last = row;
-  }
-  return last[other.length] ?? 0;
+/** Counts the letters of the longer name between what both begin and end with: the place of one slip. */
+function lettersApart(one: string, other: string): number {
+  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
+  let same = 0;
+  while (same < shorter.length && shorter[same] === longer[same]) same += 1;
+  let sameEnd = 0;
+  while (sameEnd < shorter.length - same && shorter.at(-1 - sameEnd) === longer.at(-1 - sameEnd))
+    sameEnd += 1;
+  return longer.length - same - sameEnd;
 }
