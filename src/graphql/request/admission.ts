@@ -84,7 +84,7 @@ export class Admission {
   readonly #overloaded: ReturnType<typeof createOverloaded>;
   /** Lanes that have operations under way or waiting. */
   readonly #lanes = new Set<Lane>();
-  readonly #ofUnproven: Lane;
+  readonly #laneOfFlow = new WeakMap<Flow, Lane>();
   /** Operations of all flows that have a place and wait for a slice. */
   #beginning = 0;
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
@@ -98,7 +98,6 @@ export class Admission {
     this.#takenMemory = takenMemory;
     this.#machine = machine;
     this.#overloaded = createOverloaded(maxOperations);
-    this.#ofUnproven = this.#open(UNPROVEN);
   }
 
   /** Opens the stage that lets operations on once they may begin. */
@@ -154,9 +153,10 @@ export class Admission {
   }
 
   #laneOf({ flow }: Caller): Lane {
-    if (flow === UNPROVEN) return this.#ofUnproven;
-    const lane = (flow.lane as Lane | null) ?? this.#open(flow);
-    flow.lane = lane;
+    const known = this.#laneOfFlow.get(flow);
+    if (known !== undefined) return known;
+    const lane = this.#open(flow);
+    this.#laneOfFlow.set(flow, lane);
     return lane;
   }
 

@@ -43,8 +43,6 @@ export class Flow {
   /** A flow beside this one: the more of its slices are waiting, the less often this one has its turn. */
   readonly behind: Flow | null;
   isLongNext = false;
-  /** Its operations at the door, as admission keeps them; null before the first. */
-  lane: object | null = null;
   /** Milliseconds that it has had; a flow that had nothing to do doesn't save up. */
   usedMs = 0;
 
