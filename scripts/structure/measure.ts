@@ -86,7 +86,7 @@ export function measure(given: readonly SourceFile[]): Structure {
       ),
       /** Of any kind: lazy ones and types too. The command line and the library take the list, and no more. */
       'imports of plugins by others': listed(
-        core
+        all
           .filter(({ name }) => !PLUGINS.test(name))
           .flatMap(({ name, imports }) =>
             imports

@@ -175,7 +175,7 @@ async function storeFinding(config: Config): Promise<Finding> {
   }
   if (cacheUrl.startsWith('sqlite:')) return fileFinding(cacheUrl.slice('sqlite:'.length));
   // Not the address, which may hold a password.
-  const { openStore } = await import('../cache/store.ts');
+  const { openStore } = await import('../cache/open-store.ts');
   let fault: unknown;
   try {
     const store = await openStore({

@@ -1,7 +1,6 @@
 import type { Store } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import { heldBounds } from '../config/memory-budget.ts';
-import type { Clock } from '../shared/async/clock.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
@@ -318,10 +317,6 @@ export interface InFlight {
 /** Fetches all by itself, for a store that nobody shares. */
 export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };
 
-/** The longest wait for names that others are fetching, and its share of an operation's time. */
-const MAX_WAIT_MS = 5_000;
-const WAIT_SHARE = 0.25;
-
 /** Returns the time for which a held value is fresh, and the further one for which it may stand for an error. */
 export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
   return { ttlMs: cacheTtlSeconds * 1000, staleMs: staleIfErrorSeconds * 1000 };
@@ -334,28 +329,4 @@ export function openTenantCache(store: Store | null, config: Config, tenants: Te
   const { names: maxNames } = heldBounds(config);
   const authTtlMs = config.authTtlSeconds * 1000;
   return createTenantCache({ store, tenants, authTtlMs, holdMs: ttlMs + staleMs, maxNames });
-}
-
-/** Milliseconds that an answer is there for others who wait for it, if nothing is held. */
-const RELAY_MS = 10_000;
-
-/**
- * Opens the fetches that are in flight anywhere among all who share the store: the others read their answers in the
- * cache, or, if nothing is held, in one that holds them for a while.
- */
-export function openInFlight(
-  store: Store | null,
-  tenantCache: TenantCache,
-  { config, clock, tenants }: { readonly config: Config; readonly clock: Clock; readonly tenants: Tenants },
-): InFlight {
-  if (store?.leases == null) return ALONE;
-  const { leases } = store;
-  const authTtlMs = config.authTtlSeconds * 1000;
-  const relay = () => createTenantCache({ store, tenants, authTtlMs, holdMs: RELAY_MS });
-  const cache = tenantCache === NO_TENANT_CACHE ? relay() : tenantCache;
-  const maxWaitMs = Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE);
-  const opening = import('./in-flight.ts').then(({ createInFlight }) =>
-    createInFlight(leases, cache, clock, maxWaitMs),
-  );
-  return { cache, together: async (wanted) => (await opening).together(wanted) };
 }

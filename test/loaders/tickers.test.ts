@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createTickerLoader } from '../../src/observations/loaders/listings.ts';
-import { createTickersLearned } from '../../src/observations/loaders/loaders.ts';
+import { createTickersLearned } from '../../src/observations/loaders/tickers.ts';
 import type { Ask } from '../../src/service/cached-lists.ts';
 import { type Call, makeCall } from '../../src/service/call.ts';
 import { Failure } from '../../src/shared/errors.ts';

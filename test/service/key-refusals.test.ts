@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openStore } from '../../src/cache/store.ts';
+import { openStore } from '../../src/cache/open-store.ts';
 import { createLedger } from '../../src/keys/ledger.ts';
 import { Tenants } from '../../src/keys/tenant.ts';
 import { createTenantCache } from '../../src/keys/tenant-cache.ts';

@@ -1,6 +1,7 @@
 import { createClient } from '@redis/client';
 import { describe, expect, it } from 'vitest';
-import { openStore, type Store } from '../../src/cache/store.ts';
+import { openStore } from '../../src/cache/open-store.ts';
+import type { Store } from '../../src/cache/store.ts';
 import { openLateProxy } from '../chaos/late-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { movingClock } from '../support/moving-clock.ts';

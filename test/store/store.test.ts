@@ -19,8 +19,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Backing } from '../../src/cache/backing.ts';
 import { guarded, packing } from '../../src/cache/elsewhere.ts';
+import { openStore } from '../../src/cache/open-store.ts';
 import { StoreOutage } from '../../src/cache/outage.ts';
-import { openStore, type Store } from '../../src/cache/store.ts';
+import type { Store } from '../../src/cache/store.ts';
 import { ConfigError } from '../../src/config/config.ts';
 import { openProgram } from '../support/program.ts';
 

@@ -25,7 +25,8 @@ import {
 } from '../../observations/entries.ts';
 import { createBatchGate } from '../../observations/loaders/batch-gate.ts';
 import { Effort } from '../../observations/loaders/effort.ts';
-import { createHeldNames, createLoaders, type TickersLearned } from '../../observations/loaders/loaders.ts';
+import { createHeldNames, createLoaders } from '../../observations/loaders/loaders.ts';
+import type { TickersLearned } from '../../observations/loaders/tickers.ts';
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
 import { limitsOf } from '../../observations/planner/modes.ts';

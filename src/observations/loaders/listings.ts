@@ -11,7 +11,7 @@ import {
 import type { TickerList, TickerRecord } from '../../service/records/reference.ts';
 import type { Sending } from '../../service/sending.ts';
 import { Failure } from '../../shared/errors.ts';
-import type { TickerLoader, TickersLearned } from './loaders.ts';
+import type { TickerLoader, TickersLearned } from './tickers.ts';
 
 type Filter = Parameters<TickerLoader['where']>[0];
 

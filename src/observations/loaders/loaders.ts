@@ -10,7 +10,7 @@ import * as service from '../../service/endpoints.ts';
 import { COVERED_COUNTRIES, type CountryRecord } from '../../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import type { IndicatorRecord, TickerRecord } from '../../service/records/reference.ts';
+import type { IndicatorRecord } from '../../service/records/reference.ts';
 import type { LeftOutRows, Sending } from '../../service/sending.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure, type FailureCode } from '../../shared/errors.ts';
@@ -21,6 +21,7 @@ import type { BatchGate } from './batch-gate.ts';
 import { type CallOrder, createCallOrder } from './call-order.ts';
 import type { Effort } from './effort.ts';
 import { createObservationLoader } from './observations.ts';
+import type { TickerLoader, TickersLearned } from './tickers.ts';
 
 /** Names that, at no call, are known to be all there are. */
 interface HeldNames {
@@ -211,49 +212,6 @@ function createDoubts({ listed, figured }: Learned) {
       for (const [key, { path, state }] of doubts ?? [])
         if (state === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
       return keys;
-    },
-  };
-}
-
-export interface TickerLoader {
-  /**
-   * Returns the listings that pass the filter. All filters of an operation are met by one list if the service gives it
-   * whole. The list tells its own lack: rows that can't be read, or lack the field of a filter.
-   * @throws Failure UPSTREAM_INCOMPLETE if the service cuts the list and takes no filter that would complete it
-   */
-  where(filter: {
-    readonly exchangeCode?: string | null | undefined;
-    readonly countryCode?: string | null | undefined;
-    readonly instrumentType?: string | null | undefined;
-  }): Promise<readonly TickerRecord[]>;
-  /**
-   * Returns one listing, by its exchange and symbol in any case; null if a whole list has none.
-   * @throws Failure UPSTREAM_INCOMPLETE if it is not among the rows that came, and more may not have come;
-   * UPSTREAM_INVALID_RESPONSE if it may be among rows that can't be read
-   */
-  find(exchangeCode: string, symbol: string): Promise<TickerRecord | null>;
-}
-
-type TickerParameter = keyof service.TickersParams;
-
-/** Milliseconds for which it is remembered that a parameter is of no use. */
-const MEMORY_MS = 10 * 60_000;
-
-export type TickersLearned = ReturnType<typeof createTickersLearned>;
-
-/** Keeps the facts that the answers have taught about the route. All callers share them. */
-export function createTickersLearned(now: () => number) {
-  const uselessUntilMs = new Map<TickerParameter, number>();
-  return {
-    /** True if the list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
-    needsLimit: false,
-    /** True if totals have turned out to count the rows sent, so that one that is met says nothing. */
-    areTotalsCapped: false,
-    /** Tells of a parameter if it is refused, or makes no difference. Found out anew after a while. */
-    isUseless: (parameter: TickerParameter) =>
-      now() < (uselessUntilMs.get(parameter) ?? Number.NEGATIVE_INFINITY),
-    learnUseless(parameter: TickerParameter): void {
-      uselessUntilMs.set(parameter, now() + MEMORY_MS);
     },
   };
 }
