@@ -24,7 +24,7 @@ import { differenceOf, type Outcome } from './outcomes.ts';
 import { resolveByDraws } from './resolvers.ts';
 
 const SEED = 20_260_724;
-const OPERATIONS = draws(10_000, 1_000);
+const OPERATIONS = draws(10_000, 500);
 /** One operation in as many runs by a clock that ends every turn at once. */
 const HASTY = 8;
 

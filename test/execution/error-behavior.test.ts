@@ -13,7 +13,7 @@ import { differenceOf } from './outcomes.ts';
 import { resolveByDraws } from './resolvers.ts';
 
 const SEED = 20_261_126;
-const OPERATIONS = draws(4_000);
+const OPERATIONS = draws(4_000, 400);
 /** One operation in as many runs by a clock that ends every turn at once. */
 const HASTY = 8;
 

@@ -244,7 +244,7 @@ describe('a newer figure from another source of the metric', () => {
           }
         },
       ),
-      { numRuns: draws(15, 6) },
+      { numRuns: draws(15, 3) },
     );
   });
 });
