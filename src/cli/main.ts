@@ -6,7 +6,9 @@ import { plugins } from '../plugins.ts';
 import type { Log } from '../server/log.ts';
 import { ownVersion } from '../shared/own-version.ts';
 import { CommandError, questionFrom } from './formats.ts';
+import type { publish } from './publish.ts';
 import type { query } from './query.ts';
+import { SAMPLE_PAGE, sandboxPages } from './sandbox-pages.ts';
 import type { Program } from './serve.ts';
 import { strangeSettings } from './strange-settings.ts';
 import { WorkerEnded } from './workers/supervisor.ts';
@@ -37,6 +39,12 @@ Examples:
 Examples:
   country-graph explain '{ countries { name } }'
   country-graph explain figures.graphql --variables '{"code":"KE"}'`,
+  publish: `
+Over the sandbox, a gateway that runs shows the page within seconds. Else it reads TRUSTED_DOCUMENTS and
+PUBLIC_DOCUMENTS, which this writes; set them here as there.
+Examples:
+  country-graph publish life.graphql --title 'Life expectancy since $from'
+  PUBLIC_URL=https://figures.example country-graph publish life.graphql --name life --key pages`,
   doctor: `
 Example:
   COUNTRY_DATA_URL=https://… COUNTRY_GRAPH_KEY=… country-graph doctor`,
@@ -99,6 +107,28 @@ function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
     .action(async ({ keyFile }: { keyFile?: string }) => {
       const { serveTools } = await import('./mcp.ts');
       await serveTools(env, keyFile);
+    });
+}
+
+function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('publish')
+    .description(
+      'make a page, a picture and data at an address of a file with one query; prints its price and its frame',
+    )
+    .argument('<file>', 'the query')
+    .option('--name <name>', 'its name in addresses; left out, that of the file')
+    .option('--title <title>', 'heading of the page, such as: Population since $from')
+    .option('--key <name>', 'issued key that it runs under', 'pages')
+    .addOption(
+      new Option('--url <url>', 'where the gateway is reached')
+        .env('PUBLIC_URL')
+        .default('http://127.0.0.1:4000'),
+    )
+    .addHelpText('after', EXAMPLES.publish)
+    .action(async (file: string, options: Parameters<typeof publish>[1]) => {
+      const { publish } = await import('./publish.ts');
+      console.log(await publish(file, options, env));
     });
 }
 
@@ -188,6 +218,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   addQuery(program);
   addDoctor(program, env);
   addMcp(program, env);
+  addPublish(program, env);
   await addOfPlugins(program, env);
 
   try {
@@ -204,7 +235,9 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
-  const config = readConfig(env, plugins);
+  const pages = env.COUNTRY_DATA_URL === undefined ? await sandboxPages(env) : {};
+  const config = readConfig({ ...env, ...pages }, plugins);
+  const hasPages = Object.keys(pages).length > 0;
   const { createLog, standardError } = await import('../server/log.ts');
   const outlet = standardError();
   const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
@@ -218,7 +251,8 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   for (const strange of strangeSettings(env)) log.warn(strange);
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
-  for (const remark of remarksOf(config)) log.warn(remark);
+  // Over the sandbox, nobody has made a key that would be missed.
+  if (!hasPages) for (const remark of remarksOf(config)) log.warn(remark);
   let draining: Promise<number> | undefined;
   // Before there is a program, nothing is under way.
   let drain: Program['drain'] = async () => 0;
@@ -245,6 +279,8 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
   log.note(`Country Graph ${ownVersion()} on Node ${process.versions.node} takes requests`);
   if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
+  if (hasPages)
+    console.log(`Public pages: ${new URL(`c/${SAMPLE_PAGE}`, url)}. Yours: country-graph publish FILE`);
   console.log(`Country Graph answers at ${url}`);
 }
 

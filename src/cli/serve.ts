@@ -55,6 +55,7 @@ export async function startProgram(
       link: common?.link,
       takenMemory: () => process.memoryUsage.rss() / (budgetMb * MB),
     });
+    await openPages(gateway, config, sandbox !== undefined, log);
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
     const server = createServer({ config, gateway, metrics, log, demoKeys });
     const stopBounding = boundMemory({ begun: gateway.load.begun, budgetMb, shrink: gateway.shrink });
@@ -101,6 +102,24 @@ async function warmUpBetween({ schema, load }: Gateway, isDraining: () => boolea
     while (load.underWay > 0 && !isOver()) await setTimeout(BUSY_LOOK_MS, undefined, { ref: false });
     return !isOver();
   });
+}
+
+/** Makes the key of pages over the sandbox; over a service, tells the operator of keys that his pages lack. */
+async function openPages(
+  { issued }: Gateway,
+  { publicDocuments: file }: Config,
+  isOverSandbox: boolean,
+  log: Log,
+): Promise<void> {
+  if (issued === null || file === undefined) return;
+  const { missingKeys, SANDBOX_PAGES_KEY } = await import('./sandbox-pages.ts');
+  for (const name of await missingKeys(file, issued.desk).catch(() => [])) {
+    if (isOverSandbox && name === SANDBOX_PAGES_KEY) await issued.desk.create({ name });
+    else
+      log.warn(
+        `PUBLIC_DOCUMENTS: there is no issued key ${name}. Make it: country-graph keys create ${name}`,
+      );
+  }
 }
 
 /** Opens the embedded sandbox at a port of its own. It is loaded only if it is asked for. */

@@ -2,7 +2,7 @@
  * The script of the pages of public documents (`src/plugins/public-pages`), which writes it into them: it tells of the figures of
  * the picture, and tells a page around its frame how high it is. `vite.page.ts` builds it; without it, the page says as much.
  */
-import { emphasise, type Spots, tipsOn } from './chart/tips.ts';
+import { type Spots, tipsOn } from './chart/tips.ts';
 
 const frame = document.querySelector<HTMLElement>('.frame');
 const image = frame?.querySelector('img');
@@ -65,12 +65,14 @@ function take(tips: ReturnType<typeof tipsOn>, text: string): void {
   let chosen: string | null = null;
   for (const entry of svg.querySelectorAll<SVGElement>('[data-legend]')) {
     const line = entry.dataset.legend ?? '';
-    const light = (name: string | null) => emphasise(svg, name, true);
-    entry.addEventListener('pointerenter', () => light(line));
-    entry.addEventListener('pointerleave', () => light(chosen));
+    entry.addEventListener('pointerenter', () => tips.pin(line));
+    entry.addEventListener('pointerleave', () => tips.pin(chosen));
+    // No figure is meant here, however near one is.
+    for (const kind of ['pointermove', 'pointerdown'])
+      entry.addEventListener(kind, (event) => event.stopPropagation());
     entry.addEventListener('click', () => {
       chosen = chosen === line ? null : line;
-      light(chosen);
+      tips.pin(chosen);
     });
   }
 }

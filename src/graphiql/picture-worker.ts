@@ -32,12 +32,12 @@ import {
 import type { Figure } from './chart/figures.ts';
 import { figuresIn } from './chart/figures.ts';
 import { figuresOf, notesOf, originOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
-import { barsOf, MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
+import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
 import { svgElement } from './chart/plot.ts';
 import { asXml, framed, type Poster, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
-import { ofScope, withoutMembers } from './chart/subjects.ts';
+import { alone, ofScope, withoutMembers } from './chart/subjects.ts';
 import type { Look } from './looks.ts';
 import { pagesOf, setSourceNames } from './source-names.ts';
 
@@ -99,13 +99,6 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       return posterOf(told, shown, highlight, isSynthetic, { focus, isShared }, at);
     },
   };
-}
-
-/** A figure that is the only one makes a bar: the table that GraphiQL shows of it is no picture. */
-function alone(picture: Picture): Picture {
-  const [figure, ...others] = picture.kind === 'values' ? picture.figures : [];
-  if (figure === undefined || others.length > 0) return picture;
-  return barsOf(figure.unit ?? figure.indicator, figure.indicator, [figure]);
 }
 
 function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | null {

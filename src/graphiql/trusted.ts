@@ -34,6 +34,8 @@ export function setPublicDocuments(all: readonly PublicDocument[]): void {
   published = all;
 }
 
+export const publicDocuments = (): readonly PublicDocument[] => published;
+
 /** The public document of the text in an editor, in any layout: it is asked for by its name. */
 export function publicDocumentOf(text: string): PublicDocument | null {
   const bare = (laidOut: string) => laidOut.replaceAll(/\s+/g, ' ').trim();

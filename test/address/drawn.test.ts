@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import axe, { type AxeResults } from 'axe-core';
-import type { Page, Request } from 'playwright-core';
+import type { ConsoleMessage, Page, Request } from 'playwright-core';
 import { build, type Rollup } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { outlines } from '../../src/graphiql/outlines.ts';
@@ -11,43 +11,50 @@ import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
 import { openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { openGraphiql, run, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';
-import { FIGURE, openFiles, openPublishing } from './publishing.ts';
+import { openFiles, openPublishing } from './publishing.ts';
 
 const CHART = fileURLToPath(new URL('../../src/graphiql/chart/', import.meta.url));
 
-/** GraphiQL's own drawing code as a script of a page, which draws as GraphiQL does. */
+/** GraphiQL's own code as a script of a page, which asks for an operation and draws its answer as GraphiQL does. */
 const ENTRY = `
+  import { askedIn } from '${CHART}asked.ts';
   import { DARK, LIGHT } from '${CHART}colours.ts';
-  import { drawScatter, isPositive, mappedIn, pairsOf, titleOf, subtitleOf } from '${CHART}dots.ts';
+  import { drawScatter, mappedIn, scaledPairs, titleOf, subtitleOf, wordsOf } from '${CHART}dots.ts';
   import { figuresIn } from '${CHART}figures.ts';
-  import { originOf, sourcesOf } from '${CHART}notes.ts';
+  import { withNeededFields } from '${CHART}needed-fields.ts';
+  import { originOf } from '${CHART}notes.ts';
   import { picturesOf } from '${CHART}picture.ts';
+  import { PLAIN } from '${CHART}plain-look.ts';
   import { framed, posterOf } from '${CHART}poster.ts';
   import { canMap, drawnOf, shownAs } from '${CHART}shown.ts';
+  import { alone, ofScope, withoutMembers } from '${CHART}subjects.ts';
 
-  const PLAIN = { highlight: [], removed: [], kind: null, isLog: false, measure: 'value', base: null, year: null, scope: 'ALL' };
-
-  export function drawn(query, data, given, { isDark, width, isBare }) {
+  export async function drawn(written, given, { isDark, width, isBare }) {
+    const query = withNeededFields(written, undefined)?.query ?? written;
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer demo-team' };
+    const response = await fetch('/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) });
+    const { data } = await response.json();
     const at = { width, isBare, colours: isDark ? DARK : LIGHT };
-    const pictures = picturesOf(figuresIn(query, {}, undefined, data));
+    const pictures = picturesOf(figuresIn(query, {}, undefined, data), askedIn(query, {}, undefined));
     const look = { ...PLAIN, ...given };
     const svg = look.kind === 'scatter' ? scatter(pictures, look, at) : poster(pictures, look, at);
     return new XMLSerializer().serializeToString(svg);
   }
 
   function poster(pictures, look, at) {
-    const picture = pictures.find(({ figures }) => look.indicator === undefined || figures.some(({ indicator }) => indicator === look.indicator));
+    const whole = pictures.map(alone).find(({ kind, figures }) => kind !== 'values' && (look.indicator === undefined || figures.some(({ indicator }) => indicator === look.indicator)));
+    const picture = ofScope(withoutMembers(whole, look.removed), look.scope);
     const shown = shownAs(picture, look, canMap(picture));
-    return posterOf(drawnOf(picture, shown, look), shown, look.highlight, true, { isLog: look.isLog }, at);
+    const { isShared, focus } = look;
+    return posterOf(drawnOf(picture, shown, look), shown, look.highlight, true, { isShared, focus }, at);
   }
 
   function scatter(pictures, look, at) {
     const [x, y] = mappedIn(pictures);
-    const pairs = pairsOf(x, y);
-    const isLog = look.isLog && isPositive(x) && isPositive(y);
-    const drawing = drawScatter(pairs, x, y, { width: at.width - 48, colours: at.colours, isLog });
-    const notes = originOf(sourcesOf(pairs.flatMap((pair) => [pair.x, pair.y])), true);
-    return framed({ title: titleOf(x, y), subtitle: subtitleOf(pairs, null), legend: null, drawing, notes }, at);
+    const { pairs, isLog, remarks } = scaledPairs(x, y, null, look.isLog);
+    const drawing = drawScatter(pairs, x, y, { width: at.width - 48, colours: at.colours, isLog, isAlone: true });
+    const notes = [...originOf(pairs.flatMap((pair) => [pair.x, pair.y]), true), ...remarks];
+    return framed({ title: titleOf(x, y), subtitle: subtitleOf(pairs, null), legend: null, drawing, words: wordsOf(pairs, x, y), notes }, at);
   }
 `;
 
@@ -105,35 +112,63 @@ const CANONICAL = `
   }
 `;
 
-const series = (codes: string, metric: string, more = '') =>
-  `observations(countryCodes: [${codes}], metricKeys: ["${metric}"]${more}) { ${FIGURE} }`;
-const latest = (metric: string) =>
-  `observations(metricKeys: ["${metric}"], latest: true, scope: NATIONAL) { ${FIGURE} }`;
-const some = (metric: string) =>
-  `observations(countryCodes: ["KE", "NG", "ZA", "ST"], metricKeys: ["${metric}"], latest: true, scope: NATIONAL) { ${FIGURE} }`;
+const series = (codes: string, metric: string, more = '', fields = 'value') =>
+  `observations(countryCodes: [${codes}], metricKeys: ["${metric}"]${more}) { ${fields} }`;
+const latest = (metric: string, fields = 'value') =>
+  `observations(metricKeys: ["${metric}"], latest: true, scope: NATIONAL) { ${fields} }`;
+const some = (metric: string, fields = 'value') =>
+  `observations(countryCodes: ["KE", "NG", "ZA", "ST", "ER"], metricKeys: ["${metric}"], latest: true, scope: NATIONAL) { ${fields} }`;
 const THREE = '"KE", "NG", "ZA"';
-const ALL = `countries { code name observations(metricKeys: ["life_expectancy"], fromYear: 2000) { ${FIGURE} } }`;
+const BOUNDED = 'value estimateLow estimateHigh';
+const ALL = 'countries { observations(metricKeys: ["life_expectancy"], fromYear: 2000) { value } }';
 
-/** Twenty pictures: a query, the operator's look, and the reader's. */
-const TWENTY: readonly (readonly [query: string, look: object, asked?: string])[] = [
+/** Forty pictures: a query of values alone, the operator's look, and the reader's. */
+const FORTY: readonly (readonly [query: string, look: object, asked?: string])[] = [
   [series(THREE, 'population_total'), {}],
   [series('"KE"', 'population_total', ', fromYear: 1990'), {}, 'theme=dark'],
+  [series('"KE"', 'population_total', ', fromYear: 2020, toYear: 2020'), {}],
   [series(THREE, 'gdp_current_usd'), { kind: 'lines', isLog: true }],
+  [series(THREE, 'gdp_current_usd', ', fromYear: 2000'), { kind: 'multiples', isShared: true }],
   [series(THREE, 'life_expectancy'), { measure: 'index', base: 1990 }],
   [series(THREE, 'life_expectancy'), { measure: 'difference' }, 'width=480&bare=1'],
+  [series(THREE, 'life_expectancy', '', BOUNDED), {}],
+  [series('"KE", "NG", "ZA", "GH", "EG"', 'life_expectancy', '', BOUNDED), { focus: 'Ghana' }],
+  [series('"KE", "NG", "ZA", "GH", "EG"', 'life_expectancy', '', BOUNDED), { removed: ['GH', 'EG'] }],
   [series(THREE, 'infant_mortality_per_1000'), { measure: 'percent', base: 2000 }],
+  // Quarters, months and days; a country without figures.
   [series('"ML", "KE"', 'gdp_growth_quarterly_yoy_pct', ', fromYear: 2015'), {}],
+  [series('"ML"', 'gdp_growth_quarterly_yoy_pct', ', fromYear: 2022'), {}, 'width=320'],
   [series('"KE", "GH"', 'consumer_price_index', ', fromYear: 2018'), {}],
+  [series('"GH"', 'consumer_price_index', ', fromYear: 2024'), { kind: 'bars' }, 'width=400'],
+  [series('"KE", "GH"', 'official_exchange_rate_latest_lcu_per_usd', ', fromYear: 2025'), {}],
+  [series('"KE", "NG"', 'policy_rate_pct', ', fromYear: 2015'), {}],
+  // Below zero, in one unit with gaps, and places within countries.
+  [series(THREE, 'net_migration_total'), {}],
+  [some('net_migration_total'), {}, 'width=320'],
+  [latest('net_migration_total'), {}],
+  [latest('net_migration_total'), { kind: 'bars' }, 'theme=dark&width=390'],
+  [series('"GH", "ER"', 'internet_users_pct'), {}],
+  ['observations(metricKeys: ["idps_total"], latest: true) { value }', { scope: 'PLACES', kind: 'bars' }],
+  // Many lines.
   [ALL, { highlight: ['Kenya', 'Chad'] }],
   [ALL, { kind: 'multiples' }],
+  [ALL, { kind: 'multiples' }, 'width=320'],
   [ALL, { kind: 'map', year: 2010 }],
   [ALL, { kind: 'bars', year: 2005 }, 'theme=dark&width=700'],
+  [ALL, { focus: 'Chad', highlight: ['Chad'] }, 'width=480'],
   [latest('life_expectancy'), {}],
   [latest('population_total'), {}, 'theme=dark&width=480'],
   [latest('gdp_current_usd'), {}],
+  [latest('gdp_current_usd'), { kind: 'bars' }],
   [latest('energy_imports_net_pct'), {}, 'theme=dark'],
   [latest('forest_area_pct'), { kind: 'bars' }],
   [some('fertility_rate_births_per_woman'), {}],
+  [some('gdp_current_usd', 'value source { key name url lastSuccessfulRefresh }'), {}],
+  // Several pictures of one answer.
+  [
+    `a: ${series(THREE, 'population_total')} b: ${series(THREE, 'life_expectancy')}`,
+    { indicator: 'life_expectancy' },
+  ],
   [`a: ${latest('life_expectancy')} b: ${latest('gdp_per_capita_current_usd')}`, { kind: 'scatter' }],
   [
     `a: ${latest('population_total')} b: ${latest('gdp_current_usd')}`,
@@ -148,13 +183,13 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     ({ page } = await openGraphiql());
   }, 60_000);
 
-  it('pictures by address are those that GraphiQL draws of the same answers, for 20 documents', {
-    timeout: 120_000,
+  it('pictures by address are those that GraphiQL draws of the same answers, for 40 documents', {
+    timeout: 180_000,
   }, async () => {
-    const queries = TWENTY.map(([text], i) => `query Q${i} { ${text} }`);
+    const queries = FORTY.map(([text], i) => `query Q${i} { ${text} }`);
     const documents = Object.fromEntries(queries.map((text, i) => [`q${i}`, text]));
     const published = Object.fromEntries(
-      TWENTY.map(([, picture], i) => [`q${i}`, { document: `Q${i}`, key: 'page', picture }]),
+      FORTY.map(([, picture], i) => [`q${i}`, { document: `Q${i}`, key: 'page', picture }]),
     );
     await using program = await openPublishing({ documents, published });
     await program.issue({ name: 'page' });
@@ -162,18 +197,19 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     await page.evaluate(
       await drawingScript().then((script) => `${script};${CANONICAL};window.drawing = drawing;`),
     );
-    for (const [i, [, look, asked = '']] of TWENTY.entries()) {
-      const { data } = (await (await program.at(`/c/q${i}.json`)).json()) as { data: object };
+    for (const [i, [, look, asked = '']] of FORTY.entries()) {
+      const reply = await program.at(`/c/q${i}.svg?${asked}`);
+      expect([i, reply.status]).toEqual([i, 200]);
+      const ours = await reply.text();
       program.requests();
-      const ours = await (await program.at(`/c/q${i}.svg?${asked}`)).text();
-      // Draws held figures at no call.
-      expect(program.requests()).toEqual([]);
       const { theme, width = '960', bare } = Object.fromEntries(new URLSearchParams(asked));
       const at = { isDark: theme === 'dark', width: Number(width), isBare: bare === '1' };
-      const given = JSON.stringify([queries[i], data, look, at]).slice(1, -1);
+      const given = JSON.stringify([queries[i], look, at]).slice(1, -1);
       const [own, there] = await page.evaluate<[string, string]>(
-        `[canonical(${JSON.stringify(ours)}), canonical(drawing.drawn(${given}))]`,
+        `drawing.drawn(${given}).then((there) => [canonical(${JSON.stringify(ours)}), canonical(there)])`,
       );
+      // Both ask for the same: what one has fetched the other draws at no call.
+      expect(program.requests()).toEqual([]);
       expect(own.length).toBeGreaterThan(1_000);
       expect(own, `document ${i}`).toBe(there);
     }
@@ -201,7 +237,8 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     for (const [colorScheme, width, theme, pixels] of [
       ['light', 1100, 'light', '960'],
       ['dark', 1100, 'dark', '960'],
-      ['dark', 390, 'dark', '480'],
+      ['dark', 700, 'dark', '680'],
+      ['dark', 390, 'dark', '320'],
     ] as const) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 900 });
@@ -224,11 +261,86 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     }
     // Shows nothing of it to any other site.
     await page.goto(app.replace('127.0.0.1', 'localhost'), { waitUntil: 'networkidle' });
-    const refused = page.frames()[1];
-    expect(refused?.url()).toMatch(/^chrome-error:/);
+    await expect.poll(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/);
     expect(scripts).toEqual([]);
     expect(program.requests()).toHaveLength(1);
     page.off('request', note);
+    host.close();
+    host.closeAllConnections();
+  });
+
+  it('pictures by address tell of their figures by mouse, touch and keys, and give a frame its height', {
+    timeout: 60_000,
+  }, async () => {
+    await using program = await openPublishing();
+    const host = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(
+        `<!doctype html><html lang="en"><title>Host</title><iframe title="Lines" src="${program.origin}/c/lines?theme=dark" style="border:0;width:100%;height:200px"></iframe><script async src="${program.origin}/c/frames.js"></script>`,
+      );
+    });
+    await once(host.listen(0, '127.0.0.1'), 'listening');
+    const { port } = host.address() as AddressInfo;
+    await program.issue({ name: 'page' });
+    const problems: string[] = [];
+    const note = (message: ConsoleMessage) => {
+      // Nobody has an icon here.
+      if (message.type() === 'error' && !message.location().url.endsWith('favicon.ico'))
+        problems.push(message.text());
+    };
+    page.on('console', note);
+    await page.setViewportSize({ width: 1000, height: 900 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.goto(`http://127.0.0.1:${port}/`);
+    // The frame is as high as its page: nothing of it scrolls.
+    const frame = page.frameLocator('iframe');
+    await expect
+      .poll(() => frame.locator('html').evaluate((html) => html.scrollHeight - window.innerHeight))
+      .toBe(0);
+    expect(await page.locator('iframe').evaluate((one) => one.clientHeight)).toBeGreaterThan(500);
+    for (const link of await frame.locator('a').all())
+      expect(await link.getAttribute('target')).toBe('_blank');
+    // By mouse: the drawing takes the place of its image, and a line of the legend stands out.
+    await frame.locator('.frame').hover();
+    await frame.locator('.frame > svg').waitFor();
+    const place = await frame.locator('g.points circle').nth(5).boundingBox();
+    await page.mouse.move((place?.x ?? 0) + 2, (place?.y ?? 0) + 2);
+    const tip = frame.locator('.tip');
+    await expect.poll(() => tip.innerText()).toMatch(/^\w+\n[\d,]+ persons\n(.*\n)?19\d\d.*\n\w+$/);
+    await frame.locator('[data-legend="Kenya"]').hover();
+    expect(await frame.locator('path[data-line="Kenya"]').getAttribute('data-lit')).toBe('');
+    const faded = frame.locator('path[data-line="Nigeria"]');
+    expect(await faded.evaluate((path) => getComputedStyle(path).strokeOpacity)).toBe('0.2');
+    // By keyboard, to the next year and to the other line; told to screen readers.
+    await frame.locator('.frame').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    const status = frame.locator('p[role=status]');
+    expect(await status.textContent()).toMatch(/^Kenya, [\d,]+ persons, 1951/);
+    await page.keyboard.press('ArrowDown');
+    expect(await status.textContent()).toMatch(/^Nigeria, [\d,]+ persons, 1951/);
+    await page.keyboard.press('Escape');
+    expect(await tip.isVisible()).toBe(false);
+    // By a finger.
+    await frame
+      .locator('g.points circle')
+      .nth(8)
+      .dispatchEvent('pointerdown', {
+        pointerType: 'touch',
+        bubbles: true,
+        clientX: (place?.x ?? 0) + 2,
+        clientY: (place?.y ?? 0) + 2,
+      });
+    await expect.poll(() => tip.isVisible()).toBe(true);
+    // On paper it is black on white, whatever the system and the address say.
+    await page.goto(`${program.origin}/c/lines?theme=dark`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)');
+    await expect.poll(() => page.evaluate('document.images[0].currentSrc')).toContain('theme=light');
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    expect(problems).toEqual([]);
+    expect(program.requests()).toHaveLength(1);
+    page.off('console', note);
     host.close();
     host.closeAllConnections();
   });

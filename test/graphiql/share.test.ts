@@ -4,9 +4,11 @@ import { buildSchema } from 'graphql';
 import type { Page } from 'playwright-core';
 import { parseSync } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Figure } from '../../src/graphiql/chart/figures.ts';
 import { dataTypeOf } from '../../src/graphiql/share/data-type.ts';
+import { asEmbed, lookParameters, withoutFrame } from '../../src/graphiql/share/embed.ts';
 import { linkTo, MAX_LINK, sharedIn } from '../../src/graphiql/share/link.ts';
-import { asEmbed, asFetch, asTypeScript } from '../../src/graphiql/share/snippets.ts';
+import { asFetch, asTypeScript } from '../../src/graphiql/share/snippets.ts';
 import { DOCUMENTS, openFiles } from '../address/publishing.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { scenesOfGraphiql, write, written } from '../support/graphiql.ts';
@@ -100,8 +102,27 @@ describe('a frame', () => {
     const text = asEmbed(document, { codes: ['KE', 'ZA'], from: 2000, to: null, of: 'a&b' });
     expect(text).toContain('src="https://figures.example/c/lines?codes=KE,ZA&#38;from=2000&#38;of=a%26b"');
     expect(text).toContain('title="People &#38; &#34;years&#34;"');
-    expect(text).toMatch(/^<iframe .*width="\d+" height="\d+" loading="lazy".*><\/iframe>\n$/);
+    expect(text).toMatch(/^<iframe .*width="\d+" height="\d+" loading="lazy".*><\/iframe>\n<script/);
+    expect(text).toContain('<script async src="https://figures.example/c/frames.js">');
     expect(asEmbed(document)).toContain('src="https://figures.example/c/lines" ');
+  });
+
+  it('a frame shows the picture that is seen: of which indicator, and how', () => {
+    const figure = (indicator: string) => ({ indicator }) as Figure;
+    const pictures = ['a', 'b'].map((key) => ({ kind: 'lines', key, figures: [figure(key)] }) as never);
+    const of = (looks: object) => decodeURIComponent(lookParameters(pictures, looks as never).toString());
+    expect(of({})).toBe('');
+    expect(of({ a: { kind: 'bars', year: 2010, removed: [] } })).toBe('picture.kind=bars&picture.year=2010');
+    expect(of({ b: { removed: ['KE', 'NG'], isLog: true } })).toBe(
+      'picture.indicator=b&picture.removed=KE&picture.removed=NG&picture.isLog=true',
+    );
+  });
+
+  it('a refusal of a frame says which parameters the page of that name takes', () => {
+    const text = 'query Lines($from: Int) { a }';
+    const published = [{ url: '', title: '', text }];
+    expect(withoutFrame('query Lines { b }', published)).toContain('Its address takes from.');
+    expect(withoutFrame('query Other { b }', published)).toContain('run country-graph publish');
   });
 });
 
@@ -211,7 +232,7 @@ describe.skipIf(!hasChromium)('a frame of the operation', () => {
     await expect
       .poll(() => page.locator('.share [role=status]').innerText())
       .toBe(
-        'To embed this, the operator has to list the operation in TRUSTED_DOCUMENTS and name it in PUBLIC_DOCUMENTS.',
+        'This operation has no public page. To make one: save it as a file, and run country-graph publish.',
       );
   });
 });

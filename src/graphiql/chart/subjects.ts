@@ -1,6 +1,6 @@
 import type { Figure } from './figures.ts';
 import type { Scope } from './operation-edit.ts';
-import { MAX_COLOURED, type Picture } from './picture.ts';
+import { barsOf, MAX_COLOURED, type Picture } from './picture.ts';
 
 /** A subject of a picture: a country, or an indicator of one. */
 export interface Member {
@@ -77,4 +77,11 @@ export function ofScope(picture: Picture, scope: Scope): Picture {
 
 export function hasBoth({ figures }: Picture): boolean {
   return figures.some(({ isNational }) => isNational) && figures.some(({ isNational }) => !isNational);
+}
+
+/** A figure that is the only one makes a bar: the table that GraphiQL shows of it is no picture. */
+export function alone(picture: Picture): Picture {
+  const [figure, ...others] = picture.kind === 'values' ? picture.figures : [];
+  if (figure === undefined || others.length > 0) return picture;
+  return barsOf(figure.unit ?? figure.indicator, figure.indicator, [figure]);
 }

@@ -38,6 +38,8 @@ export function tipsOn(frame: HTMLElement, status: HTMLElement) {
   let svg: SVGSVGElement | null = null;
   let { all, areRows }: Spots = { all: [], areRows: false };
   let shown = -1;
+  /** The line that stands out while no figure is meant. */
+  let pinned: string | null = null;
 
   function show(index: number, isTold = false): void {
     const spot = all[index];
@@ -46,7 +48,7 @@ export function tipsOn(frame: HTMLElement, status: HTMLElement) {
       shown = -1;
       status.textContent = '';
       dot.remove();
-      if (svg !== null) emphasise(svg, null);
+      if (svg !== null) emphasise(svg, pinned, true);
       return;
     }
     shown = index;
@@ -99,6 +101,11 @@ export function tipsOn(frame: HTMLElement, status: HTMLElement) {
       frame.replaceChildren(drawn, tip);
     },
     show,
+    /** Has a line stand out, or none, as long as no figure is meant. */
+    pin(line: string | null): void {
+      pinned = line;
+      show(-1);
+    },
   };
 }
 

@@ -1,15 +1,18 @@
 import { DropdownMenu, useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
-import { nameIn, shownTab } from '../exchange.ts';
+import { picturesIn } from '../chart/drawable.ts';
+import { lastExchange, nameIn, shownTab } from '../exchange.ts';
+import { looks } from '../looks.ts';
 import type { Operation } from '../operation.ts';
 import { ENDPOINT } from '../settings.ts';
-import { publicDocumentOf } from '../trusted.ts';
+import { publicDocumentOf, publicDocuments } from '../trusted.ts';
 import { variablesIn } from '../variables.ts';
 import { copied } from './clipboard.ts';
 import { dataTypeOf } from './data-type.ts';
+import { asEmbed, lookParameters, withoutFrame } from './embed.ts';
 import { linkTo, MAX_LINK } from './link.ts';
 import { seenAsText, seenIn } from './seen.ts';
-import { asCurl, asEmbed, asFetch, asTypeScript } from './snippets.ts';
+import { asCurl, asFetch, asTypeScript } from './snippets.ts';
 
 /** Time for which the menu says that something was copied. */
 const SAID_MS = 4_000;
@@ -49,14 +52,16 @@ export function ShareMenu() {
     };
   }
 
-  function embed(): void {
+  /** Copies a frame of what is seen: with the variables, and the look of the picture. */
+  async function embed(): Promise<void> {
     const { query, variables } = operation();
     const document = publicDocumentOf(query);
-    if (document === null)
-      say(
-        'To embed this, the operator has to list the operation in TRUSTED_DOCUMENTS and name it in PUBLIC_DOCUMENTS.',
-      );
-    else void copy('Embed', asEmbed(document, variables));
+    if (document === null) return say(withoutFrame(query, publicDocuments()));
+    const exchange = lastExchange.get();
+    const isShown = exchange !== null && publicDocumentOf(exchange.operation.query) === document;
+    const pictures = isShown ? await picturesIn(exchange) : [];
+    const look = lookParameters(pictures, looks.get()[shownTab.get()]?.pictures ?? {});
+    await copy('Embed', asEmbed(document, variables, look));
   }
 
   function typeScript(): string {
@@ -85,7 +90,7 @@ export function ShareMenu() {
           <DropdownMenu.Item onSelect={() => void copy('Link', linkTo(page, shared()))}>
             Copy link
           </DropdownMenu.Item>
-          <DropdownMenu.Item onSelect={embed}>Copy embed</DropdownMenu.Item>
+          <DropdownMenu.Item onSelect={() => void embed()}>Copy embed</DropdownMenu.Item>
           <DropdownMenu.Item onSelect={() => void copy('curl', asCurl(ENDPOINT, operation()))}>
             Copy as curl
           </DropdownMenu.Item>

@@ -68,24 +68,6 @@ export async function ask(key: string): Promise<Answer> {
 `;
 }
 
-/** Pixels of a page with one picture, its sources and its links. */
-const EMBED = { width: 960, height: 820 };
-
-/** A frame of a public document, for a page of others. */
-export function asEmbed(
-  { url, title }: { readonly url: string; readonly title: string },
-  variables: Operation['variables'] = {},
-): string {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(variables)) if (value != null) given.set(name, String(value));
-  const search = given.size === 0 ? '' : `?${given.toString().replaceAll('%2C', ',')}`;
-  const [at, named] = [url + search, title].map((text) =>
-    text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`),
-  );
-  const { width, height } = EMBED;
-  return `<iframe src="${at}" title="${named}" width="${width}" height="${height}" loading="lazy" style="border: 0; max-width: 100%"></iframe>\n`;
-}
-
 /** Further members of the body beside the text, a line each. */
 function written(indent: number, { variables, operationName }: Operation): string {
   return Object.entries({ variables, operationName })

@@ -203,7 +203,10 @@ export class Exchange {
       if (this.#named.get(name) === known) this.#named.delete(name);
       return this.#findNamed(name);
     }
-    throw new Failure('KEY_EXPIRED', 'No key works any more under which this is public.');
+    throw new Failure(
+      'KEY_EXPIRED',
+      `There is no issued key ${name} that works, under which this is public. Its operator makes one: country-graph keys create ${name}`,
+    );
   }
 
   async #readNamed(name: string): Promise<NamedKey> {

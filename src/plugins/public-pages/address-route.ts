@@ -125,7 +125,7 @@ interface PictureRefusal {
  */
 export async function addressRoute(app: FastifyInstance, options: AddressRouteOptions) {
   const { gateway, config, course, problem } = options;
-  if (!existsSync(DRAWING_CODE))
+  if (![DRAWING_CODE, NEEDED_FIELDS, PAGE_SCRIPT].every((file) => existsSync(file)))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
   const { current, stop } = await openPublicDocuments(
     options.file,

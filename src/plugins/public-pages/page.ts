@@ -19,7 +19,7 @@ main { max-width: 960px; margin: 0 auto; padding: 16px 0; }
 h1, p, nav, details { margin: 0 24px; }
 h1 { font-size: 20px; font-weight: 600; overflow-wrap: anywhere; }
 p { color: var(--muted); font-size: 14px; overflow-wrap: anywhere; }
-img, .frame svg { display: block; width: 100%; height: auto; }
+img, .frame > svg { display: block; width: 100%; height: auto; }
 a { color: var(--link); }
 nav { margin-top: 12px; font-size: 14px; }
 nav a { display: inline-block; margin-right: 12px; padding: 4px 0; }
