@@ -3,6 +3,7 @@ import type { HubLink } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import { MB, processBudgetMb } from '../config/memory-budget.ts';
 import { createGateway, type Gateway, type Observer } from '../gateway/gateway.ts';
+import type { KeyDesk } from '../plugins/issued-keys/key-desk.ts';
 import { plugins } from '../plugins.ts';
 import { boundMemory } from '../server/heap-growth.ts';
 import type { Log } from '../server/log.ts';
@@ -106,11 +107,12 @@ async function warmUpBetween({ schema, load }: Gateway, isDraining: () => boolea
 
 /** Makes the key of pages over the sandbox; over a service, tells the operator of keys that his pages lack. */
 async function openPages(
-  { issued }: Gateway,
+  gateway: Gateway,
   { publicDocuments: file }: Config,
   isOverSandbox: boolean,
   log: Log,
 ): Promise<void> {
+  const issued = gateway.plugins.api<{ readonly desk: KeyDesk }>('issued-keys');
   if (issued === null || file === undefined) return;
   const { missingKeys, SANDBOX_PAGES_KEY } = await import('./sandbox-pages.ts');
   for (const name of await missingKeys(file, issued.desk).catch(() => [])) {
