@@ -6,7 +6,6 @@ import { plugins } from '../plugins.ts';
 import type { Log } from '../server/log.ts';
 import { ownVersion } from '../shared/own-version.ts';
 import { CommandError, questionFrom } from './formats.ts';
-import type { publish } from './publish.ts';
 import type { query } from './query.ts';
 import { SAMPLE_PAGE, sandboxPages } from './sandbox-pages.ts';
 import type { Program } from './serve.ts';
@@ -39,12 +38,6 @@ Examples:
 Examples:
   country-graph explain '{ countries { name } }'
   country-graph explain figures.graphql --variables '{"code":"KE"}'`,
-  publish: `
-Over the sandbox, a gateway that runs shows the page within seconds. Else it reads TRUSTED_DOCUMENTS and
-PUBLIC_DOCUMENTS, which this writes; set them here as there.
-Examples:
-  country-graph publish life.graphql --title 'Life expectancy since $from'
-  PUBLIC_URL=https://figures.example country-graph publish life.graphql --name life --key pages`,
   doctor: `
 Example:
   COUNTRY_DATA_URL=https://… COUNTRY_GRAPH_KEY=… country-graph doctor`,
@@ -107,28 +100,6 @@ function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
     .action(async ({ keyFile }: { keyFile?: string }) => {
       const { serveTools } = await import('./mcp.ts');
       await serveTools(env, keyFile);
-    });
-}
-
-function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
-  program
-    .command('publish')
-    .description(
-      'make a page, a picture and data at an address of a file with one query; prints its price and its frame',
-    )
-    .argument('<file>', 'the query')
-    .option('--name <name>', 'its name in addresses; left out, that of the file')
-    .option('--title <title>', 'heading of the page, such as: Population since $from')
-    .option('--key <name>', 'issued key that it runs under', 'pages')
-    .addOption(
-      new Option('--url <url>', 'where the gateway is reached')
-        .env('PUBLIC_URL')
-        .default('http://127.0.0.1:4000'),
-    )
-    .addHelpText('after', EXAMPLES.publish)
-    .action(async (file: string, options: Parameters<typeof publish>[1]) => {
-      const { publish } = await import('./publish.ts');
-      console.log(await publish(file, options, env));
     });
 }
 
@@ -218,7 +189,6 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   addQuery(program);
   addDoctor(program, env);
   addMcp(program, env);
-  addPublish(program, env);
   await addOfPlugins(program, env);
 
   try {

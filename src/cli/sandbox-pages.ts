@@ -3,8 +3,14 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KeyDesk } from '../plugins/issued-keys/key-desk.ts';
 import { ownBuild, packageFile } from '../shared/own-version.ts';
+
+/** The desk of issued keys, as far as pages need it. */
+export interface Desk {
+  /** Returns null if no key of the name works. */
+  newest(name: string): Promise<object | null>;
+  create(terms: { readonly name: string }): Promise<unknown>;
+}
 
 /** Name of the issued key that pages over the sandbox run under. */
 export const SANDBOX_PAGES_KEY = 'pages';
@@ -86,7 +92,7 @@ export async function addTo(path: string, name: string, value: unknown): Promise
 const sha256 = (text: string) => hash('sha256', text, 'hex');
 
 /** Names the issued keys that public documents are to run under, and that aren't there. */
-export async function missingKeys(path: string, desk: KeyDesk): Promise<readonly string[]> {
+export async function missingKeys(path: string, desk: Desk): Promise<readonly string[]> {
   const documents = Object.values(await readTable(path)) as readonly { readonly key?: unknown }[];
   const names = new Set(documents.flatMap(({ key }) => (typeof key === 'string' ? key : [])));
   const missing = await Promise.all(

@@ -3,13 +3,13 @@ import type { HubLink } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import { MB, processBudgetMb } from '../config/memory-budget.ts';
 import { createGateway, type Gateway, type Observer } from '../gateway/gateway.ts';
-import type { KeyDesk } from '../plugins/issued-keys/key-desk.ts';
 import { plugins } from '../plugins.ts';
 import { boundMemory } from '../server/heap-growth.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
 import { ownBuild } from '../shared/own-version.ts';
+import type { Desk } from './sandbox-pages.ts';
 import type { Addresses } from './workers/supervisor.ts';
 
 export interface Program extends Addresses {
@@ -112,7 +112,7 @@ async function openPages(
   isOverSandbox: boolean,
   log: Log,
 ): Promise<void> {
-  const issued = gateway.plugins.api<{ readonly desk: KeyDesk }>('issued-keys');
+  const issued = gateway.plugins.api<{ readonly desk: Desk }>('issued-keys');
   if (issued === null || file === undefined) return;
   const { missingKeys, SANDBOX_PAGES_KEY } = await import('./sandbox-pages.ts');
   for (const name of await missingKeys(file, issued.desk).catch(() => [])) {

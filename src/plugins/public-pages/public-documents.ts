@@ -73,6 +73,9 @@ const PublicFile = z.record(
   }),
 );
 
+/** Returns one value for each variable that an operation has to be given. */
+export const sampleOf = sampleVariables;
+
 type PublicTerms = z.output<typeof PublicFile>[string];
 
 /** A variable of a public document, which a parameter of its address gives. */
@@ -197,7 +200,7 @@ function publicDocument(
     text: trusted.text,
     operationName,
     variables,
-    sample: sampleVariables(schema, operation),
+    sample: sampleOf(schema, operation),
     table: only ?? null,
   };
 }

@@ -1,0 +1,175 @@
+import { existsSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { type Command, Option } from 'commander';
+import {
+  type DocumentNode,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  validate,
+} from 'graphql';
+import { CommandError } from '../../cli/formats.ts';
+import {
+  addTo,
+  type Env,
+  OF_PAGES,
+  ownFolder,
+  SANDBOX_PAGES_KEY,
+  sandboxFiles,
+} from '../../cli/sandbox-pages.ts';
+import { readConfig } from '../../config/config.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import type { CommandHost } from '../../gateway/plugin.ts';
+import { sha256Of } from '../../graphql/request/documents.ts';
+import { wholeBody } from '../../graphql/request/messages.ts';
+import { frameOf } from './page.ts';
+import { sampleOf } from './public-documents.ts';
+
+const EXAMPLES = `
+Over the sandbox, a gateway that runs shows the page within seconds. Else it reads TRUSTED_DOCUMENTS and
+PUBLIC_DOCUMENTS, which this writes; set them here as there.
+Examples:
+  country-graph publish life.graphql --title 'Life expectancy since $from'
+  PUBLIC_URL=https://figures.example country-graph publish life.graphql --name life --key pages`;
+
+interface PublishOptions {
+  readonly name?: string;
+  readonly title?: string;
+  readonly key: string;
+  readonly url: string;
+}
+
+/** Adds the arguments, options and action of `publish`. */
+export function addPublish(command: Command, { env, plugins }: CommandHost): void {
+  command
+    .argument('<file>', 'a file with one query')
+    .option('--name <name>', 'its name in addresses; left out, that of the file')
+    .option('--title <title>', 'heading of the page, such as: Population since $from')
+    .option('--key <name>', 'issued key that it runs under', 'pages')
+    .addOption(
+      new Option('--url <url>', 'where the gateway is reached')
+        .env('PUBLIC_URL')
+        .default('http://127.0.0.1:4000'),
+    )
+    .addHelpText('after', EXAMPLES)
+    .action(async (file: string, options: PublishOptions) => {
+      console.log(await publish(file, options, env, plugins));
+    });
+}
+
+/**
+ * Makes a public document of a file: checks and prices it, and writes it where the gateway finds it.
+ * @returns words on what was done, with the address and the frame
+ * @throws CommandError if it can't be public
+ */
+async function publish(
+  file: string,
+  { name = basename(file).replace(/\.\w+$/, ''), title, key: ownKey, url }: PublishOptions,
+  env: Env,
+  plugins: CommandHost['plugins'],
+): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new CommandError(`${file} can't be read: ${error.message}`);
+  });
+  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name))
+    throw new CommandError(
+      `--name: must be up to 64 letters, digits and dashes (got ${JSON.stringify(name)})`,
+    );
+  const price = await priceOf(text, onlyQueryOf(text, file), plugins).catch((error: Error) => {
+    throw new CommandError(`${file}: ${error.message}`);
+  });
+  const isSandbox = OF_PAGES.every((one) => env[one] === undefined);
+  const files = isSandbox ? sandboxFiles() : ownFiles(env);
+  if (isSandbox) await ownFolder(sandboxFiles().folder);
+  const document = sha256Of(text);
+  await addTo(files.trusted, document, text);
+  const key = isSandbox ? SANDBOX_PAGES_KEY : ownKey;
+  await addTo(files.published, name, { document, key, ...(title !== undefined && { title }) });
+  const page = new URL(`c/${name}`, `${url.replace(/\/*$/, '')}/`).href;
+  return [
+    `${name} is public under the issued key ${key} (${files.published}). ${price}`,
+    ...(isSandbox ? [] : missingIn(env, key)),
+    '',
+    page,
+    '',
+    frameOf(page, title ?? name, new URL('frames.js', page).href),
+  ].join('\n');
+}
+
+interface Query {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+}
+
+/**
+ * Checks a query against the graph, and says what it takes: nothing is sent.
+ * @throws Error if it is not valid, or too expensive
+ */
+async function priceOf(text: string, { document, operation }: Query, plugins: CommandHost['plugins']) {
+  const observer = { operation() {}, attempt() {}, problem() {} };
+  const config = readConfig({ CACHE_URL: 'none' }, plugins);
+  const gateway = await createGateway({ config, plugins, upstreamUrl: 'http://127.0.0.1', observer });
+  try {
+    const [fault] = validate(gateway.schema, document);
+    if (fault !== undefined) throw new Error(fault.message);
+    const { body } = await gateway.handle({
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer nobody', 'x-explain': '1' },
+      search: '',
+      body: { query: text, variables: sampleOf(gateway.schema, operation) },
+      signal: new AbortController().signal,
+    });
+    const { errors = [], extensions } = JSON.parse(await wholeBody(body));
+    const { explain } = extensions ?? {};
+    if (explain === undefined || errors.length > 0) throw new Error(errors[0]?.message ?? 'It has no price.');
+    const { calls, least, most } = explain;
+    return `It takes ${calls} ${calls === 1 ? 'call' : 'calls'} to the service (at least ${least}, at most ${most}), and none while its figures are cached.`;
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/** @throws CommandError if a text is anything but one query */
+function onlyQueryOf(text: string, file: string): Query {
+  let document: DocumentNode;
+  try {
+    document = parse(text);
+  } catch (error) {
+    throw new CommandError(
+      `${file} is no GraphQL: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
+  const [operation, ...others] = operations;
+  if (operation?.operation !== OperationTypeNode.QUERY || others.length > 0)
+    throw new CommandError(`${file} has to hold one query, and no other operation.`);
+  return { operation, document };
+}
+
+/** The files of an operator's settings; of those that name none, new ones here. A folder of trusted documents has one more file. */
+function ownFiles({ TRUSTED_DOCUMENTS, PUBLIC_DOCUMENTS = 'public-documents.json' }: Env) {
+  const trusted = TRUSTED_DOCUMENTS ?? 'trusted-documents.json';
+  return {
+    trusted:
+      existsSync(trusted) && statSync(trusted).isDirectory() ? join(trusted, 'published.json') : trusted,
+    published: PUBLIC_DOCUMENTS,
+  };
+}
+
+/** Says what the page of a document waits for. */
+function missingIn(env: Env, key: string): readonly string[] {
+  const { trusted, published } = ownFiles(env);
+  const settings = [
+    ...(env.TRUSTED_DOCUMENTS === undefined ? [`TRUSTED_DOCUMENTS=${trusted}`] : []),
+    ...(env.PUBLIC_DOCUMENTS === undefined ? [`PUBLIC_DOCUMENTS=${published}`] : []),
+    ...(env.COUNTRY_DATA_KEY === undefined && env.COUNTRY_DATA_KEY_FILE === undefined
+      ? ['COUNTRY_DATA_KEY, the key of the service that pages are paid by']
+      : []),
+  ];
+  return [
+    ...(settings.length === 0 ? [] : [`The gateway has to be started with ${settings.join(', ')}.`]),
+    `Unless it is there, the key is made by: country-graph keys create ${key}`,
+  ];
+}
