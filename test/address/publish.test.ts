@@ -41,7 +41,7 @@ describe('public pages over the sandbox', () => {
     const { stdout, stderr, code } = await publish([file, '--url', origin(), '--title', 'Lives since $from']);
     expect([stderr, code]).toEqual(['', 0]);
     // Says the price, the address and the frame.
-    expect(stdout).toContain('It takes 1 call to the service (at least 1, at most 1)');
+    expect(stdout).toContain('It takes 1 call to the service, and none while');
     const [, address = ''] = /<iframe src="([^"]+)"/.exec(stdout) ?? [];
     expect(address).toBe(`${origin()}/c/life`);
     await expect.poll(async () => (await fetch(address)).status, { timeout: 15_000 }).toBe(200);

@@ -124,8 +124,8 @@ async function priceOf(text: string, { document, operation }: Query, plugins: Co
     const { errors = [], extensions } = JSON.parse(await wholeBody(body));
     const { explain } = extensions ?? {};
     if (explain === undefined || errors.length > 0) throw new Error(errors[0]?.message ?? 'It has no price.');
-    const { calls, least, most } = explain;
-    return `It takes ${calls} ${calls === 1 ? 'call' : 'calls'} to the service (at least ${least}, at most ${most}), and none while its figures are cached.`;
+    const { calls } = explain;
+    return `It takes ${calls} ${calls === 1 ? 'call' : 'calls'} to the service, and none while its figures are cached.`;
   } finally {
     await gateway.stop();
   }
