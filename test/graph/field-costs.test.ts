@@ -10,7 +10,7 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isOpenEnded } from '../../src/graphql/cost/pricing.ts';
+import { certaintyOf } from '../../src/graphql/cost/certainty.ts';
 import { encodeId } from '../../src/graphql/resolvers/lists.ts';
 import { costOf, type FieldCost, takeCosts } from '../../src/graphql/schema/selection.ts';
 import { plugins } from '../../src/plugins.ts';
@@ -195,7 +195,7 @@ describe('what the schema says that a field costs', () => {
   ])(
     'what the schema says that a field costs is open-ended where only answers tell: %s',
     ([text, isOpen]) => {
-      expect(isOpenEnded(parse(text), schema)).toBe(isOpen);
+      expect(certaintyOf(parse(text), schema).isOpenEnded).toBe(isOpen);
     },
   );
 });

@@ -1,14 +1,9 @@
-import {
-  BREAK,
-  type DocumentNode,
-  type GraphQLError,
-  type GraphQLFormattedError,
-  type GraphQLSchema,
-  isObjectType,
-  type OperationDefinitionNode,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
+import type {
+  DocumentNode,
+  GraphQLError,
+  GraphQLFormattedError,
+  GraphQLSchema,
+  OperationDefinitionNode,
 } from 'graphql';
 import type { QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
@@ -47,13 +42,12 @@ import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { formatError, originalOf } from '../schema/errors.ts';
-import { costOf, type FieldCost } from '../schema/selection.ts';
 import type { openGivenLists } from './bound.ts';
+import { certaintyOf } from './certainty.ts';
 import { createFewestCalls, dearestField, openTally } from './tally.ts';
 
 type Tally = ReturnType<typeof openTally>;
 
-/** An operation with its variables coerced, ready to run. */
 interface PricedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
@@ -65,7 +59,6 @@ interface PricedOperation {
 const { countries, etlStatus, indicators, observations, tickers } = endpoints;
 
 interface PricingParts {
-  /** The parts that operations run with. */
   readonly figures: FiguresParts;
   readonly schema: GraphQLSchema;
   readonly given: ReturnType<typeof openGivenLists>;
@@ -83,7 +76,6 @@ interface PricingParts {
  */
 type Supposed = 'expected' | 'least';
 
-/** The plan of an operation, in place of its answer. */
 type Explanation = {
   readonly errors: readonly GraphQLFormattedError[];
   readonly extensions: Record<string, unknown>;
@@ -171,12 +163,13 @@ function tallyFor(
   parts: PricingParts,
 ): Tally {
   const { schema, figures, maxUpstreamCalls: limit } = parts;
+  const { isOpenEnded, asksBelowRecords } = certaintyOf(document, schema);
   return openTally({
     limit,
     isExplained,
     isProven: caller.tenant.isProven,
     // Of an object that is found by its identifier, the stand-in knows nothing, and of a record not what figures are below.
-    isCertain: !isOpenEnded(document, schema) && !asksBelowRecords(document, schema),
+    isCertain: !isOpenEnded && !asksBelowRecords,
     fewest: createFewestCalls(
       limitsOf({ ...figures.planning, learned }),
       learned.seriesRows,
@@ -223,7 +216,7 @@ function openDryRun(
       },
     },
   };
-  const isDeriving = derivesFigures(document, parts.schema);
+  const { isDeriving } = certaintyOf(document, parts.schema);
   const mayBeHeld = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
   const lone = createLoneFigures(dry, (next) => {
     const counting = tallied(next, planning.learned, isDeriving, tally);
@@ -464,93 +457,6 @@ function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => Fetc
   const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
   const fetch = cachedFiguresStage(gathered(watched(createDataFetch(parts))), caching);
   return { find: findCached(caching), fetch, several: cache.entries.several };
-}
-
-/** True if a document selects a field for which only the service's answers tell the calls that it makes. */
-export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): boolean {
-  return (
-    selects(document, schema, (cost) => cost === 'IDENTIFIED' || cost === 'UNSAID') ||
-    (selects(document, schema, (cost) => cost === 'REFERENCED') && namesFoundById(document, schema))
-  );
-}
-
-/** True if a document selects derived fields: the service's answers may decide what they compare with. */
-function derivesFigures(document: DocumentNode, schema: GraphQLSchema): boolean {
-  return selects(document, schema, (cost, type) => cost === 'FIGURES' && type === 'Observation');
-}
-
-function selects(
-  document: DocumentNode,
-  schema: GraphQLSchema,
-  isMeant: (cost: FieldCost, type: string | undefined) => boolean,
-): boolean {
-  const types = new TypeInfo(schema);
-  let isFound = false;
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      Field({ name }) {
-        if (name.value.startsWith('__')) return false;
-        isFound = isMeant(costOf(types.getFieldDef() ?? undefined), types.getParentType()?.name);
-        return isFound ? BREAK : undefined;
-      },
-    }),
-  );
-  return isFound;
-}
-
-/**
- * True if a document selects figures below single records: the record tells which. A held figure of the one that the
- * stand-in has tells nothing of them. Fragments that are spread below a record are taken for all that they hold.
- */
-function asksBelowRecords(document: DocumentNode, schema: GraphQLSchema): boolean {
-  const types = new TypeInfo(schema);
-  let records = 0;
-  let isFound = false;
-  let isSpreadBelow = false;
-  let isInFragment = false;
-  let areInFragments = false;
-  const isRecord = () => costOf(types.getFieldDef() ?? undefined) === 'EACH';
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      FragmentDefinition: {
-        enter() {
-          isInFragment = true;
-        },
-        leave() {
-          isInFragment = false;
-        },
-      },
-      FragmentSpread() {
-        isSpreadBelow ||= records > 0;
-      },
-      Field: {
-        enter() {
-          if (isRecord()) records += 1;
-          if (costOf(types.getFieldDef() ?? undefined) !== 'FIGURES') return;
-          isFound ||= records > 0;
-          areInFragments ||= isInFragment;
-        },
-        leave() {
-          if (isRecord()) records -= 1;
-        },
-      },
-    }),
-  );
-  return isFound || (isSpreadBelow && areInFragments);
-}
-
-/** True if a document names a type of entities that are found by their identifiers, as fragments on a type do. */
-function namesFoundById(document: DocumentNode, schema: GraphQLSchema): boolean {
-  let isNamed = false;
-  visit(document, {
-    NamedType({ name }) {
-      const type = schema.getType(name.value);
-      isNamed ||= isObjectType(type) && type.extensions.isFoundById === true;
-    },
-  });
-  return isNamed;
 }
 
 /**
