@@ -76,7 +76,6 @@ export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: Freshness): 
 
 type Freshness = ListCache['freshness'];
 
-/** What is cached of figures. */
 export interface FiguresCache {
   readonly entries: ObservationEntries;
   readonly tenantCache: TenantCache;
@@ -87,7 +86,6 @@ export interface FiguresCache {
   readonly now: () => number;
 }
 
-/** The way to the service. */
 export interface DataService {
   /** Sends a call, by all stages on the way there. */
   readonly send: Send;
@@ -96,7 +94,6 @@ export interface DataService {
   readonly outage: { failure(route: string): Failure | null };
 }
 
-/** The listeners to figures. */
 export interface FiguresEvents {
   /** Counts lookups among the entries. */
   readonly lookups?: Lookups | undefined;
@@ -108,14 +105,12 @@ export interface FiguresEvents {
   readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
 }
 
-/** The parts that look at the sources. */
 export interface RevalidationParts extends Pick<FiguresCache, 'tenantCache' | 'freshness' | 'now'> {
   readonly ask: Ask;
   /** True if a call may be spent on a look at the sources. Results of earlier looks are used all the same. */
   readonly mayRenew: boolean;
 }
 
-/** The parts of the stage that answers from cached figures. */
 export interface CachingParts {
   readonly planning: Planning;
   readonly service: Pick<DataService, 'outage'>;
@@ -223,7 +218,7 @@ export function findCached({ cache, events, prefetch }: CachingParts): Figures['
       return entry.rows;
     });
     served.bill(sending);
-    prefetch.wanted(tenant, wanted, checkedAtMs, nowMs);
+    if (wanted.length > 0) prefetch.wanted(tenant, wanted, checkedAtMs, nowMs);
     return { outcomes, missingAsOf: areOthersMissing ? tenantCache.generation(tenant) : null };
   };
 }

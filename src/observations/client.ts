@@ -29,11 +29,8 @@ import { inWhole, type Planning, sharesOf } from './planner/modes.ts';
 import { createObservationPool, type PoolParts } from './pool.ts';
 import { createPrefetch } from './prefetch.ts';
 
-/** The parts of the stage that leaves demands to others who are fetching them. */
 interface LeaseParts {
-  /** Demands that others who share the store are fetching. */
   readonly inFlight: InFlight;
-  /** Entries that others have fetched. */
   readonly entries: ObservationEntries;
   /** Milliseconds for which these count for operations that come later. */
   readonly ttlMs: number;

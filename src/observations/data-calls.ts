@@ -98,7 +98,6 @@ type Reply = Rows | Refusal;
 
 /** The rows of an answer by the pairs of the call, as `pairKey` names them. */
 interface Groups {
-  /** Rows with a figure. */
   readonly figures: ReadonlyMap<string, ObservationRecord[]>;
   /** Number of rows without a figure; a pair that has none is left out. */
   readonly blanks: ReadonlyMap<string, number>;
@@ -106,7 +105,6 @@ interface Groups {
   readonly askedKeyOf: (metricKey: string) => string;
 }
 
-/** A rectangle, and the query for its pairs. */
 interface DataQuery {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
@@ -182,7 +180,6 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     return plain;
   }
 
-  /** The limit to ask with; undefined for none. */
   function limitFor({ mode, years, rectangle, rowsOf }: Asked, mayTry: boolean): number | undefined {
     const { limitParam, maxRows, defaultRows } = learned.facts();
     if (limitParam === 'accepted') return maxRows;
@@ -337,7 +334,6 @@ export function learnLength(
   learned.learnSeries(countryCode, metricKey, sent, span);
 }
 
-/** Number of rows of a pair in an answer, with a figure or without. */
 export function sentOf({ figures, blanks }: Groups, key: string): number {
   return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
 }
@@ -367,7 +363,6 @@ function highestLimitIn(detail: string, asked: number): number | null {
  */
 export type PairOutcome = Outcome | 'no figure';
 
-/** Pairs of one mode that are to be fetched. */
 export interface PairsToFetch extends PlanPart {
   /** Says that the call for a task is under way, and may answer further demands; left out if nobody listens. */
   readonly onTask?: ((task: Task) => void) | undefined;
@@ -383,7 +378,6 @@ export interface Task extends PairsToFetch {
   readonly rectangle: Rectangle;
   /** Replaced, not changed: pairs may join the first ones for as long as the task is open. */
   pairs: readonly Pair[];
-  /** True until the answer has come. */
   isOpen: boolean;
   /**
    * Gathers parts of a refused call of which a 404 names nothing; left out while none is looked into. It says that there
@@ -409,7 +403,6 @@ export interface NameSearch {
   isAnswered: boolean;
 }
 
-/** The rows that came for pairs. */
 export interface FetchedRows {
   /** Number of them, with those that have no figure. */
   readonly rows: number;
@@ -423,7 +416,6 @@ export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
 /** Fetches a rectangle, and settles its pairs. Each failure is settled, so that no `Failure` is thrown. */
 type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
 
-/** The ways to make good what a call did not bring. */
 export interface Repair {
   /** Gets the rest of a cut answer; throws Failure UPSTREAM_INCOMPLETE if it can't be had. */
   cut(task: Task, answer: Rows, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
@@ -431,7 +423,6 @@ export interface Repair {
   refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
 }
 
-/** The parts of the stage that makes calls. */
 export interface CallParts {
   readonly planning: Planning;
   readonly service: DataService;
@@ -439,7 +430,6 @@ export interface CallParts {
   readonly events: FiguresEvents;
 }
 
-/** The means of a repair: further calls, and what the stage has. */
 export interface RepairMeans extends Planning, Pick<FiguresCache, 'entries' | 'refusedNames' | 'keep'> {
   readonly ask: DataService['ask'];
   readonly calls: ReturnType<typeof createDataCalls>;
@@ -490,7 +480,6 @@ export async function settlingFailures(
   }
 }
 
-/** Settles pairs that have the same outcome. */
 export function settleAs({ settle }: PairsToFetch, pairs: readonly Pair[], outcome: PairOutcome): void {
   if (pairs.length === 0) return;
   settle(

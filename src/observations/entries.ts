@@ -103,10 +103,8 @@ function createSeveralFigures() {
   const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
     `${tenant.digest} ${countryCode} ${metricKey}`;
 
-  return {
-    get isEmpty() {
-      return known.size === 0;
-    },
+  const several = {
+    isEmpty: true,
     /**
      * Notes the rows that have come for the newest period of a country and metric.
      * @param areAll true if there are no others, so that earlier knowledge of the pair is over
@@ -114,15 +112,17 @@ function createSeveralFigures() {
     note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void {
       if (rows.length === 0 || (rows.length === 1 && known.size === 0)) return;
       const first = rows[0] as ObservationRecord;
-      const several = rows.length === 1 ? [] : severalIn(rows);
-      if (several.length > 0) known.set(nameOf(tenant, first), new Map(several));
+      const those = rows.length === 1 ? [] : severalIn(rows);
+      if (those.length > 0) known.set(nameOf(tenant, first), new Map(those));
       else if (areAll) known.delete(nameOf(tenant, first));
+      several.isEmpty = known.size === 0;
     },
     /** Returns the sources of all figures for the place and period of one; null if none but it are known. */
     sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null {
       return known.size === 0 ? null : (known.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
     },
   };
+  return several;
 }
 
 function severalIn(rows: readonly ObservationRecord[]): [string, readonly string[]][] {
@@ -135,7 +135,6 @@ function whenOf(row: ObservationRecord): string {
   return JSON.stringify([row.year, periodKeyOf(row), row.locationName]);
 }
 
-/** Names remembered at once; the one not asked for longest goes first. */
 const MAX_NAMES = 10_000;
 
 /** The service's outcome for a name that it refused. */
@@ -368,7 +367,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         const raw = rawOf(rows);
         const range = years === null ? null : { years, rows: raw, atMs };
         owners.push(range ?? raw);
-        made.push({ rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+        made.push({ rows, years, atMs, checkedAtMs: atMs, wantedAtMs: atMs });
         values.set(name, range === null ? raw : { ranges: [range] });
       };
       const names = demandKeys(

@@ -23,11 +23,9 @@ interface Request {
   readonly sending: Sending;
   /** Demands with different keys. */
   readonly demands: readonly Demand[];
-  /** Outcomes that have come. */
   readonly outcomes: Outcomes;
   /** Batches that bring some of the demands. */
   readonly batches: Set<Batch>;
-  /** Called once all outcomes are there. */
   readonly onDone: () => void;
 }
 
@@ -62,9 +60,7 @@ interface UnderWay {
 class Queue {
   /** Demands by their keys. Made anew once it is empty: see `TransientMap`, which would box each demand. */
   #all = new Map<string, Queued>();
-  /** Number of demands that wait to be sent. */
   #waiting = 0;
-  /** Number of requests that are guesses. */
   guesses = 0;
   /** Replaced, not changed, as the demands are. */
   #calls: readonly UnderWay[] = [];
@@ -73,7 +69,6 @@ class Queue {
     return this.#all.size > this.#waiting;
   }
 
-  /** True if a demand waits to be sent. */
   get isWaiting(): boolean {
     return this.#waiting > 0;
   }
@@ -593,7 +588,6 @@ function openBatching(tenant: Tenant, next: FetchBatch, parts: PoolParts): Batch
     ...parts,
     tenant,
     isUnderWay: () => queue.isUnderWay,
-    /** Sends the batch. If the minute is spent, requests that may not wait for the next one are refused. */
     leave() {
       try {
         const opensAtMs = ledger.opensAtMs(tenant);

@@ -12,7 +12,6 @@ export interface Prefetch {
   of(tenant: Tenant, demands: readonly Demand[], nowMs: number): readonly Demand[];
 }
 
-/** A prefetch by which nothing goes along. */
 export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };
 
 /** Keys remembered, and figures of each. */

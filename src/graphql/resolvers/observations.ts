@@ -294,7 +294,6 @@ function isLike(row: ObservationRecord, key: readonly string[], parts: number): 
 }
 
 export interface ObservationFilter {
-  /** Null or omitted: all countries. */
   readonly countryCodes?: readonly string[] | null | undefined;
   /** Null or omitted: the whole catalogue. */
   readonly metricKeys?: readonly string[] | null | undefined;
@@ -428,7 +427,6 @@ function namesBy(
   return codes instanceof Promise || keys instanceof Promise ? Promise.all([codes, keys]) : [codes, keys];
 }
 
-/** Makes the function that picks the wanted rows of a country and metric. */
 function choiceOf(
   { take }: AskedRows,
   filter: ObservationFilter,
@@ -553,15 +551,12 @@ const listing = createListing(
 
 type ListArgs = ObservationFilter & Parameters<typeof listing.page>[0];
 
-/** The rows of every named country and metric, in the wanted order. */
 export const observationList = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
   listing.ordered(observationRows(args, context, info), args.orderBy, context);
 
-/** A page of the rows of {@link observationList}. */
 export const observationPage = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
   listing.page(args, context, () => observationRows(args, context, info));
 
-/** Fields of a figure that come from its row as they are, before a change too. */
 export const FIGURE_FIELDS = [
   'year',
   'period',

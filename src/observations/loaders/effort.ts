@@ -42,7 +42,6 @@ export class Effort {
     this.#check(this.#figures, 'figures');
   }
 
-  /** Counts items of lists that are about to be resolved. */
   list(count: number): void {
     this.#items += count;
     this.#check(this.#items, 'items of lists');

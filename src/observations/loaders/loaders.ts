@@ -164,14 +164,14 @@ interface Doubt {
  */
 function createDoubts({ listed, figured }: Learned) {
   let doubts: Map<string, Doubt> | undefined;
-  /** Number of doubts that a figure may still put an end to. */
-  let left = 0;
 
   // A key in another case is known if the service takes it: then figures come of it.
   const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key);
   const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
 
-  return {
+  const state = {
+    /** Number of doubts that a figure may still put an end to. */
+    left: 0,
     /**
      * Notes that keys are asked for, but none that a list or a figure has shown to be known.
      * @param path of the field that they are for; left out if that isn't resolved yet
@@ -186,14 +186,14 @@ function createDoubts({ listed, figured }: Learned) {
           isFirst ||= doubts === undefined;
           doubts ??= new Map();
           doubts.set(key, { path: path?.() ?? null, state: 'open' });
-          left += 1;
+          state.left += 1;
         }
       }
       return isFirst;
     },
     /** Notes the outcomes of demands. */
     settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void {
-      for (let i = 0; left > 0 && i < demands.length; i += 1) {
+      for (let i = 0; state.left > 0 && i < demands.length; i += 1) {
         const { metricKey, countryCode } = demands[i] as Demand;
         const doubt = doubts?.get(metricKey);
         if (doubt === undefined || doubt.state === 'over') continue;
@@ -202,18 +202,19 @@ function createDoubts({ listed, figured }: Learned) {
         if (outcome instanceof Error) continue;
         if (outcome.length > 0) {
           doubt.state = 'over';
-          left -= 1;
+          state.left -= 1;
         } else if (isCountry(countryCode)) doubt.state = 'none';
       }
     },
     /** Returns the keys without any figure, errors aside, in the order they were asked for, each with its first field. */
     absent(): readonly (readonly [key: string, path: ResponsePath])[] {
       const keys: [string, ResponsePath][] = [];
-      for (const [key, { path, state }] of doubts ?? [])
-        if (state === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
+      for (const [key, { path, state: told }] of doubts ?? [])
+        if (told === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
       return keys;
     },
   };
+  return state;
 }
 
 export interface LoadersParts {
@@ -348,7 +349,7 @@ export function createLoaders(parts: LoadersParts) {
       sending.bill.cached += 1;
       sending.onHeld?.(freshUntilMs);
     },
-    observations: { ...createObservationLoader({ ...parts, sending, order }, doubts.settle), ...told },
+    observations: { ...createObservationLoader({ ...parts, sending, order }, doubts), ...told },
   };
 }
 

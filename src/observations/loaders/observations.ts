@@ -4,7 +4,7 @@ import type { Outcome } from '../entries.ts';
 import { type Demand, demandFor, demandsFor, type Mode, type YearRange } from '../planner/demand.ts';
 import { alikeWith, newestOf, sourcesOf } from '../planner/newest.ts';
 import { createOperandLoader } from './operands.ts';
-import { FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
+import { type Doubts, FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
 
 /** Rows that are wanted: every country with every metric. */
 type WantedRows = {
@@ -53,17 +53,13 @@ type NewestOf = (rows: readonly ObservationRecord[]) => ObservationRecord | null
 
 export type ObservationLoader = ReturnType<typeof createObservationLoader>;
 
-/** @param onOutcomes called with the outcomes of demands */
-export function createObservationLoader(
-  parts: FiguresMeans,
-  onOutcomes: ConstructorParameters<typeof OperationOutcomes>[1],
-) {
+export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   const { effort, sending, batchGate } = parts;
   const { several } = parts.figures;
   /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
   let countedAhead = 0;
-  const outcomes = new OperationOutcomes(parts, onOutcomes);
+  const outcomes = new OperationOutcomes(parts, doubts);
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
   function demandsOf(wanted: WantedRows, isAhead = false): PromiseOrValue<readonly Demand[]> {

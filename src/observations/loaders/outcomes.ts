@@ -10,7 +10,6 @@ import type { CallOrder } from './call-order.ts';
 import type { Effort } from './effort.ts';
 import { createOneState, renewTogether } from './one-state.ts';
 
-/** The means of one operation's figures. */
 export interface FiguresMeans {
   readonly sending: Sending;
   readonly figures: Figures;
@@ -40,6 +39,13 @@ class Pending {
   }
 }
 
+/** Names that are asked for though nothing tells that there are such: outcomes settle if there are. */
+export interface Doubts {
+  /** Number of those that are open. */
+  readonly left: number;
+  settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
+}
+
 /** Demands that are made, and looked for, in less than a turn. */
 export const FEW = 250;
 
@@ -50,7 +56,7 @@ export const FEW = 250;
  */
 export class OperationOutcomes {
   readonly #means: FiguresMeans;
-  readonly #onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
+  readonly #doubts: Doubts;
   /** By the names of demands: the outcome if it is resolved, and while it is pending its set. */
   readonly #known = new Map<string, Outcome | Pending>();
   readonly #loader: DataLoader<Missing & { readonly isGuess: boolean }, null>;
@@ -58,12 +64,9 @@ export class OperationOutcomes {
   /** True if cached figures are not told before all are there: some field takes nothing old. */
   isTogether = false;
 
-  constructor(
-    means: FiguresMeans,
-    onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void,
-  ) {
+  constructor(means: FiguresMeans, doubts: Doubts) {
     this.#means = means;
-    this.#onOutcomes = onOutcomes;
+    this.#doubts = doubts;
     this.#loader = new DataLoader((sets) => this.#fetchAll(sets), {
       cache: false,
       batchScheduleFn: (leave) => means.batchGate.whenOpen(leave),
@@ -114,7 +117,7 @@ export class OperationOutcomes {
     const outcomes = demands.map(
       (demand) => this.#outcomeOf(demand) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
     );
-    this.#onOutcomes(demands, outcomes);
+    if (this.#doubts.left > 0) this.#doubts.settle(demands, outcomes);
     return this.oneState.of(demands, outcomes);
   }
 

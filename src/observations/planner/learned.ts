@@ -73,7 +73,6 @@ interface NotedAnswer {
   readonly rows: readonly Pair[];
 }
 
-/** Names of one kind. */
 type NameSet = Iterable<string> & {
   readonly size: number;
   has(name: string): boolean;

@@ -325,13 +325,11 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0);
 }
 
-/** The bounds of calls. */
 interface CallBounds {
   readonly learned: Learned;
   readonly codesPerCall: number;
 }
 
-/** The bounds of plans. */
 export interface Planning extends CallBounds {
   readonly overfetchRows: number;
 }

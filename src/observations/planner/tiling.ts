@@ -36,7 +36,6 @@ interface Part {
   readonly rows: number;
 }
 
-/** Creates a grid in steps, of a line each. */
 function* creatingGrid(
   lines: readonly string[],
   columns: readonly string[],
