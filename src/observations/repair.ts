@@ -1,47 +1,24 @@
 import { observations } from '../service/endpoints.ts';
-import type { ObservationRecord } from '../service/records/observations.ts';
-import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
 import {
   cellsOf,
   type FetchedRows,
   learnLength,
   type Repair,
-  type RepairMeans,
   type Rows,
   sentOf,
   settleAs,
   sum,
   type Task,
 } from './data-calls.ts';
-import {
-  isWithin,
-  keyOf,
-  nameOfYears,
-  type Pair,
-  pairKey,
-  pairsOf,
-  type RowsOf,
-  widened,
-  type YearRange,
-} from './planner/demand.ts';
+import { keyOf, type Pair, pairKey, pairsOf, type RowsOf, widened } from './planner/demand.ts';
 import { type Learned, mayNameYears } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
+import { type Cut, fetchByYears, type SentRows, sentRows, totalBeyond } from './series-by-years.ts';
 
 /** Times that the rest of an answer is planned anew: each halves it at the least. */
 const MAX_ROUNDS = 20;
-
-/** Calls for years of one series. */
-const MAX_YEAR_CALLS = 200;
-
-/** A cut answer, the task that it answers, and the means to get the rest. */
-interface Cut {
-  readonly task: Task;
-  readonly answer: Rows;
-  readonly sending: Sending;
-  readonly means: RepairMeans;
-}
 
 /** Gets the rest of a cut answer, with whole series if years can't be had whole: the total may be of all years. */
 export const completed: Repair['cut'] = async (task, answer, sending, means) => {
@@ -186,122 +163,6 @@ async function completeSeries(cut: Cut): Promise<FetchedRows> {
   return { rows: whole.length, isWhole: true };
 }
 
-/** A way to ask for years: the name of a range, and true if a part that looks whole is taken for it. */
-interface Way {
-  readonly named: (range: YearRange) => YearRange;
-  readonly trustsOrder: boolean;
-}
-
-/**
- * Gets a series by its years: the service knows no other way to split one, and this one only in practice. A range that is
- * cut is split until its parts are whole. If the service counts, its total proves the sum, also of parts that only look
- * whole. Else a year that is named by itself shows if a service leaves out the ends, or goes by a year of its own: then the
- * years beside a range are named too.
- * @returns null if the rest can't be had: years aren't heeded, or one of them has more rows than the service sends
- */
-async function fetchByYears(cut: Cut): Promise<SentRows | null> {
-  const total = totalBeyond(cut.answer);
-  const ask = askingYears(cut);
-
-  async function fetchRange(range: YearRange, way: Way): Promise<SentRows | null> {
-    const reply = await ask(way.named(range));
-    const rows = reply && within(range, reply.rows);
-    if (rows === null || !reply?.isCut) return rows;
-    return range.from !== null && range.from === range.to ? null : fetchParts(range, rows, way);
-  }
-
-  async function fetchParts(range: YearRange, came: SentRows, way: Way): Promise<SentRows | null> {
-    const { parts, whole } = splitOf(range, came);
-    const rows: SentRows[] = [];
-    for (const part of parts) {
-      const isAtHand = way.trustsOrder && part === whole;
-      const own = isAtHand ? within(part, came) : await fetchRange(part, way);
-      if (own === null) return null;
-      rows.push(own);
-    }
-    return parts.length === 0 ? null : rows.flat();
-  }
-
-  const atHand = sentRows(cut.answer) ?? [];
-  const [year] = atHand.map((row) => row.year);
-  if (year == null || atHand.some((row) => row.year === null)) return null;
-  const trusted = { named: asIs, trustsOrder: true };
-  const counted = total === null ? null : await fetchParts(EVERY_YEAR, atHand, trusted);
-  if (counted !== null && counted.length === total) return counted;
-  const alone = { from: year, to: year };
-  const comesAlone = within(alone, (await ask(alone))?.rows ?? []).length > 0;
-  const named = comesAlone ? asIs : widened;
-  const rows = await fetchParts(EVERY_YEAR, atHand, { named, trustsOrder: false });
-  return total === null || rows?.length === total ? rows : null;
-}
-
-const asIs = (range: YearRange) => range;
-
-const EVERY_YEAR: YearRange = { from: null, to: null };
-
-function within(range: YearRange, rows: SentRows): SentRows {
-  return rows.filter(({ year }) => year !== null && isWithin(range, year));
-}
-
-/**
- * Splits a range that was cut in two; no parts if nothing tells where. Rows that run up or down the years come from a part
- * that looks whole, others are a sample.
- */
-function splitOf(range: YearRange, came: SentRows) {
-  const { from, to } = range;
-  const years = came.map(({ year }) => year ?? 0);
-  const sorted = years.toSorted((a, b) => a - b);
-  const isRising = years.every((year, i) => year === sorted[i]);
-  const isFalling = years.every((year, i) => year === sorted.at(-1 - i));
-  const halfway = from === null || to === null ? null : Math.ceil((from + to) / 2);
-  const sample = sorted[Math.floor(sorted.length / 2)] ?? halfway;
-  if (sample === null) return { parts: [], whole: null };
-  const [first = sample, last = sample] = [sorted[0], sorted.at(-1)];
-  const best = isRising ? last : isFalling ? first + 1 : sample;
-  // Each part has a year.
-  const middle = Math.min(to ?? best + 1, best === from ? best + 1 : best);
-  const [earlier, later] = [
-    { from, to: middle - 1 },
-    { from: middle, to },
-  ];
-  const whole = first === last ? null : isRising ? earlier : isFalling ? later : null;
-  return { parts: [earlier, later], whole };
-}
-
-interface YearsReply {
-  readonly rows: SentRows;
-  readonly isCut: boolean;
-}
-
-/** Asks for years, the same ones once; null as soon as the service refuses years, or doesn't heed them. */
-function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) {
-  const { mode, rectangle } = task;
-  const all = answer.years && widened(answer.years);
-  const { limitParam, maxRows } = learned.facts();
-  const limit = limitParam === 'accepted' ? maxRows : undefined;
-  const asked = new Map<string, YearsReply>();
-  let isUseless = false;
-
-  async function ask(named: YearRange): Promise<YearsReply | null> {
-    const part = await calls.ask({ mode, rectangle, limit, named }, sending);
-    // There are figures of the pair: a 404 can only mean that there are none of these years.
-    if (part.isRefused) return part.outcome instanceof Error ? null : { rows: [], isCut: false };
-    const rows = sentRows(part);
-    const isHeeded = rows?.every(({ year }) => year !== null && isWithin(widened(named), year));
-    return rows && isHeeded ? { rows, isCut: await calls.isCutShort(task, part, sending) } : null;
-  }
-
-  return async ({ from, to }: YearRange) => {
-    const named = { from: from ?? all?.from ?? null, to: to ?? all?.to ?? null };
-    const name = nameOfYears(named);
-    if (isUseless || asked.size >= MAX_YEAR_CALLS) return null;
-    const reply = asked.get(name) ?? (await ask(named));
-    if (reply !== null) asked.set(name, reply);
-    isUseless = reply === null;
-    return reply;
-  };
-}
-
 /** Asks for as many rows as there are: the limit that was refused may have been too high. */
 async function askForTotal({ task, answer, sending, means }: Cut): Promise<SentRows | null> {
   const { calls, learned } = means;
@@ -316,28 +177,6 @@ async function askForTotal({ task, answer, sending, means }: Cut): Promise<SentR
   if (all.isRefused || all.list.received < total) return null;
   learned.learn({ maxRows: total });
   return sentRows(all);
-}
-
-type SentRows = readonly {
-  readonly key: string;
-  readonly year: number | null;
-  readonly figure: ObservationRecord | null;
-}[];
-
-/** All rows of an answer in order; null if some break the specification, or weren't asked for. */
-function sentRows({ list, groups, stray }: Rows): SentRows | null {
-  const { rows, blanks, received } = list;
-  if (stray !== null || list.faults.length > 0 || rows.length + blanks.length !== received) return null;
-  const keyIn = ({ countryCode, metricKey }: Pair) => pairKey(countryCode, groups.askedKeyOf(metricKey));
-  const sent: SentRows[number][] = rows.map((row) => ({ key: keyIn(row), year: row.year, figure: row }));
-  for (const blank of blanks)
-    sent.splice(blank.index, 0, { key: keyIn(blank), year: blank.year, figure: null });
-  return sent;
-}
-
-/** The total if it counts more rows than came; else null: it may count only sent rows, and tells nothing. */
-function totalBeyond({ list: { received, meta } }: Rows): number | null {
-  return meta.total !== null && meta.total > received ? meta.total : null;
 }
 
 function rowsIn({ groups }: Rows, keys: ReadonlySet<string>): number {
