@@ -8,10 +8,22 @@ import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, requestIdOf, unlessLeft } from './http.ts';
 
-export type { HttpHost, Kernel, Plugin, PluginDefinition, PluginHttp } from '../gateway/plugin.ts';
+export type {
+  ComposedGateway,
+  HttpHost,
+  Kernel,
+  Plugin,
+  PluginDefinition,
+  PluginHost,
+  PluginHttp,
+} from '../gateway/plugin.ts';
 export { definePlugin } from '../gateway/plugin.ts';
+export type { KeyHolder } from '../graphql/request/key-doors.ts';
 export type { OperationEvent } from '../graphql/request/run.ts';
+export type { SchemaPart } from '../graphql/schema/schema.ts';
 export type { Attempt } from '../service/attempt.ts';
+export type { Endpoint } from '../service/call.ts';
+export { Failure } from '../shared/errors.ts';
 export type { GatewayRequest, GatewayResponse, SettingName };
 export { ChangedRequest, ConfigError, libraryPlugins };
 

@@ -10,6 +10,8 @@ import type { Sending } from './sending.ts';
 export interface Endpoint<Params = never, Result = unknown> {
   /** The route's template, such as `/v1/countries/{code}/profile`: its name in bills, errors and metrics. */
   readonly route: string;
+  /** Base address of another service that the route is of, without a trailing slash. No key is ever sent there. */
+  readonly origin?: string;
   /** True if the route is asked without the caller's key. */
   readonly isPublic: boolean;
   /** The part of the graph that its answers are of: whoever may not read that gets none, fetched or held. */
@@ -45,21 +47,27 @@ interface CallParams {
 export interface Call {
   readonly route: string;
   readonly isPublic: boolean;
-  /** Path and query string, parameters in a fixed order: calls of the same target ask for the same thing. */
+  /**
+   * Path and query string, parameters in a fixed order: calls of the same target ask for the same thing. Of another
+   * service, the whole address.
+   */
   readonly target: string;
 }
 
+/** Tells if a call is for another service than the metered one. */
+export const isElsewhere = ({ target }: Call): boolean => !target.startsWith('/');
+
 export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Params): Call {
   const { path = {}, query = {} } = endpoint.params(params);
-  const pathname = endpoint.route.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(path[name] ?? ''),
-  );
+  const { route, origin = '' } = endpoint;
+  const pathname =
+    origin + route.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
   let target = pathname;
   for (const name of Object.keys(query).sort()) {
     const value = query[name];
     if (value !== undefined) target += `${target === pathname ? '?' : '&'}${name}=${encodeList(value)}`;
   }
-  return { route: endpoint.route, isPublic: endpoint.isPublic, target };
+  return { route, isPublic: endpoint.isPublic || origin !== '', target };
 }
 
 /** Characters that stand for themselves in a query. */

@@ -15,7 +15,7 @@ import type { OutgoingProxy } from '../config/config.ts';
 import { Failure } from '../shared/errors.ts';
 import type { Transport } from './attempt.ts';
 import { type Read, ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
-import type { Answer, Call } from './call.ts';
+import { type Answer, type Call, isElsewhere } from './call.ts';
 import { health } from './endpoints.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
@@ -75,13 +75,19 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
   });
 
+  function addressOf(call: Call) {
+    if (!isElsewhere(call)) return { origin, path: prefix + call.target };
+    const other = new URL(call.target);
+    return { origin: other.origin, path: other.pathname + other.search };
+  }
+
   /** Sends one request. A request that could not be written at all goes out once more, as if it had not been sent. */
   async function exchanged(call: Call, sending: Sending): Promise<Received> {
     const { signal, onLeaving, isAnew } = sending;
     const { authorization } = sending.caller;
     const key = call.isPublic || authorization === null ? {} : { authorization };
     const headers = { ...OUR_HEADERS, ...key, ...sending.headers };
-    const request = { origin, path: prefix + call.target, headers, timeoutMs, signal };
+    const request = { ...addressOf(call), headers, timeoutMs, signal };
     const over: Dispatcher = isAnew ? connections.anew : connections.kept;
     try {
       return await exchange(over, { ...request, onLeaving });

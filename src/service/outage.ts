@@ -1,5 +1,5 @@
 import { Failure } from '../shared/errors.ts';
-import type { Call } from './call.ts';
+import { type Call, isElsewhere } from './call.ts';
 import { isUnanswered } from './http.ts';
 
 /** Tells if a call failed without a request, because the service is known to be down. */
@@ -29,7 +29,9 @@ export function createOutage(now: () => number) {
 
   return {
     /** Notes the outcome of a call, retries and all: null if there was an answer. */
-    note(error: unknown, { route }: Call): void {
+    note(error: unknown, call: Call): void {
+      if (isElsewhere(call)) return;
+      const { route } = call;
       if (error === null) {
         failures = 0;
         routes.clear();

@@ -13,6 +13,8 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -103,6 +105,25 @@ console.log(
 );
 await app.close();
 `;
+
+/** A neighbour that has advice on every country, and notes what it is asked, and by which key. */
+async function openAdvice() {
+  const asked: unknown[] = [];
+  const server = createServer(({ url, headers }, response) => {
+    asked.push([url, headers.authorization]);
+    response.setHeader('content-type', 'application/json').end('{"level":2,"text":"Mind the lions."}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
 
 describe('the package', () => {
   let installed: Installed;
@@ -206,10 +227,12 @@ describe('the package', () => {
     for (const [, name = '', text = ''] of files) await writeFile(join(folder, name), text);
     await symlink(resolve('node_modules/jose'), join(installed.home, 'node_modules/jose'));
     await using program = await openProgram();
+    await using advised = await openAdvice();
     const secret = 'a secret of the company, 32 letters';
     const env = {
       ...process.env,
       COUNTRY_DATA_URL: program.service.url,
+      ADVICE_URL: advised.url,
       TEAM_SECRET: secret,
       TEAM_KEYS: JSON.stringify({ maps: program.sandbox.keys.team }),
       PORT: '0',
@@ -223,13 +246,18 @@ describe('the package', () => {
         .sign(new TextEncoder().encode(secret));
       const ask = async (authorization: string) => {
         const headers = { 'content-type': 'application/json', authorization };
-        const body = JSON.stringify({ query: '{ country(code: "KE") { name } }' });
+        const body = JSON.stringify({ query: '{ country(code: "KE") { name travelAdvice { level } } }' });
         const answer = await fetch(`${origin}/graphql`, { method: 'POST', headers, body });
         const { data, errors, extensions } = await answer.json();
-        return [data.country?.name, errors?.[0].extensions.code, extensions.upstream.calls];
+        const { byRoute } = extensions.upstream;
+        return [data?.country, errors?.[0].extensions.code, byRoute];
       };
-      expect(await ask(`Bearer ${token}`)).toEqual(['Kenya', undefined, 1]);
-      expect(await ask(`Bearer ${token}x`)).toEqual([undefined, 'UNAUTHENTICATED', 0]);
+      const country = { name: 'Kenya', travelAdvice: { level: 2 } };
+      const calls = { '/v1/countries': 1, '/advice/{code}': 1 };
+      expect(await ask(`Bearer ${token}`)).toEqual([country, undefined, calls]);
+      expect(await ask(`Bearer ${token}`)).toEqual([country, undefined, {}]);
+      expect(await ask(`Bearer ${token}x`)).toEqual([undefined, 'UNAUTHENTICATED', {}]);
+      expect(advised.asked).toEqual([['/advice/KE', undefined]]);
       expect([...program.sandbox.log].map(({ key }) => key)).toEqual(['team']);
       expect(await (await fetch(`${origin}/teams`)).json()).toEqual(['maps']);
     } finally {

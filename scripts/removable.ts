@@ -1,0 +1,180 @@
+/**
+ * `npm run removable`: takes each plugin out of a copy of the project, and all of them out of another: its folder, its line
+ * in `src/plugins.ts` and its tests. What is left has to type-check, to pass the kernel's tests, to start, to answer the
+ * query of README.md as before, and to know the plugin's settings no more. Names choose plugins, `none` the copy without any.
+ * `--short` runs few of the tests.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { plugins } from '../src/plugins.ts';
+
+const COPIED = [
+  ...['.ci', 'bench', 'bin', 'clients/client', 'docs', 'schema', 'scripts', 'src', 'test'],
+  ...[
+    'ARCHITECTURE.md',
+    'README.md',
+    'biome.json',
+    'codegen.ts',
+    'package.json',
+    'tsconfig.json',
+    'vitest.config.ts',
+  ],
+];
+
+/** Tests of plugins beside those in `test/plugins`, and those that import their files. */
+const TESTS: Readonly<Record<string, readonly string[]>> = {
+  'extra-routes': ['test/queries/policies', 'test/queries/trade'],
+  'issued-keys': ['test/issued'],
+  subscriptions: ['test/live', 'test/queries/live'],
+  'public-pages': ['test/address'],
+  'mcp-tools': ['test/tools'],
+  'csv-tables': ['test/tables'],
+};
+
+/** Tests of the kernel that show most in the least time. */
+const SHORT = [
+  'test/queries',
+  'test/config/layers.test.ts',
+  'test/config/structure.test.ts',
+  'test/graph/entities.test.ts',
+];
+
+const run = promisify(execFile);
+const settingsOf = new Map(plugins.map(({ name, settings }) => [name, Object.keys(settings)]));
+const args = process.argv.slice(2);
+const isShort = args.includes('--short');
+const named = args.filter((name) => !name.startsWith('--'));
+const [query = ''] = /(?<=```graphql\n)[^`]*/.exec(readFileSync('README.md', 'utf8')) ?? [];
+
+async function main(): Promise<void> {
+  const expected = await answerOf('.');
+  const all = [...settingsOf.keys()];
+  let failed = 0;
+  for (const name of named.length > 0 ? named : [...all, 'none']) {
+    const beganMs = performance.now();
+    try {
+      await remove(name === 'none' ? all : [name], expected);
+      console.log(
+        `without ${name === 'none' ? 'any' : name}: ${Math.round((performance.now() - beganMs) / 1000)} s`,
+      );
+    } catch (error) {
+      failed += 1;
+      const { stdout = '', message } = error as Error & { stdout?: string };
+      console.error(`without ${name}: ${message}\n${stdout.slice(-6_000)}`);
+    }
+  }
+  if (failed > 0) process.exitCode = 1;
+}
+
+/** Takes plugins out of a copy, and has the rest show itself. */
+async function remove(names: readonly string[], expected: unknown): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), 'country-graph-removable-'));
+  try {
+    for (const path of COPIED)
+      await cp(path, join(root, path), { recursive: true, filter: (one) => !one.includes('node_modules') });
+    for (const path of ['node_modules', 'dist'])
+      if (existsSync(path)) await symlink(join(process.cwd(), path), join(root, path));
+    for (const name of names) takeOut(root, name);
+    removeImporters(root);
+    const bin = join(root, 'node_modules/.bin');
+    const options = {
+      cwd: root,
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: '1' },
+      maxBuffer: 2 ** 26,
+    };
+    await run(join(bin, 'tsc'), ['-p', '.'], options);
+    const answer = await answerOf(root);
+    if (JSON.stringify(answer) !== JSON.stringify(expected))
+      throw new Error(`README's query is answered ${JSON.stringify(answer).slice(0, 500)}`);
+    await refuseSettings(
+      names.flatMap((name) => settingsOf.get(name) ?? []),
+      options,
+    );
+    const tests = isShort ? SHORT.filter((path) => existsSync(join(root, path))) : ['--project', 'together'];
+    await run(join(bin, 'vitest'), ['run', ...tests], options);
+  } finally {
+    await rm(root, { recursive: true });
+  }
+}
+
+/** Removes a plugin's folder, its line in the list, and its tests. */
+function takeOut(root: string, name: string): void {
+  for (const path of [`src/plugins/${name}`, `test/plugins/${name}`, ...(TESTS[name] ?? [])])
+    rmSync(join(root, path), { recursive: true, force: true });
+  const file = join(root, 'src/plugins.ts');
+  const text = readFileSync(file, 'utf8');
+  const line = new RegExp(`^import \\{ (\\w+) \\} from './plugins/${name}/plugin.ts';\n`, 'm');
+  const [found = '', exported = ''] = line.exec(text) ?? [];
+  if (found === '') throw new Error(`src/plugins.ts has no line for ${name}.`);
+  writeFileSync(file, text.replace(found, '').replaceAll(new RegExp(`\\b${exported}\\b,?`, 'g'), ''));
+}
+
+/** Removes tests, and files for them, that import what is not there any more, until none does. */
+function removeImporters(root: string): void {
+  const files = globSync('{test,bench}/**/*.ts', { cwd: root });
+  const isLost = (file: string) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].some(
+      ([, target = '']) => !existsSync(join(root, normalize(join(dirname(file), target)))),
+    );
+  for (let lost = files.filter(isLost); lost.length > 0; ) {
+    for (const file of lost) rmSync(join(root, file));
+    lost = files.filter((file) => existsSync(join(root, file)) && isLost(file));
+  }
+}
+
+/** Starts the program of a folder as its sources stand, and asks the query of README.md. */
+async function answerOf(root: string) {
+  const env = { ...process.env, PORT: '0', LOG_LEVEL: 'fatal' };
+  const child = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const url = await addressOf(child);
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer demo-team' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    const { data, errors, extensions } = (await response.json()) as {
+      data: unknown;
+      errors?: unknown;
+      extensions: { upstream: { calls: number } };
+    };
+    return { data, errors, calls: extensions.upstream.calls };
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('The program has ended.');
+  });
+  const told = (async () => {
+    for await (const line of createInterface(child.stdout as NodeJS.ReadableStream)) {
+      const [url] = /http\S+\/graphql/.exec(line) ?? [];
+      if (url !== undefined) return url;
+    }
+    return ended;
+  })();
+  return Promise.race([told, ended]);
+}
+
+/** Has the gateway as a library refuse settings by their names. */
+async function refuseSettings(names: readonly string[], options: object): Promise<void> {
+  const code = `
+    const { createGateway } = await import('./src/server/library.ts');
+    for (const name of ${JSON.stringify(names)}) {
+      const settings = { COUNTRY_DATA_URL: 'http://127.0.0.1:9', [name]: 'on' };
+      const error = await createGateway({ settings, onProblem() {} }).catch((error) => error);
+      if (error.message !== 'There is no setting ' + name + '.') throw new Error(name + ' is known: ' + error);
+    }`;
+  await run(process.execPath, ['--input-type=module', '--eval', code], options);
+}
+
+await main();
