@@ -4,6 +4,7 @@ import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { extraRoutes } from './plugins/extra-routes/plugin.ts';
 import { graphiql } from './plugins/graphiql/plugin.ts';
 import { issuedKeys } from './plugins/issued-keys/plugin.ts';
+import { mcpTools } from './plugins/mcp-tools/plugin.ts';
 import { publicPages } from './plugins/public-pages/plugin.ts';
 import { subscriptions } from './plugins/subscriptions/plugin.ts';
 import { tracing } from './plugins/tracing/plugin.ts';
@@ -19,8 +20,9 @@ export const plugins: readonly PluginDefinition[] = [
   csvTables,
   batches,
   graphiql,
-  publicPages,
   subscriptions,
+  mcpTools,
+  publicPages,
 ];
 
 /** Those of a gateway without a program around it. */

@@ -92,23 +92,18 @@ function addDoctor(program: Command, env: NodeJS.ProcessEnv): void {
     });
 }
 
-function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
-  program
-    .command('mcp')
-    .description('serve the described trusted documents as tools (MCP) on standard input and output')
-    .option('--key-file <file>', 'a file that the key stands in; left out, COUNTRY_GRAPH_KEY has it')
-    .action(async ({ keyFile }: { keyFile?: string }) => {
-      const { serveTools } = await import('./mcp.ts');
-      await serveTools(env, keyFile);
-    });
-}
-
 /** Adds the commands of plugins: the rest of each is loaded only if it is meant. */
 async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<void> {
   const [, , asked = ''] = process.argv;
   for (const { name, description, load } of plugins.flatMap(({ commands = [] }) => commands)) {
     const command = program.command(name).description(description);
-    if (name === asked) (await load())(command, { env, plugins });
+    if (name === asked)
+      (await load())(command, {
+        env,
+        plugins,
+        strangeSettings: () => strangeSettings(env),
+        openSandbox: async () => (await import('./serve.ts')).openSandbox(),
+      });
   }
 }
 
@@ -188,7 +183,6 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 
   addQuery(program);
   addDoctor(program, env);
-  addMcp(program, env);
   await addOfPlugins(program, env);
 
   try {

@@ -108,12 +108,13 @@ async function warmUpBetween({ schema, load }: Gateway, isDraining: () => boolea
 /** Makes the key of pages over the sandbox; over a service, tells the operator of keys that his pages lack. */
 async function openPages(
   gateway: Gateway,
-  { publicDocuments: file }: Config,
+  { plugins: settings }: Config,
   isOverSandbox: boolean,
   log: Log,
 ): Promise<void> {
   const issued = gateway.plugins.api<{ readonly desk: Desk }>('issued-keys');
-  if (issued === null || file === undefined) return;
+  const file = settings['public-pages']?.PUBLIC_DOCUMENTS;
+  if (issued === null || typeof file !== 'string') return;
   const { missingKeys, SANDBOX_PAGES_KEY } = await import('./sandbox-pages.ts');
   for (const name of await missingKeys(file, issued.desk).catch(() => [])) {
     if (isOverSandbox && name === SANDBOX_PAGES_KEY) await issued.desk.create({ name });

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { SourceNames } from '../shared/citations.ts';
-import { autoWorkers, budgetOf, MAX_WORKERS } from './memory-budget.ts';
+import { autoWorkers, budgetOf, MAX_WORKERS, type MemoryOwner } from './memory-budget.ts';
 import { originIn } from './origins.ts';
 
 const SQLITE = 'sqlite:';
@@ -59,6 +59,8 @@ export interface SettingsOwner {
   readonly settings: z.ZodRawShape;
   /** Those that are secret, or hold a password: each may be given by the name of a file instead. */
   readonly secrets?: readonly string[];
+  /** Returns what it takes of the memory of each process that answers, by its settings; null for nothing to speak of. */
+  memory?(settings: never): MemoryOwner | null;
   /** Names faults of several settings together, a line each, by what is given for any of them. */
   faults?(given: Env): readonly string[];
 }
@@ -121,23 +123,6 @@ const baseAddress = httpAddress
 
 const HOUR_MS = 3_600_000;
 
-/** Names the faults of settings that issued keys and budgets need. */
-function issuedFaults(given: Env): readonly string[] {
-  const { COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1' } = given;
-  const faults: string[] = [];
-  if (given.PUBLIC_DOCUMENTS !== undefined && (key === undefined || given.TRUSTED_DOCUMENTS === undefined))
-    faults.push(
-      'PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS to name, and COUNTRY_DATA_KEY to issue keys under',
-    );
-  if (given.TRUSTED_DOCUMENTS_FOR === 'issued' && given.MCP === 'on')
-    faults.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
-  if (given.MCP_KEY !== undefined && key === undefined)
-    faults.push('MCP_KEY: names an issued key, so COUNTRY_DATA_KEY must be there to issue keys under');
-  if (given.MCP_BUDGET !== undefined && workers !== '1' && (store === 'memory:' || store === 'none'))
-    faults.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
-  return faults;
-}
-
 const Environment = z.object({
   /** Base address of the REST service, without a trailing slash; undefined means the embedded sandbox. */
   COUNTRY_DATA_URL: baseAddress.optional(),
@@ -192,8 +177,6 @@ const Environment = z.object({
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
   /** File of the names of sources. */
   SOURCE_NAMES: z.string().min(1).optional(),
-  /** File of the trusted documents that have addresses of their own; undefined for none. */
-  PUBLIC_DOCUMENTS: z.string().min(1).optional(),
   /** Address of this gateway as others reach it, without a trailing slash; undefined for that of each request. */
   PUBLIC_URL: baseAddress.optional(),
   /** The keys by which only those may run: all, or the issued ones that say so. */
@@ -229,15 +212,6 @@ const Environment = z.object({
       /^[A-Za-z][A-Za-z0-9]*_$/,
       'must be letters and digits with one underscore at the end, such as CG_',
     )
-    .optional(),
-  /** True if described trusted documents are tools of the Model Context Protocol. */
-  MCP: onOff.default(false),
-  /** Calls that tools may send under a key in an hour, or in a session on standard input; undefined for any number. */
-  MCP_BUDGET: wholeNumber(0, 1_000_000_000).optional(),
-  /** Name of the issued key under which tools run for callers who bring none. */
-  MCP_KEY: z
-    .string()
-    .regex(/^[\w.-]{1,64}$/, 'must be the name of an issued key')
     .optional(),
   INTROSPECTION: onOff.default(true),
   CORS_ORIGINS: z
@@ -325,16 +299,11 @@ export function readConfig(
     faults.push('ADMIN_PORT: must be another port than PORT');
   const unfit = sqliteFault(given.CACHE_URL ?? '');
   if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
-  if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) {
-    faults.push(
-      'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in',
-    );
-  }
   const { sourceNames, faults: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
   faults.push(...ofNames.map((fault) => `SOURCE_NAMES: ${fault}`));
-  faults.push(...issuedFaults(given));
   faults.push(...owners.flatMap((owner) => owner.faults?.(given) ?? []));
-  const budget = parsed.data && budgetOf(parsed.data, machine);
+  const memoryOwners = owners.flatMap(({ memory }, i) => memory?.((ofPlugins[i]?.data ?? {}) as never) ?? []);
+  const budget = parsed.data && budgetOf(parsed.data, machine, memoryOwners);
   faults.push(...(budget?.faults ?? []));
   if (!parsed.success || budget === undefined || faults.length > 0) {
     throw new ConfigError(

@@ -28,27 +28,6 @@ const LEAST_MB = { answering: 192, supervising: 96 };
 /** Megabytes that each takes before it holds anything, as `npm run soak` shows it. */
 const IDLE_MB = { answering: 170, supervising: 90 };
 
-/**
- * Megabytes that the thread takes that draws pictures, if there are any by address, beyond what an idle process takes: with
- * baseline code alone, and with the engine's optimising compiler.
- */
-const PICTURES_MB = { baseline: 64, optimised: 144 };
-
-/** Megabytes of a process's budget up to which the code that makes PNG stays baseline code. */
-const BASELINE_BUDGET_MB = 400;
-
-/**
- * Flags of the engine for such a process: functions of WebAssembly are compiled when they are first called, and by the
- * baseline compiler alone. The optimising one takes some 70 MB for the largest function of the code that makes PNG, which the
- * allocator then keeps; without it a PNG takes up to twice the processor time.
- */
-const BASELINE_WASM = [
-  '--wasm-lazy-compilation',
-  '--liftoff-only',
-  '--no-wasm-tier-up',
-  '--no-wasm-dynamic-tiering',
-];
-
 /** The share of a container's memory that is the program's: the rest is the system's, for files and sockets. */
 const CONTAINER_SHARE = 0.9;
 
@@ -71,8 +50,6 @@ const SHARES = {
   /** Operations that are kept ready. */
   operations: 0.08,
   names: 0.025,
-  /** Pictures by address that are kept as they were drawn. */
-  drawings: 0.02,
   askedLately: 0.03,
   /** Answers on their way to slow readers. */
   waiting: 0.16,
@@ -87,13 +64,12 @@ const ANSWERS_WAITING = 4;
 const MOST = {
   answer: 67_108_864,
   operations: 64 * MB,
-  drawings: 16 * MB,
   names: 60_000,
   askedLately: 40_000,
 };
 /** Bytes that one of the counted things takes. */
 const ITEM_BYTES = { name: 150, askedLately: 250 };
-const LEAST = { cache: 4 * MB, answers: MB, drawings: MB, operations: 2 * MB, answer: 4 * MB };
+const LEAST = { cache: 4 * MB, answers: MB, operations: 2 * MB, answer: 4 * MB };
 
 const LARGEST_SEMI_MB = 32;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
@@ -101,8 +77,16 @@ const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
 interface Division {
   readonly memoryMb: number;
   readonly workers: number;
-  /** Set if each process that answers draws pictures. */
-  readonly publicDocuments?: string | undefined;
+  /** Plugins that take some of it in each process that answers. */
+  readonly memoryOwners?: readonly MemoryOwner[];
+}
+
+/** What a plugin takes of the memory in each process that answers. */
+export interface MemoryOwner {
+  /** The setting that it is for. */
+  readonly because: string;
+  /** Counts its megabytes where a process may take so many. */
+  mb(processMb: number): number;
 }
 
 function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): number {
@@ -115,27 +99,20 @@ function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): 
 }
 
 /** Counts the megabytes without which a program of so many workers can't do. */
-function leastBudgetMb({ workers, publicDocuments }: Omit<Division, 'memoryMb'>): number {
-  const answeringMb = LEAST_MB.answering + (publicDocuments === undefined ? 0 : PICTURES_MB.baseline);
-  return workers * answeringMb + (workers > 1 ? LEAST_MB.supervising : 0);
+function leastBudgetMb({ workers, memoryOwners = [] }: Omit<Division, 'memoryMb'>): number {
+  return workers * (LEAST_MB.answering + sumOf(memoryOwners, 0)) + (workers > 1 ? LEAST_MB.supervising : 0);
 }
 
 /** Counts the bytes that are left for held entries, of all processes of a program together. */
-function spareBytes(division: Division): number {
-  const { memoryMb, workers } = division;
-  const answeringMb = IDLE_MB.answering + picturesMb(division);
+export function spareBytes({ memoryMb, workers, memoryOwners = [] }: Division): number {
+  const answeringMb = IDLE_MB.answering + sumOf(memoryOwners, memoryMb / workers);
   const idleMb = workers * answeringMb + (workers > 1 ? IDLE_MB.supervising : 0);
   const heapMb = (workers * getHeapStatistics().heap_size_limit) / MB;
   return Math.max(0, Math.min(memoryMb, heapMb) - idleMb) * MB;
 }
 
-function picturesMb(division: Division): number {
-  if (division.publicDocuments === undefined) return 0;
-  return isBaseline(division) ? PICTURES_MB.baseline : PICTURES_MB.optimised;
-}
-
-function isBaseline({ memoryMb, workers }: Division): boolean {
-  return memoryMb / workers <= BASELINE_BUDGET_MB;
+function sumOf(owners: readonly MemoryOwner[], processMb: number): number {
+  return owners.reduce((sum, { mb }) => sum + mb(processMb), 0);
 }
 
 /** Derives the other bounds from the budget, in each worker. */
@@ -146,32 +123,11 @@ export function heldBounds(division: Division) {
     names: Math.round(Math.min(MOST.names, (each * SHARES.names) / ITEM_BYTES.name)),
     /** Figures of all keys that are remembered as asked for lately. */
     askedLately: Math.round(Math.min(MOST.askedLately, (each * SHARES.askedLately) / ITEM_BYTES.askedLately)),
-    drawingBytes: Math.round(Math.min(MOST.drawings, Math.max(LEAST.drawings, each * SHARES.drawings))),
     operationBytes: Math.round(
       Math.min(MOST.operations, Math.max(LEAST.operations, each * SHARES.operations)),
     ),
   };
 }
-
-/**
- * Bounds of pictures while they are made: the heap of their thread, the answers that it draws, the pixels of a PNG, and flags
- * of the engine to set before the thread begins.
- */
-export function pictureBounds(division: Division) {
-  const each = spareBytes(division) / division.workers;
-  const within = (least: number, most: number, bytes: number) =>
-    Math.round(Math.min(most, Math.max(least, bytes)));
-  return {
-    heapMb: within(40, 256, (each * 0.25) / MB),
-    waitingBytes: within(2 * MB, 64 * MB, each * 0.05),
-    answerBytes: within(1.5 * MB, 4 * MB, each * 0.01),
-    maxPixels: within(3e6, 12e6, (each * 0.1) / PIXEL_BYTES),
-    engineFlags: isBaseline(division) ? BASELINE_WASM : [],
-  };
-}
-
-/** Bytes of a pixel while a PNG is made. */
-const PIXEL_BYTES = 4;
 
 /** Bounds the bytes that may wait for slow readers in a worker: by the longest answer, and by the memory for all. */
 export function waitingBounds({
@@ -201,7 +157,6 @@ interface Given {
   readonly CACHE_MAX_BYTES?: number | undefined;
   readonly ANSWERS_MAX_BYTES?: number | undefined;
   readonly MAX_ANSWER_BYTES?: number | undefined;
-  readonly PUBLIC_DOCUMENTS?: string | undefined;
 }
 
 interface Budget extends Division {
@@ -214,11 +169,12 @@ interface Budget extends Division {
 export function budgetOf(
   given: Given,
   machine: Machine = thisMachine(),
+  memoryOwners: readonly MemoryOwner[] = [],
 ): { readonly settings: Budget; readonly faults: readonly string[] } {
   const division = {
     memoryMb: given.MEMORY_MB ?? defaultBudgetMb(machine, given.WORKERS),
     workers: given.WORKERS,
-    publicDocuments: given.PUBLIC_DOCUMENTS,
+    memoryOwners,
   };
   const spare = spareBytes(division);
   const each = spare / division.workers;
@@ -240,9 +196,9 @@ export function remarkOnBudget(budget: Budget): string | null {
 }
 
 function lackOf(budget: Budget): string | null {
-  const { memoryMb, workers, publicDocuments, cacheMaxBytes, answersMaxBytes } = budget;
+  const { memoryMb, workers, memoryOwners = [], cacheMaxBytes, answersMaxBytes } = budget;
   const leastMb = leastBudgetMb(budget);
-  const having = publicDocuments === undefined ? '' : ' and PUBLIC_DOCUMENTS';
+  const having = memoryOwners.map(({ because }) => ` and ${because}`).join('');
   if (memoryMb < leastMb) return `must be ${leastMb} or more with WORKERS=${workers}${having}`;
   const heldBytes = cacheMaxBytes + workers * answersMaxBytes;
   const overMb = Math.ceil((heldBytes - spareBytes(budget)) / MB);

@@ -13,12 +13,7 @@ import { openRunning } from '../graphql/request/apollo.ts';
 import { createPersisted, PreparedOperations } from '../graphql/request/documents.ts';
 import { received } from '../graphql/request/forms.ts';
 import { openKeyDoors } from '../graphql/request/key-doors.ts';
-import {
-  type CallerOf,
-  createCallers,
-  type GatewayResponse,
-  PlainRequests,
-} from '../graphql/request/messages.ts';
+import { createCallers, PlainRequests } from '../graphql/request/messages.ts';
 import {
   createOpenRun,
   Execution,
@@ -42,7 +37,7 @@ import type { Attempt } from '../service/attempt.ts';
 import { createUpstream } from '../service/client.ts';
 import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
 import { openPlugins } from './opened-plugins.ts';
-import type { Plugin, PluginDefinition, PluginHost, ServiceMeans } from './plugin.ts';
+import type { ComposedGateway, Plugin, PluginDefinition, PluginHost, ServiceMeans } from './plugin.ts';
 
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 
@@ -96,7 +91,7 @@ export async function createGateway(parts: GatewayParts) {
     schema,
     tenantCache,
     learned,
-    persisted: await openPersisted(config, observer),
+    persisted: await openPersisted(config, observer, plugins.all),
     now: clock.now,
     steadyNow,
     onOperation: notingOperations(observer),
@@ -129,11 +124,15 @@ export async function createGateway(parts: GatewayParts) {
     ledger: service.upstream.ledger,
   });
 
-  const composed = {
+  const composed: ComposedGateway = {
     ...kernel,
     ...doors,
-    /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
     handle: doors.exchanging(plugins.request(handleOwn, kernel)),
+    refuseUnread(headers, requestId) {
+      // The flow of a plugin's key isn't known before the key has been looked for.
+      if (!admission.isAnyFull || doors.owns(headers.authorization ?? undefined)) return null;
+      return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
+    },
     operations: { ...stage, openRun, admission },
     service: direct,
   };
@@ -151,28 +150,9 @@ export async function createGateway(parts: GatewayParts) {
     get trusted() {
       return persisted.trusted;
     },
-    /** The trusted documents, though others may run too. */
-    get listed() {
-      return persisted.listed;
-    },
-    /** Lets a text run that is made of a listed one. */
-    admit: persisted.admit,
     handle: composed.handle,
     plugins,
-    holderOf: doors.holderOf,
-    named: doors.named,
-    /**
-     * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
-     * there is no point in reading it; else null.
-     */
-    refuseUnread(
-      headers: Parameters<CallerOf>[0] & { readonly accept?: string | undefined },
-      requestId?: string,
-    ): GatewayResponse | null {
-      // The flow of a plugin's key isn't known before the key has been looked for.
-      if (!admission.isAnyFull || doors.owns(headers.authorization ?? undefined)) return null;
-      return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
-    },
+    refuseUnread: composed.refuseUnread,
     /** The operations under way and waiting now: always the same object. */
     load: admission.load,
     state: stateOf(held, service),
@@ -214,12 +194,13 @@ async function subgraphIn(config: Config): Promise<Subgraph | null> {
 
 /** Opens the texts that clients may name: the trusted documents, or any that they have sent. */
 async function openPersisted(
-  { trustedDocuments: path, trustedDocumentsFor, mcp }: Config,
+  { trustedDocuments: path, trustedDocumentsFor }: Config,
   observer: Observer,
+  plugins: readonly Plugin[],
 ) {
   if (path === undefined) return createPersisted();
-  const { besideOthers, CATALOGUE_SEARCH, openTrusted } = await import('../graphql/request/trusted.ts');
-  const own = mcp ? [CATALOGUE_SEARCH] : [];
+  const { besideOthers, openTrusted } = await import('../graphql/request/trusted.ts');
+  const own = plugins.flatMap(({ documents = [] }) => documents);
   const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
   const trusted = await openTrusted(path, onProblem, undefined, own);
   return trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;

@@ -10,10 +10,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import type { Config, SettingsOwner } from '../config/config.ts';
+import type { MemoryOwner } from '../config/memory-budget.ts';
 import type { Admission } from '../graphql/request/admission.ts';
 import type { PersistedTexts } from '../graphql/request/documents.ts';
 import type { KeyHolder, NamedEntry } from '../graphql/request/key-doors.ts';
-import type { CallerOf, GatewayRequest, Handle, HandleRequest } from '../graphql/request/messages.ts';
+import type {
+  CallerOf,
+  GatewayRequest,
+  GatewayResponse,
+  Handle,
+  HandleRequest,
+} from '../graphql/request/messages.ts';
 import type { Wording } from '../graphql/request/prefixed.ts';
 import type { OpenRun, OperationsParts } from '../graphql/request/run.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
@@ -44,6 +51,8 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
   readonly needs?: readonly string[];
   /** Says to the operator, at the start, what is right but may surprise. */
   remarks?(settings: z.output<z.ZodObject<Shape>>, config: Config): readonly string[];
+  /** Returns what it takes of the memory of each process that answers; null for nothing to speak of. */
+  memory?(settings: z.output<z.ZodObject<Shape>>): MemoryOwner | null;
   /** Commands of the program. */
   readonly commands?: readonly PluginCommand[];
   /**
@@ -67,6 +76,14 @@ export interface CommandHost {
   readonly env: NodeJS.ProcessEnv;
   /** All plugins of the program. */
   readonly plugins: readonly PluginDefinition[];
+  /** Returns remarks on variables of the environment that only look like settings. */
+  strangeSettings(): Iterable<string>;
+  /** Opens the embedded sandbox at a port of its own. */
+  openSandbox(): Promise<{
+    readonly url: string;
+    readonly keys: Readonly<Record<string, string>>;
+    close(): Promise<unknown>;
+  }>;
 }
 
 /** What a plugin may use from the time that it is opened. */
@@ -93,6 +110,8 @@ export interface Plugin {
   keys?(kernel: Kernel): KeyHolder;
   /** Wraps the answering of each operation, once its caller is known and, if it is plain, its text and variables. */
   operation?(next: Handle, kernel: Kernel): Handle;
+  /** Texts of operations of its own, which may run beside the trusted ones, and are not listed among them. */
+  readonly documents?: readonly string[];
   /** Wraps each call, before it is tried, counted or paced: it may answer by itself, or refuse. */
   call?(next: Send): Send;
   /**
@@ -178,6 +197,14 @@ export interface ComposedGateway extends Kernel {
   /** Answers a request as `/graphql` does: by the stages of all plugins. */
   readonly handle: HandleRequest;
   /**
+   * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
+   * there is no point in reading it; else null.
+   */
+  refuseUnread(
+    headers: Parameters<CallerOf>[0] & { readonly accept?: string | undefined },
+    requestId?: string,
+  ): GatewayResponse | null;
+  /**
    * Lets in whoever asks for what takes long, in whichever way, once the terms of the key allow it.
    * @throws Failure if they don't, or there is no such key
    */
@@ -238,12 +265,6 @@ export interface HttpHost extends AnswerSending {
   readonly demoKeys: Readonly<Record<string, string>> | null;
   /** Has a scope read requests as `/graphql` does, within its bounds, and refuse those that it would refuse unread. */
   asGraphql(app: FastifyInstance): void;
-  /** The documents that have addresses of their own, at the moment. */
-  publicDocuments(): Iterable<{
-    readonly name: string;
-    readonly title: string | null;
-    readonly text: string;
-  }>;
 }
 
 /** Types a definition by the shape of its settings. */

@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /**
  * Draws pictures outside a browser, by the same code as in it: a thread that takes one order at a time. The gateway runs it for
- * public documents (`src/plugins/public-pages`); `vite.pictures.ts` builds it.
+ * public documents (the plugin `public-pages`); `vite.pictures.ts` builds it.
  */
 import './picture-window.ts';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import type {
   Drawn,
   PictureFacts,
   PictureLook,
-} from '../plugins/public-pages/drawer.ts';
+} from '../shared/drawings.ts';
 import { askedIn, undrawnOf } from './chart/asked.ts';
 import { DARK, LIGHT } from './chart/colours.ts';
 import { readableTableOf } from './chart/csv.ts';

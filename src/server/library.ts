@@ -119,7 +119,6 @@ export async function createGateway({
         trusted: () => gateway.trusted,
         demoKeys: null,
         asGraphql: (scope: FastifyInstance) => readAsGraphql(scope, graphql),
-        publicDocuments: () => [],
       };
       for (const http of gateway.plugins.http)
         await app.register(async (scope) => http.routes?.(scope, host));

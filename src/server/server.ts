@@ -12,7 +12,6 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpHost, ModelsSection, PluginHttp, Upgrade } from '../gateway/plugin.ts';
 import { METHODS } from '../graphql/request/messages.ts';
 import { printClientSdl } from '../graphql/schema/schema.ts';
-import type { PublicDocument } from '../plugins/public-pages/public-documents.ts';
 import { within } from '../shared/async/within.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
 import { graphqlRoute, readAsGraphql, refuse } from './graphql-route.ts';
@@ -106,8 +105,6 @@ export function createServer(parts: ServerParts) {
   writeTogether(app, course, outgoing, problem);
 
   allowOrigins(app, config, ofPlugins, log.note);
-  /** Returns the documents that have addresses of their own, once their route is there. */
-  let publicDocuments = (): readonly PublicDocument[] => [];
   const graphql = { gateway, course, outgoing, isSubgraph: config.subgraph, problem };
   const host: HttpHost = {
     config,
@@ -117,32 +114,11 @@ export function createServer(parts: ServerParts) {
     demoKeys,
     trusted: () => gateway.trusted,
     asGraphql: (app) => readAsGraphql(app, graphql),
-    publicDocuments: () => publicDocuments(),
   };
   for (const { routes } of ofPlugins) if (routes) app.register(async (scope) => routes(scope, host));
   app.register(graphqlRoute, graphql);
   const models = ofPlugins.flatMap(({ models = [] }) => models);
-  if (config.mcp) {
-    const options = { gateway, config, course, problem };
-    app.register(async (app) => {
-      const listed = await (await import('../plugins/mcp-tools/mcp-route.ts')).mcpRoute(app, options);
-      const things = async () =>
-        (await listed()).map(({ name, description = '' }) => ({ name: `**${name}**`, words: description }));
-      models.push({ way: toolsWay(config), heading: 'Tools', things });
-    });
-  }
-  const { publicDocuments: file } = config;
-  if (file !== undefined) {
-    const isSynthetic = demoKeys !== null;
-    const options = { config, file, gateway, isSynthetic, course, outgoing, problem };
-    app.register(async (app) => {
-      const { addressRoute } = await import('../plugins/public-pages/address-route.ts');
-      const { listed, things } = await addressRoute(app, options);
-      publicDocuments = listed;
-      models.push({ way: DOCUMENTS_WAY, heading: 'Public documents', things });
-    });
-  }
-  if (config.mcp || file !== undefined || models.length > 0) llmsRoute(app, models);
+  if (models.length > 0) llmsRoute(app, models);
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {
@@ -173,17 +149,6 @@ export function createServer(parts: ServerParts) {
       drain({ app, course, open, admin }, parts, delayMs, isReplaced),
   };
 }
-
-function toolsWay({ mcpKey }: Config): string {
-  const needed =
-    mcpKey === undefined
-      ? 'Listing tools needs no key; to run one, send the key of the service as `Authorization: Bearer`.'
-      : 'No key is needed.';
-  return `- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. ${needed}`;
-}
-
-const DOCUMENTS_WAY =
-  '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.';
 
 /** Returns the protocol that a client wants to go on with, in lower case; empty if it wants none. */
 function protocolOf({ headers }: IncomingMessage): string {

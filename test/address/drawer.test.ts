@@ -2,7 +2,8 @@ import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Drawer, type DrawingOrder, Drawings } from '../../src/plugins/public-pages/drawer.ts';
+import { Drawer, Drawings } from '../../src/plugins/public-pages/drawer.ts';
+import type { DrawingOrder } from '../../src/shared/drawings.ts';
 
 /** A thread that draws nothing: it tells how many orders it has had, and ends, or throws, if one says so. */
 const CODE = `

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Drawer, type DrawingOrder } from '../../src/plugins/public-pages/drawer.ts';
+import { Drawer } from '../../src/plugins/public-pages/drawer.ts';
+import type { DrawingOrder } from '../../src/shared/drawings.ts';
 import { packageFile } from '../../src/shared/own-version.ts';
 import { draws } from '../support/draws.ts';
 import { FIGURE, openPublishing } from './publishing.ts';

@@ -18,7 +18,7 @@ const RIGHT: readonly [file: string, target: string][] = [
   ['src/plugins/graphiql/routes.ts', 'src/server/http.ts'],
   ['src/plugins/graphiql/routes.ts', '@fastify/static'],
   ['src/graphiql/chart/csv.ts', 'src/shared/cells.ts'],
-  ['src/graphiql/picture-worker.ts', 'src/plugins/public-pages/drawer.ts'],
+  ['src/graphiql/picture-worker.ts', 'src/shared/drawings.ts'],
   ['src/sandbox/routes/a.ts', 'src/sandbox/seed.ts'],
 ];
 

@@ -26,13 +26,9 @@ async function open(
     sdl: 'type Query { word: String }\n',
     schema: buildSchema('type Query { word: String }'),
     trusted: null,
-    listed: [],
-    admit: (text) => text,
     handle,
     plugins: await openAlone(plugins, { PORT: '0', ...env }),
     refuseUnread: () => null,
-    holderOf: async () => ({ name: 'nobody', isUnproven: true, isIssued: false }),
-    named: async (_, request) => ({ origins: [], request }),
     load: {
       underWay: 0,
       waiting: 0,

@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { request } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
+import { mcpTools } from '../../src/plugins/mcp-tools/plugin.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
 import { CARD, CATALOGUE, trustedFile } from './documents.ts';
@@ -367,7 +368,7 @@ describe('/mcp', () => {
 
 describe('MCP=on', () => {
   it('MCP=on without trusted documents is a fault of the settings', () => {
-    expect(() => readConfig({ MCP: 'on' })).toThrow(
+    expect(() => readConfig({ MCP: 'on' }, [mcpTools])).toThrow(
       'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in',
     );
   });

@@ -9,13 +9,13 @@ const run = promisify(execFile);
 const file = trustedFile();
 afterAll(() => file.remove());
 
-/** Starts and stops the program in a process of its own, and prints which of these packages and plugins it has loaded. */
+/** Starts and stops the program in a process of its own, and prints which of these packages and files of plugins it has loaded. */
 const SCRIPT = `
   import { registerHooks } from 'node:module';
   const seen = new Set();
   registerHooks({
     resolve(specifier, context, next) {
-      const found = /^(@modelcontextprotocol\\/\\w+|apache-arrow|fastify|@resvg|linkedom)|(?<=plugins\\/|^\\.\\.\\/)(public-pages|issued-keys)(?=\\/)/.exec(specifier);
+      const found = /^(@modelcontextprotocol\\/\\w+|apache-arrow|fastify|@resvg|linkedom)|(?<=^\\.\\/)(address-route|exchange|mcp-route)\\.ts$/.exec(specifier);
       if (found !== null) seen.add(found[0]);
       return next(specifier, context);
     },
@@ -32,10 +32,9 @@ writeFileSync(named, JSON.stringify({ card: { document: 'Card', key: 'page' } })
 const ISSUING = { COUNTRY_DATA_KEY: 'demo-team', CACHE_URL: 'memory:' };
 
 it.for([
-  [{ MCP: 'off', ...ISSUING }, ['fastify', 'issued-keys']],
-  // The budget of tools is counted in the store of keys.
-  [{ MCP: 'on' }, ['@modelcontextprotocol/core', '@modelcontextprotocol/server', 'fastify', 'issued-keys']],
-  [{ ...ISSUING, PUBLIC_DOCUMENTS: named }, ['fastify', 'issued-keys', 'public-pages']],
+  [{ MCP: 'off', ...ISSUING }, ['exchange.ts', 'fastify']],
+  [{ MCP: 'on' }, ['@modelcontextprotocol/core', '@modelcontextprotocol/server', 'fastify', 'mcp-route.ts']],
+  [{ ...ISSUING, PUBLIC_DOCUMENTS: named }, ['address-route.ts', 'exchange.ts', 'fastify']],
 ] as const)('a program with %j loads no more than it needs', async ([settings, loaded]) => {
   const env = JSON.stringify({ ...settings, TRUSTED_DOCUMENTS: file.path });
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT, env]);

@@ -12,10 +12,6 @@ const Manifest = z.union([
   z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
 ]);
 
-/** The operation by which tools search the catalogue. It may run beside the trusted documents where there are tools. */
-export const CATALOGUE_SEARCH =
-  'query CatalogueSearch($words: String!) { indicators(search: $words) { key name unit category hasData } }';
-
 /** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
 const LOOK_MS = 2_000;
 

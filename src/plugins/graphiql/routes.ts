@@ -54,6 +54,11 @@ function policyOf(page: string): string {
   ].join('; ');
 }
 
+/** What the plugin of that name tells of its pages. */
+interface PublicPages {
+  documents(): readonly { readonly name: string; readonly title: string | null; readonly text: string }[];
+}
+
 /**
  * Serves GraphiQL at `/graphiql`, from files that were built and compressed beforehand; a browser that opens `/` lands
  * there. No address that a browser is told begins with a slash, so that a proxy may serve all of it below a path of its
@@ -61,7 +66,7 @@ function policyOf(page: string): string {
  */
 export async function graphiqlRoute(
   app: FastifyInstance,
-  { demoKeys, trusted, config: { sourceNames, publicUrl }, publicDocuments }: HttpHost,
+  { demoKeys, trusted, config: { sourceNames, publicUrl } }: HttpHost,
   api: Kernel['api'],
 ) {
   const isBuilt = existsSync(PAGE);
@@ -84,7 +89,7 @@ export async function graphiqlRoute(
       isLive: api('subscriptions') !== null,
       sourceNames: Object.fromEntries(sourceNames ?? []),
       publicUrl: publicUrl ?? null,
-      publicDocuments: Array.from(publicDocuments(), ({ name, title, text }) => ({
+      publicDocuments: (api<PublicPages>('public-pages')?.documents() ?? []).map(({ name, title, text }) => ({
         name,
         title: title ?? name,
         text,

@@ -7,9 +7,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openCounts } from '../../cache/counts.ts';
-import type { Config } from '../../config/config.ts';
 import { isAmong } from '../../config/origins.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
+import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import { RULED_OUT } from '../../graphql/request/messages.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { headFault } from '../../server/http.ts';
@@ -19,12 +18,11 @@ import { ToolBudgets } from './budgets.ts';
 import { openToolCallers } from './tool-callers.ts';
 import { createToolServers, withoutNulls } from './tool-server.ts';
 
-interface McpRouteOptions {
-  readonly gateway: Gateway;
-  readonly config: Config;
-  readonly course: { readonly isDraining: boolean };
-  /** Called with an error that only a fault of ours can explain. */
-  readonly problem: (error: unknown, requestId: string) => void;
+interface ToolSettings {
+  /** Calls that tools may send in an hour; undefined for any number. */
+  readonly budget: number | undefined;
+  /** Name of the issued key of callers who bring none. */
+  readonly keyName: string | undefined;
 }
 
 /** Codes of JSON-RPC, and the protocol's own for refusals by HTTP. */
@@ -40,17 +38,19 @@ const REFUSED = -32_000;
  */
 export async function mcpRoute(
   app: FastifyInstance,
-  { gateway, config, course, problem }: McpRouteOptions,
+  gateway: ComposedGateway,
+  { config, course, problem }: HttpHost,
+  { budget, keyName }: ToolSettings,
 ): Promise<() => Promise<readonly Tool[]>> {
-  const { mcpBudget, mcpKey, corsOrigins: origins, cacheUrl, cacheTimeoutMs } = config;
-  const callers = openToolCallers(gateway, mcpKey);
-  const counts = mcpBudget === undefined ? null : await openCounts(cacheUrl, cacheTimeoutMs);
+  const { corsOrigins: origins, cacheUrl, cacheTimeoutMs } = config;
+  const callers = openToolCallers(gateway, keyName);
+  const counts = budget === undefined ? null : await openCounts(cacheUrl, cacheTimeoutMs);
   app.addHook('onClose', async () => counts?.close());
   const { open, listed } = createToolServers(
     callers,
     ownBuild().version,
     (fault, requestId = '') => problem(fault, requestId),
-    mcpBudget === undefined || counts === null ? null : new ToolBudgets(mcpBudget, counts, callers.nameOf),
+    budget === undefined || counts === null ? null : new ToolBudgets(budget, counts, callers.nameOf),
   );
   readShallowJson(app);
 
@@ -140,7 +140,11 @@ function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Tells if too many operations of the key are waiting to read another; sets `Retry-After` then. */
-function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: Gateway): boolean {
+function isOverloaded(
+  { headers, id }: FastifyRequest,
+  reply: FastifyReply,
+  gateway: ComposedGateway,
+): boolean {
   const refusal = gateway.refuseUnread(headers, id);
   const retryAfter = refusal?.headers.get('retry-after');
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);

@@ -4,7 +4,6 @@ import {
   type GraphQLSchema,
   isEnumType,
   isInputObjectType,
-  isInputType,
   isListType,
   isNonNullType,
   isRequiredInputField,
@@ -14,14 +13,13 @@ import {
   parse,
   TokenKind,
   TypeInfo,
-  typeFromAST,
-  type VariableDefinitionNode,
   validate,
   valueFromASTUntyped,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { ConfigError } from '../../config/config.ts';
+import { isRequired, sampleVariables, variableType } from '../../graphql/cost/samples.ts';
 import type { TrustedDocument } from '../../graphql/request/documents.ts';
 import { PAGE_SCHEMA } from './tool-answer.ts';
 
@@ -158,17 +156,6 @@ const SCALARS: Readonly<Record<string, JsonSchema>> = {
   DateTime: { type: 'string', format: 'date-time' },
 };
 
-/** Values of required variables that an operation is priced with, if nobody has given any. */
-const SAMPLES: Readonly<Record<string, unknown>> = {
-  Int: 1,
-  Float: 1,
-  String: 'name',
-  ID: 'id',
-  Boolean: true,
-  CountryCode: 'KE',
-  DateTime: '2026-01-01T00:00:00Z',
-};
-
 /**
  * Describes the variables of an operation as JSON Schema, in the words that strict clients take: no lists of types, and
  * null nowhere. One that may be null may be left out instead.
@@ -197,28 +184,6 @@ function inputSchemaOf(
     additionalProperties: false,
     ...(Object.keys(objects).length === 0 ? {} : { $defs: objects }),
   };
-}
-
-/** Returns one value for each variable that has to be given. */
-export function sampleVariables(
-  schema: GraphQLSchema,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    variableDefinitions
-      .filter(isRequired)
-      .map((definition) => [definition.variable.name.value, sampleOf(variableType(schema, definition))]),
-  );
-}
-
-function isRequired({ type, defaultValue }: VariableDefinitionNode): boolean {
-  return type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined;
-}
-
-function variableType(schema: GraphQLSchema, { type: node, variable }: VariableDefinitionNode) {
-  const type = typeFromAST(schema, node);
-  if (!isInputType(type)) throw new Error(`$${variable.name.value} has a type that variables can't have.`);
-  return type;
 }
 
 /** Adds words to a schema; one that refers to another has no place for them. */
@@ -250,17 +215,6 @@ function schemaOf(type: GraphQLInputType, objects: Record<string, JsonSchema>): 
     };
   }
   return { $ref: `#/$defs/${type.name}` };
-}
-
-function sampleOf(type: GraphQLInputType): unknown {
-  if (isNonNullType(type)) return sampleOf(type.ofType);
-  if (isListType(type)) return [sampleOf(type.ofType)];
-  if (isEnumType(type)) return type.getValues()[0]?.name;
-  if (!isInputObjectType(type)) return SAMPLES[type.name] ?? {};
-  const fields = Object.values(type.getFields());
-  const needed = fields.filter(isRequiredInputField);
-  const given = type.isOneOf ? fields.slice(0, 1) : needed;
-  return Object.fromEntries(given.map((field) => [field.name, sampleOf(field.type)]));
 }
 
 /** Returns the schema's words on the arguments that variables are given to, by the names of the variables. */

@@ -1,4 +1,4 @@
-import type { Gateway } from '../../gateway/gateway.ts';
+import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { holderOfName } from '../../graphql/request/key-doors.ts';
 import type { GatewayRequest, GatewayResponse } from '../../graphql/request/messages.ts';
 import { errorBody, Failure } from '../../shared/errors.ts';
@@ -8,12 +8,12 @@ import { errorBody, Failure } from '../../shared/errors.ts';
  * operator names one for them: within its terms, and out of its budget.
  * @param keyName undefined if each caller has to bring a key
  */
-export function openToolCallers(gateway: Gateway, keyName: string | undefined) {
+export function openToolCallers(gateway: ComposedGateway, keyName: string | undefined) {
   const { schema } = gateway;
   return {
     schema,
     get trusted() {
-      return gateway.trusted;
+      return gateway.persisted.trusted;
     },
     async handle(request: GatewayRequest): Promise<GatewayResponse> {
       if (keyName === undefined || request.headers.authorization !== undefined)

@@ -4,7 +4,6 @@ import { type GraphQLSchema, isObjectType } from 'graphql';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { sha256Of } from '../../graphql/request/documents.ts';
 import { wholeBody } from '../../graphql/request/messages.ts';
-import { CATALOGUE_SEARCH } from '../../graphql/request/trusted.ts';
 import { plain, wordsIn } from '../../graphql/resolvers/ordering.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
 import { joinedPurse, type Purse } from '../../service/purse.ts';
@@ -14,6 +13,7 @@ import { excerpt, Failure } from '../../shared/errors.ts';
 import { isDeepJson, parseExactly } from '../../shared/exact-json.ts';
 import type { ToolBudgets } from './budgets.ts';
 import { type OperationTool, operationTools } from './operation-tools.ts';
+import { CATALOGUE_SEARCH } from './own-tools.ts';
 import { PAGE_SCHEMA, refusal, refusalBy, resultOf, type ToolAnswer } from './tool-answer.ts';
 
 const MAX_FOUND_FIELDS = 12;

@@ -3,37 +3,26 @@ import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config/config.ts';
-import { heldBounds, pictureBounds } from '../../config/memory-budget.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
+import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import {
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
   isHeld,
-  isNothing,
-  statusOfFault,
   UNPROVEN,
   wholeBody,
 } from '../../graphql/request/messages.ts';
 import { tableFormatFor, writtenAs } from '../../graphql/request/table-answers.ts';
 import { visitorOf } from '../../keys/visitor.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
-import type { AnswerSending } from '../../server/http.ts';
-import { isObject } from '../../service/records/envelope.ts';
+import type { Drawing, PictureLook } from '../../shared/drawings.ts';
 import { errorBody, excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
-import { Drawer, type Drawing, Drawings, type PictureLook, TOO_LONG } from './drawer.ts';
+import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
+import { pictureBounds } from './memory.ts';
 import { openApiOf } from './openapi.ts';
-import {
-  FRAMES_SCRIPT,
-  oembedOf,
-  PAGE_WIDTHS,
-  pageOf,
-  pagePolicy,
-  picturePolicy,
-  refusalPage,
-} from './page.ts';
+import { FRAMES_SCRIPT, oembedOf, PAGE_WIDTHS, pageOf, pagePolicy, picturePolicy } from './page.ts';
 import {
   headingOf,
   lookIn,
@@ -43,18 +32,18 @@ import {
   pictureIn,
   variablesIn,
 } from './public-documents.ts';
+import {
+  absent,
+  badRequest,
+  HTML,
+  JSON_TEXT,
+  refusalIn,
+  refusalOf,
+  refuse,
+  SHUTTING_DOWN,
+} from './refusals.ts';
 
-interface AddressRouteOptions extends AnswerSending {
-  readonly config: Config;
-  readonly file: string;
-  readonly gateway: Gateway;
-  /** True if the figures are those of the embedded sandbox. */
-  readonly isSynthetic: boolean;
-}
-
-const HTML = 'text/html; charset=utf-8';
 const SVG = 'image/svg+xml; charset=utf-8';
-const JSON_TEXT = 'application/json; charset=utf-8';
 
 /** Types of content of tables, as any operation is asked for one. */
 const TABLES: Readonly<Record<string, string>> = {
@@ -87,12 +76,6 @@ type WithNeededFields = (text: string, operationName?: string) => { readonly que
 /** Seconds for which others may keep how a page is embedded. */
 const EMBED_SECONDS = 3_600;
 
-/** Characters of an answer that is looked into for errors: a longer one has data. */
-const MOST_READ_BYTES = 4_000_000;
-
-/** The matter of these is the operator's key: no visitor has any. */
-const OF_OPERATOR: Readonly<Record<string, number>> = { UNAUTHENTICATED: 403, KEY_EXPIRED: 403 };
-
 interface Visit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -108,32 +91,28 @@ interface Visit {
   readonly asked: GatewayRequest;
 }
 
-interface PictureRefusal {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  /** The errors, as `/graphql` tells them. */
-  readonly body: string;
-  readonly retryAfterSeconds?: number | undefined;
-}
-
 /**
  * Serves the public documents of the operator: `/c/<name>` as a page, its data and its picture beside it, `/oembed`, and
  * `/openapi.json`. Each runs as an operation like any other, under the issued key that the operator has named for it.
  * @returns functions that list them, as they are and in words for models
  * @throws ConfigError if one of them can't be served
  */
-export async function addressRoute(app: FastifyInstance, options: AddressRouteOptions) {
-  const { gateway, config, course, problem } = options;
-  if (![DRAWING_CODE, NEEDED_FIELDS, PAGE_SCRIPT].every((file) => existsSync(file)))
+export async function addressRoute(
+  app: FastifyInstance,
+  gateway: ComposedGateway,
+  host: HttpHost,
+  file: string,
+) {
+  const { config, course, problem } = host;
+  if (![DRAWING_CODE, NEEDED_FIELDS, PAGE_SCRIPT].every((built) => existsSync(built)))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
   const { current, stop } = await openPublicDocuments(
-    options.file,
+    file,
     gateway.schema,
-    () => gateway.listed,
+    () => gateway.persisted.listed,
     (fault) => problem(fault, ''),
   );
-  const { isSynthetic } = options;
+  const isSynthetic = host.demoKeys !== null;
   const sourceNames = Object.fromEntries(config.sourceNames ?? []);
   const bounds = pictureBounds(config);
   const { maxPixels } = bounds;
@@ -142,10 +121,10 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
     stop();
     return drawer.close();
   });
-  const drawings = new Drawings(drawer, heldBounds(config).drawingBytes);
+  const drawings = new Drawings(drawer, bounds.drawingBytes);
   const { withNeededFields } = await import(pathToFileURL(NEEDED_FIELDS).href);
   const script = readFileSync(PAGE_SCRIPT, 'utf8').trim();
-  const address = new PublicAddress(options, { current, drawings, withNeededFields, script });
+  const address = new PublicAddress(gateway, host, { current, drawings, withNeededFields, script });
 
   app.addHook('onRequest', (request, reply, done) => {
     if (course.isDraining) refuse(request, reply, refusalOf(SHUTTING_DOWN, request.id));
@@ -162,7 +141,7 @@ export async function addressRoute(app: FastifyInstance, options: AddressRouteOp
     return refuse(request, reply, { status: 500, code, message, body });
   });
 
-  const base = ({ protocol, host }: FastifyRequest) => config.publicUrl ?? `${protocol}://${host}`;
+  const base = (request: FastifyRequest) => config.publicUrl ?? `${request.protocol}://${request.host}`;
   app.get<{ Params: { file: string } }>('/c/:file', (request, reply) =>
     address.answer(request, reply, request.params.file, base(request)),
   );
@@ -200,15 +179,21 @@ interface PageMeans {
 }
 
 class PublicAddress {
-  readonly #options: AddressRouteOptions;
+  readonly #gateway: ComposedGateway;
+  readonly #host: HttpHost;
   readonly #current: PageMeans['current'];
   readonly #drawings: Drawings;
   readonly #withNeededFields: WithNeededFields;
   readonly #script: string;
   readonly #drawnTexts = new WeakMap<PublicDocument, DrawnText>();
 
-  constructor(options: AddressRouteOptions, { current, drawings, withNeededFields, script }: PageMeans) {
-    this.#options = options;
+  constructor(
+    gateway: ComposedGateway,
+    host: HttpHost,
+    { current, drawings, withNeededFields, script }: PageMeans,
+  ) {
+    this.#gateway = gateway;
+    this.#host = host;
     this.#current = current;
     this.#drawings = drawings;
     this.#withNeededFields = withNeededFields;
@@ -223,7 +208,7 @@ class PublicAddress {
     const drawn =
       needed === null
         ? { text: document.text, documentId: document.documentId }
-        : { text: needed.query, documentId: this.#options.gateway.admit(needed.query) };
+        : { text: needed.query, documentId: this.#gateway.persisted.admit(needed.query) };
     this.#drawnTexts.set(document, drawn);
     return drawn;
   }
@@ -239,14 +224,14 @@ class PublicAddress {
     const form = others.length === 0 ? FORMS.find((one) => one === ending) : undefined;
     const document = this.#current().get(name);
     if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
-    const { schema } = this.#options.gateway;
+    const { schema } = this.#gateway;
     const search = searchOf(request.url);
     const { variables, given: parameters } = variablesIn(document, search, schema);
     const { picture, given: looks } = pictureIn(search);
     const look = { ...lookIn(search, form === 'page'), picture: { ...document.look, ...picture } };
     const given = [parameters, looks].filter((part) => part !== '').join('&');
     const asking = operationOf(document, variables, request, reply);
-    const entered = await this.#options.gateway.named(document.key, asking);
+    const entered = await this.#gateway.named(document.key, asking);
     const { origins } = entered;
     const policy = form === 'page' ? pagePolicy(origins, this.#script) : picturePolicy(origins);
     reply
@@ -279,7 +264,7 @@ class PublicAddress {
     const document = path.startsWith(start) ? this.#current().get(path.slice(start.length)) : undefined;
     if (document === undefined) return absent(request, reply);
     const parameters = new URLSearchParams(search);
-    const { variables, given: ofVariables } = variablesIn(document, parameters, this.#options.gateway.schema);
+    const { variables, given: ofVariables } = variablesIn(document, parameters, this.#gateway.schema);
     const { theme } = lookIn(parameters, true);
     const ofTheme = theme === 'auto' ? '' : `theme=${theme}`;
     const given = [ofVariables, pictureIn(parameters).given, ofTheme].filter((part) => part !== '').join('&');
@@ -290,14 +275,14 @@ class PublicAddress {
     };
     const room = { maxWidth: pixelsIn(maxwidth), maxHeight: pixelsIn(maxheight) };
     reply
-      .header('cache-control', addressed(`public, max-age=${EMBED_SECONDS}`, this.#options.config))
+      .header('cache-control', addressed(`public, max-age=${EMBED_SECONDS}`, this.#host.config))
       .type(JSON_TEXT);
     return reply.send(JSON.stringify(oembedOf(told, room)));
   }
 
   async #answer(visit: Visit, base: string): Promise<void> {
     const { request, reply, document, form, look, given, asked } = visit;
-    const response = await this.#options.gateway.handle(asked);
+    const response = await this.#gateway.handle(asked);
     const body = await wholeBody(response.body);
     const dataTag = response.status === 200 ? response.headers.get('etag') : undefined;
     if (dataTag === undefined) {
@@ -309,7 +294,7 @@ class PublicAddress {
     // Bytes of one form are the same as long as the data are, and what is told of them.
     const name = digestOf(dataTag ?? body, form, document, look, given, ownBuild().version);
     const isPage = form === 'page';
-    const lasting = isPage ? addressed(cachingOf(response), this.#options.config) : cachingOf(response);
+    const lasting = isPage ? addressed(cachingOf(response), this.#host.config) : cachingOf(response);
     const caching = dataTag === undefined ? 'no-store' : lasting;
     const tag = isPage ? digestOf(name, base) : name;
     if (isTold(request, reply, dataTag === undefined ? null : tag, caching)) return void reply.send('');
@@ -330,7 +315,7 @@ class PublicAddress {
     body: string,
     name: string,
   ): Promise<Drawing> {
-    if (body.length > pictureBounds(this.#options.config).answerBytes)
+    if (body.length > pictureBounds(this.#host.config).answerBytes)
       throw new Failure('BAD_USER_INPUT', TOO_LONG);
     const visitor = visitorOf(request.ip);
     const { operationName } = document;
@@ -371,15 +356,15 @@ class PublicAddress {
   ): Promise<void> {
     const format = tableFormatFor(form === 'csv' && look.isMarked ? MARKED_CSV : TABLES[form]);
     if (format === null) throw new Error(`There is no table of the form ${form}.`);
-    const { maxAnswerBytes } = this.#options.config;
+    const { maxAnswerBytes } = this.#host.config;
     const table = await writtenAs(format, document.table, response, { flow: UNPROVEN }, maxAnswerBytes);
     const headers = [...table.headers].filter(([name]) => OF_TABLES.has(name));
-    sendAnswer(request, reply, { ...table, headers: new Map(headers) }, this.#options);
+    sendAnswer(request, reply, { ...table, headers: new Map(headers) }, this.#host);
   }
 
   #send({ request, reply }: Visit, type: string, body: string): void {
     const headers = new Map([['content-type', type]]);
-    sendAnswer(request, reply, { status: 200, headers, body }, this.#options);
+    sendAnswer(request, reply, { status: 200, headers, body }, this.#host);
   }
 }
 
@@ -434,51 +419,6 @@ function operationOf(
     requestId: id,
     address: ip,
   };
-}
-
-/** Returns the refusal that an answer is; null if there are data in it. */
-function refusalIn(status: number, body: string): PictureRefusal | null {
-  const answer: unknown = body.length > MOST_READ_BYTES ? null : JSON.parse(body);
-  const { data, errors } = isObject(answer) ? answer : {};
-  const [first] = Array.isArray(errors) ? errors : [];
-  if (!isObject(first) || (status === 200 && !isNothing(data))) return null;
-  const { code = 'INTERNAL_SERVER_ERROR' } = isObject(first.extensions) ? first.extensions : {};
-  const fitting = OF_OPERATOR[String(code)] ?? (status === 200 ? statusOfFault(first) : status);
-  return { status: fitting, code: String(code), message: String(first.message), body };
-}
-
-function refusalOf({ code, message, fields, retryable }: Failure, requestId: string): PictureRefusal {
-  const status = OF_OPERATOR[code] ?? statusOfFault({ extensions: { code } });
-  const body = errorBody(code, message, { retryable, ...fields, requestId });
-  return { status, code, message, body, retryAfterSeconds: fields.retryAfterSeconds };
-}
-
-function badRequest(status: number, message: string, requestId: string): PictureRefusal {
-  return { status, code: 'BAD_REQUEST', message, body: errorBody('BAD_REQUEST', message, { requestId }) };
-}
-
-const SHUTTING_DOWN = new Failure('OVERLOADED', 'The gateway is shutting down.', { retryAfterSeconds: 1 });
-
-/** Answers for a name that is no public document's, be it that of a document or not. */
-function absent(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return refuse(request, reply, badRequest(404, 'There is no public document of this name.', request.id));
-}
-
-/** Tells a refusal: as a page to those who asked for one, and else as errors. */
-function refuse(request: FastifyRequest, reply: FastifyReply, refusal: PictureRefusal): FastifyReply {
-  const { status, body, retryAfterSeconds } = refusal;
-  const [path = ''] = request.url.split('?', 1);
-  const isPage = /^\/c\/[^.]*$/.test(path);
-  if (isPage && !reply.hasHeader('content-security-policy'))
-    reply.header('content-security-policy', pagePolicy([]));
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  reply.removeHeader('etag');
-  return reply
-    .code(status)
-    .header('cache-control', 'no-store')
-    .header('x-content-type-options', 'nosniff')
-    .type(isPage ? HTML : JSON_TEXT)
-    .send(isPage ? refusalPage(refusal) : body);
 }
 
 /** Names an answer in its headers. Returns true, with status 304, if the client has it. */

@@ -6,7 +6,7 @@ import {
   isNonNullType,
   valueFromASTUntyped,
 } from 'graphql';
-import type { Gateway } from '../../gateway/gateway.ts';
+import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { wholeBody } from '../../graphql/request/messages.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
@@ -52,7 +52,7 @@ const REFUSALS = {
  * Describes all public documents, each with its price. Prices are asked for once.
  * @param current returns the documents at the moment
  */
-export function openApiOf({ handle }: Gateway, current: () => ReadonlyMap<string, PublicDocument>) {
+export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMap<string, PublicDocument>) {
   /** By the text of a document: a changed one is priced anew. */
   let prices = new Map<string, ReturnType<typeof priceOf>>();
 
@@ -113,7 +113,10 @@ const MARK_PARAMETER = {
 };
 
 /** Asks for the price of a document if nothing is held, in calls to the service. Null if it can't be told. */
-async function priceOf(handle: Gateway['handle'], { documentId, operationName, sample }: PublicDocument) {
+async function priceOf(
+  handle: ComposedGateway['handle'],
+  { documentId, operationName, sample }: PublicDocument,
+) {
   const { body } = await handle({
     method: 'POST',
     headers: {

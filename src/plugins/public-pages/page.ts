@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { PictureFacts } from './drawer.ts';
+import type { PictureFacts } from '../../shared/drawings.ts';
 
 /** Pixels of the pictures of a page, each for screens from its width on: letters are never drawn smaller than they are read. */
 export const PAGE_WIDTHS = [960, 680, 480, 320] as const;

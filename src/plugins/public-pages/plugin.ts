@@ -1,8 +1,29 @@
-import { definePlugin } from '../../gateway/plugin.ts';
+import { z } from 'zod';
+import { type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
+import { BASELINE_BUDGET_MB } from './memory.ts';
+import type { PublicDocument } from './public-documents.ts';
+
+/** Megabytes of the thread that draws: by baseline code alone, and with the engine's optimising compiler. */
+const THREAD_MB = { baseline: 64, optimised: 144 };
 
 export const publicPages = definePlugin({
   name: 'public-pages',
-  settings: {},
+  settings: {
+    /** File of the trusted documents that have addresses of their own; undefined for none. */
+    PUBLIC_DOCUMENTS: z.string().min(1).optional(),
+  },
+  needs: ['issued-keys'],
+  faults: ({ PUBLIC_DOCUMENTS: file, TRUSTED_DOCUMENTS: trusted, COUNTRY_DATA_KEY: key }) =>
+    file !== undefined && (key === undefined || trusted === undefined)
+      ? ['PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS to name, and COUNTRY_DATA_KEY to issue keys under']
+      : [],
+  memory: ({ PUBLIC_DOCUMENTS: file }) =>
+    file === undefined
+      ? null
+      : {
+          because: 'PUBLIC_DOCUMENTS',
+          mb: (processMb) => (processMb <= BASELINE_BUDGET_MB ? THREAD_MB.baseline : THREAD_MB.optimised),
+        },
   commands: [
     {
       name: 'publish',
@@ -10,5 +31,27 @@ export const publicPages = definePlugin({
       load: async () => (await import('./publish.ts')).addPublish,
     },
   ],
-  open: () => null,
+  open({ PUBLIC_DOCUMENTS: file }) {
+    if (file === undefined) return null;
+    let gateway: ComposedGateway;
+    /** Set once there are routes. */
+    let served: Awaited<ReturnType<typeof import('./address-route.ts')['addressRoute']>> | undefined;
+    return {
+      start(composed) {
+        gateway = composed;
+      },
+      http: {
+        async routes(app, host) {
+          const { addressRoute } = await import('./address-route.ts');
+          served = await addressRoute(app, gateway, host, file);
+        },
+        models: {
+          way: '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.',
+          heading: 'Public documents',
+          things: async () => served?.things() ?? [],
+        },
+      },
+      api: () => ({ documents: (): readonly PublicDocument[] => served?.listed() ?? [] }),
+    };
+  },
 });

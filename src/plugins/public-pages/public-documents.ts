@@ -21,13 +21,13 @@ import {
 } from 'graphql';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
+import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { type AnswerTable, tablesBySchema } from '../../graphql/request/answer-tables.ts';
 import type { TrustedDocument } from '../../graphql/request/documents.ts';
 import { watched } from '../../graphql/request/trusted.ts';
+import type { PictureLook } from '../../shared/drawings.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
-import { sampleVariables } from '../mcp-tools/operation-tools.ts';
-import type { PictureLook } from './drawer.ts';
 
 /** Parameters of an address that are about the form of the answer, and so no variables. */
 const LOOKS = ['theme', 'width', 'bare', 'bom', 'tips'] as const;
@@ -72,9 +72,6 @@ const PublicFile = z.record(
     picture: PictureTerms.default({}),
   }),
 );
-
-/** Returns one value for each variable that an operation has to be given. */
-export const sampleOf = sampleVariables;
 
 type PublicTerms = z.output<typeof PublicFile>[string];
 
@@ -200,7 +197,7 @@ function publicDocument(
     text: trusted.text,
     operationName,
     variables,
-    sample: sampleOf(schema, operation),
+    sample: sampleVariables(schema, operation),
     table: only ?? null,
   };
 }

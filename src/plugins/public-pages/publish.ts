@@ -22,10 +22,10 @@ import {
 import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
+import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { sha256Of } from '../../graphql/request/documents.ts';
 import { wholeBody } from '../../graphql/request/messages.ts';
 import { frameOf } from './page.ts';
-import { sampleOf } from './public-documents.ts';
 
 const EXAMPLES = `
 Over the sandbox, a gateway that runs shows the page within seconds. Else it reads TRUSTED_DOCUMENTS and
@@ -118,7 +118,7 @@ async function priceOf(text: string, { document, operation }: Query, plugins: Co
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer nobody', 'x-explain': '1' },
       search: '',
-      body: { query: text, variables: sampleOf(gateway.schema, operation) },
+      body: { query: text, variables: sampleVariables(gateway.schema, operation) },
       signal: new AbortController().signal,
     });
     const { errors = [], extensions } = JSON.parse(await wholeBody(body));

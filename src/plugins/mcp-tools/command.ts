@@ -7,55 +7,74 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { openCounts } from '../cache/counts.ts';
-import { ConfigError, readConfig } from '../config/config.ts';
-import { createGateway } from '../gateway/gateway.ts';
-import { ToolBudgets } from '../plugins/mcp-tools/budgets.ts';
-import { openToolCallers } from '../plugins/mcp-tools/tool-callers.ts';
-import { createToolServers, withoutNulls } from '../plugins/mcp-tools/tool-server.ts';
-import { plugins } from '../plugins.ts';
-import { createLog } from '../server/log.ts';
-import { parseExactly } from '../shared/exact-json.ts';
-import { ownBuild } from '../shared/own-version.ts';
-import { CommandError } from './formats.ts';
-import { openSandbox } from './serve.ts';
-import { strangeSettings } from './strange-settings.ts';
+import type { Command } from 'commander';
+import { openCounts } from '../../cache/counts.ts';
+import { CommandError } from '../../cli/formats.ts';
+import { ConfigError, readConfig } from '../../config/config.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
+import { createLog } from '../../server/log.ts';
+import { parseExactly } from '../../shared/exact-json.ts';
+import { ownBuild } from '../../shared/own-version.ts';
+import { ToolBudgets } from './budgets.ts';
+import { CATALOGUE_SEARCH } from './own-tools.ts';
+import { openToolCallers } from './tool-callers.ts';
+import { createToolServers, withoutNulls } from './tool-server.ts';
 
 const WITHOUT_DOCUMENTS =
   'TRUSTED_DOCUMENTS: must name the file of the operations that are to be tools; each needs a name and a description.';
 
+/** Settings of tools, as the plugin names them. */
+interface ToolSettings {
+  readonly MCP_BUDGET?: number;
+  readonly MCP_KEY?: string;
+}
+
+/** Adds the command by which tools are served on standard input and output. */
+export function addMcp(command: Command, host: CommandHost): void {
+  command
+    .option('--key-file <file>', 'a file that the key stands in; left out, COUNTRY_GRAPH_KEY has it')
+    .action(({ keyFile }: { keyFile?: string }) => serveTools(host, keyFile));
+}
+
 /**
- * Serves tools on standard input and output until the input ends and all its requests are answered. The log goes to
- * standard error: standard output belongs to the protocol.
+ * Serves tools until the input ends and all its requests are answered. The log goes to standard error: standard output
+ * belongs to the protocol.
  * @throws ConfigError, or CommandError if there is no key
  */
-export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undefined): Promise<void> {
+async function serveTools(
+  { env, plugins, ...host }: CommandHost,
+  keyFile: string | undefined,
+): Promise<void> {
   const config = readConfig(env, plugins);
   if (config.trustedDocuments === undefined) throw new ConfigError(WITHOUT_DOCUMENTS);
+  const { MCP_BUDGET: budget, MCP_KEY: keyName } = config.plugins['mcp-tools'] as ToolSettings;
   const given = await keyFrom(env.COUNTRY_GRAPH_KEY, keyFile);
   const log = createLog(config.logLevel);
-  for (const strange of strangeSettings(env)) log.warn(strange);
-  const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
+  for (const strange of host.strangeSettings()) log.warn(strange);
+  const sandbox = config.countryDataUrl === undefined ? await host.openSandbox() : undefined;
   try {
     const key = given ?? sandbox?.keys.team;
-    if (key === undefined && config.mcpKey === undefined)
+    if (key === undefined && keyName === undefined)
       throw new CommandError('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
     if (sandbox !== undefined) log.note('The embedded sandbox answers: all figures are synthetic.');
     const upstreamUrl = config.countryDataUrl ?? sandbox?.url ?? '';
-    // The gateway's own tools run here whether or not there is a server of them.
-    const gateway = await createGateway({
-      config: { ...config, mcp: true },
-      plugins,
-      upstreamUrl,
-      observer: log,
+    const counts = await openCounts('memory:', config.cacheTimeoutMs);
+    const { promise: composed, resolve: compose } = Promise.withResolvers<ComposedGateway>();
+    const tools = definePlugin({
+      name: 'tools on standard input',
+      settings: {},
+      // They run here whether or not there is a server of them.
+      open: () => ({ documents: [CATALOGUE_SEARCH], start: compose }),
     });
+    const gateway = await createGateway({ config, plugins: [...plugins, tools], upstreamUrl, observer: log });
     try {
-      const { version } = ownBuild();
-      const counts = await openCounts('memory:', config.cacheTimeoutMs);
-      const budgets = config.mcpBudget === undefined ? null : new ToolBudgets(config.mcpBudget, counts, null);
-      const callers = openToolCallers(gateway, config.mcpKey);
-      const onFault = (fault: unknown) => log.problem(fault, 'mcp');
-      const { open } = createToolServers(callers, version, onFault, budgets);
+      const { open } = createToolServers(
+        openToolCallers(await composed, keyName),
+        ownBuild().version,
+        (fault) => log.problem(fault, 'mcp'),
+        budget === undefined ? null : new ToolBudgets(budget, counts, null),
+      );
       const authorization = key === undefined ? undefined : `Bearer ${key}`;
       await answerAll(() => open({ authorization }), config.maxBodyBytes);
     } finally {

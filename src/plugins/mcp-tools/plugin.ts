@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { onOff, wholeNumber } from '../../config/config.ts';
+import { type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
+import { CATALOGUE_SEARCH } from './own-tools.ts';
+
+export const mcpTools = definePlugin({
+  name: 'mcp-tools',
+  settings: {
+    /** True if described trusted documents are tools of the Model Context Protocol. */
+    MCP: onOff.default(false),
+    /** Calls that tools may send under a key in an hour, or in a session on standard input; undefined for any number. */
+    MCP_BUDGET: wholeNumber(0, 1_000_000_000).optional(),
+    /** Name of the issued key under which tools run for callers who bring none. */
+    MCP_KEY: z
+      .string()
+      .regex(/^[\w.-]{1,64}$/, 'must be the name of an issued key')
+      .optional(),
+  },
+  faults(given) {
+    const {
+      MCP,
+      MCP_KEY: key,
+      MCP_BUDGET: budget,
+      CACHE_URL: store = 'memory:',
+      WORKERS: workers = '1',
+    } = given;
+    const faults: string[] = [];
+    if (MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined)
+      faults.push(
+        'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in',
+      );
+    if (MCP === 'on' && given.TRUSTED_DOCUMENTS_FOR === 'issued')
+      faults.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
+    if (key !== undefined && given.COUNTRY_DATA_KEY === undefined)
+      faults.push('MCP_KEY: names an issued key, so COUNTRY_DATA_KEY must be there to issue keys under');
+    if (budget !== undefined && workers !== '1' && (store === 'memory:' || store === 'none'))
+      faults.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
+    return faults;
+  },
+  commands: [
+    {
+      name: 'mcp',
+      description: 'serve the described trusted documents as tools (MCP) on standard input and output',
+      load: async () => (await import('./command.ts')).addMcp,
+    },
+  ],
+  open({ MCP: isOn, MCP_BUDGET: budget, MCP_KEY: keyName }) {
+    if (!isOn) return null;
+    let gateway: ComposedGateway;
+    /** Lists the tools, once there are routes. */
+    let listed: Awaited<ReturnType<typeof import('./mcp-route.ts')['mcpRoute']>> | undefined;
+    const needed =
+      keyName === undefined
+        ? 'Listing tools needs no key; to run one, send the key of the service as `Authorization: Bearer`.'
+        : 'No key is needed.';
+    return {
+      documents: [CATALOGUE_SEARCH],
+      start(composed) {
+        gateway = composed;
+      },
+      http: {
+        async routes(app, host) {
+          const { mcpRoute } = await import('./mcp-route.ts');
+          listed = await mcpRoute(app, gateway, host, { budget, keyName });
+        },
+        models: {
+          way: `- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. ${needed}`,
+          heading: 'Tools',
+          things: async () =>
+            ((await listed?.()) ?? []).map(({ name, description = '' }) => ({
+              name: `**${name}**`,
+              words: description,
+            })),
+        },
+      },
+    };
+  },
+});

@@ -1,0 +1,70 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isNothing, statusOfFault } from '../../graphql/request/messages.ts';
+import { isObject } from '../../service/records/envelope.ts';
+import { errorBody, Failure } from '../../shared/errors.ts';
+import { pagePolicy, refusalPage } from './page.ts';
+
+export const HTML = 'text/html; charset=utf-8';
+export const JSON_TEXT = 'application/json; charset=utf-8';
+
+/** Characters of an answer that is looked into for errors: a longer one has data. */
+const MOST_READ_BYTES = 4_000_000;
+
+/** The matter of these is the operator's key: no visitor has any. */
+const OF_OPERATOR: Readonly<Record<string, number>> = { UNAUTHENTICATED: 403, KEY_EXPIRED: 403 };
+
+interface PictureRefusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  /** The errors, as `/graphql` tells them. */
+  readonly body: string;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** Returns the refusal that an answer is; null if there are data in it. */
+export function refusalIn(status: number, body: string): PictureRefusal | null {
+  const answer: unknown = body.length > MOST_READ_BYTES ? null : JSON.parse(body);
+  const { data, errors } = isObject(answer) ? answer : {};
+  const [first] = Array.isArray(errors) ? errors : [];
+  if (!isObject(first) || (status === 200 && !isNothing(data))) return null;
+  const { code = 'INTERNAL_SERVER_ERROR' } = isObject(first.extensions) ? first.extensions : {};
+  const fitting = OF_OPERATOR[String(code)] ?? (status === 200 ? statusOfFault(first) : status);
+  return { status: fitting, code: String(code), message: String(first.message), body };
+}
+
+export function refusalOf({ code, message, fields, retryable }: Failure, requestId: string): PictureRefusal {
+  const status = OF_OPERATOR[code] ?? statusOfFault({ extensions: { code } });
+  const body = errorBody(code, message, { retryable, ...fields, requestId });
+  return { status, code, message, body, retryAfterSeconds: fields.retryAfterSeconds };
+}
+
+export function badRequest(status: number, message: string, requestId: string): PictureRefusal {
+  return { status, code: 'BAD_REQUEST', message, body: errorBody('BAD_REQUEST', message, { requestId }) };
+}
+
+export const SHUTTING_DOWN = new Failure('OVERLOADED', 'The gateway is shutting down.', {
+  retryAfterSeconds: 1,
+});
+
+/** Answers for a name that is no public document's, be it that of a document or not. */
+export function absent(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return refuse(request, reply, badRequest(404, 'There is no public document of this name.', request.id));
+}
+
+/** Tells a refusal: as a page to those who asked for one, and else as errors. */
+export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: PictureRefusal): FastifyReply {
+  const { status, body, retryAfterSeconds } = refusal;
+  const [path = ''] = request.url.split('?', 1);
+  const isPage = /^\/c\/[^.]*$/.test(path);
+  if (isPage && !reply.hasHeader('content-security-policy'))
+    reply.header('content-security-policy', pagePolicy([]));
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  reply.removeHeader('etag');
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .header('x-content-type-options', 'nosniff')
+    .type(isPage ? HTML : JSON_TEXT)
+    .send(isPage ? refusalPage(refusal) : body);
+}
