@@ -123,7 +123,7 @@ function within(list: readonly CountryRecord[], filter: QueryCountriesArgs): rea
 }
 
 /** The country of a code; null if there is none. Asks for the list only if the code alone won't do. */
-export function countryByCode(
+function countryByCode(
   code: string,
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
