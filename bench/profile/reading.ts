@@ -6,11 +6,11 @@
  */
 
 import { createCommonTexts } from '../../src/observations/entries.ts';
-import { parsedByRows, type Read, ReceivedBody } from '../../src/service/bodies.ts';
+import { ReceivedBody } from '../../src/service/bodies.ts';
+import { parsedByRows, type Read } from '../../src/service/known-rows.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
 import { listIn, metaIn } from '../../src/service/records/envelope.ts';
 import { decodeObservations } from '../../src/service/records/observations.ts';
-import { taken } from '../../src/shared/async/turns.ts';
 import { isDeep, parseExactly } from '../../src/shared/exact-json.ts';
 import { startUpstream, type Upstream } from '../race/service.ts';
 import { table } from '../race/table.ts';
@@ -58,7 +58,7 @@ const stepsFor = (target: string): readonly Step[] => {
     ['text', ({ bytes }) => bytes.toString()],
     ['parse: JSON.parse alone', ({ text }) => JSON.parse(text)],
     ['parse: parseExactly', ({ text }) => parseExactly(text)],
-    ['parse: by rows', ({ received, bytes }) => taken(parsedByRows(lastOf.get(received) as Read, bytes))],
+    ['parse: by rows', ({ received, bytes }) => parsedByRows(lastOf.get(received) as Read, bytes)],
     ['nesting', ({ body }) => isDeep(body)],
     ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
     ['envelope and records, of known rows', ({ body }) => decode(body)],
@@ -75,7 +75,7 @@ const stepsFor = (target: string): readonly Step[] => {
     [
       'all of it, by rows',
       ({ received }) => {
-        const read = taken(parsedByRows(lastOf.get(received) as Read, received.copy()));
+        const read = parsedByRows(lastOf.get(received) as Read, received.copy());
         const body = read === undefined ? parseExactly(received.copy().toString()) : read.body;
         return decode(body);
       },

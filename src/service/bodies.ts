@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
-import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../shared/async/turns.ts';
+import { type Job, type Steps, timeSliced, yieldToEventLoop } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { isDeep, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
 import type { Call } from './call.ts';
-import { recordsOfRows } from './records/envelope.ts';
+import {
+  BACKSLASH,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  parsedByRows,
+  QUOTE,
+  type Read,
+} from './known-rows.ts';
 
 /** A fault of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
@@ -53,29 +62,29 @@ export class ReceivedBody {
 const LONG_BODY = 200_000;
 
 /**
- * Reads a body, a long one in turns. It is the last one from the same address if it has the same bytes; else its rows are
- * taken from that as far as they are the same.
+ * Reads a body, a long one in turns. It is the last one from the same address if it has the same bytes.
+ * @param byRows true if its rows are taken from that one as far as they are the same
  * @throws Unreadable if it is no JSON, or nested too deep
  */
-export async function read(body: ReceivedBody, job: Job, last?: Read): Promise<Read> {
+export async function read(body: ReceivedBody, job: Job, last?: Read, byRows = false): Promise<Read> {
   const isLong = body.length > LONG_BODY;
   const isSame = last !== undefined && body.equals(last.bytes);
   // Several may have come whole at the same time, and to copy one takes milliseconds.
   if (isLong) await yieldToEventLoop(job);
   if (isSame) return last;
-  const found = await readNew(body.copy(), isLong, job, last);
+  const found = await readNew(body.copy(), isLong, job, byRows ? last : undefined);
   if (isLong) await yieldToEventLoop(job);
   return found;
 }
 
 async function readNew(bytes: Buffer, isLong: boolean, job: Job, last?: Read): Promise<Read> {
-  const byRows = last === undefined || last.rows === null ? null : parsedByRows(last, bytes);
-  const again = byRows === null ? undefined : isLong ? await timeSliced(job, byRows) : taken(byRows);
+  const isByRows = last !== undefined && last.rows !== null && !isLong;
+  const again = isByRows ? parsedByRows(last, bytes) : undefined;
   if (again !== undefined) return again;
   const whole = await readWhole(bytes, isLong, job);
   if (isDeep(whole.body)) throw tooDeep();
   // If rows were no help, the next body is read whole.
-  if (byRows !== null) whole.rows = null;
+  if (isByRows) whole.rows = null;
   return whole;
 }
 
@@ -217,176 +226,4 @@ function objectAround(before: string, items: unknown[], rest: string): unknown {
   const members = parseExactly(`${before}null}`) as object;
   const { [REST]: last, ...after } = parseExactly(`{"${REST}":[${rest}`) as Record<string, unknown>;
   return { ...members, [JSON.parse(name)]: items.concat(last), ...after };
-}
-
-/** A body that was read. */
-export interface Read {
-  readonly bytes: Buffer;
-  readonly body: unknown;
-  /** The rows of its list; null if they can't be told apart, or are mostly others each time. Found when first wanted. */
-  rows?: KnownRows | null;
-}
-
-/** Rows of the list that a body is, or that its first member is. All of them are objects. */
-interface KnownRows {
-  /** The member; null if the list is the body. */
-  readonly name: string | null;
-  readonly items: readonly unknown[];
-  /** Offsets at which each begins and ends in the bytes, one pair after the other. */
-  readonly places: readonly number[];
-}
-
-/** The beginning of such a body, and bytes in which it is looked for. */
-const BEFORE_ROWS = /^\s*(?:\{\s*"([\w-]*)"\s*:\s*)?\[$/;
-const MAX_BEFORE_ROWS = 200;
-
-/** Bytes below which a body is parsed sooner than its rows are told apart. */
-const FEW_BYTES = 2_000;
-
-/** Rows that may be others than in the last body before half of those so far must be the same. */
-const CHANGED_FIRST = 8;
-
-const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-/**
- * Parses a body of which most rows have the bytes that they had in the last one from the same address: those are not
- * parsed again. Each other row is, by itself, and so is all that stands around the list.
- * @returns undefined if that can't be done, or wouldn't pay; nothing is said about the body then
- */
-export function* parsedByRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
-  try {
-    if (bytes.length >= FEW_BYTES) return yield* byRows(last, bytes);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  return undefined;
-}
-
-/** @throws SyntaxError */
-function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
-  if (last.rows === undefined) last.rows = rowsOf(last);
-  const known = last.rows;
-  const start = known === null ? null : listStart(bytes);
-  if (known === null || start === null || start.name !== known.name) return undefined;
-  const items: unknown[] = [];
-  const records = recordsOfRows(items);
-  const before = recordsOfRows(known.items);
-  const places: number[] = [];
-  let changed = 0;
-  let stepEnd = STEP_BYTES;
-  let at = afterSpace(bytes, start.at);
-  for (let row = 0; bytes[at] === OPEN_OBJECT; row += 1) {
-    const { [2 * row]: from = 0, [2 * row + 1]: to = 0 } = known.places;
-    let end = at + to - from;
-    if (to > 0 && end < bytes.length && bytes.compare(last.bytes, from, to, at, end) === 0) {
-      items.push(known.items[row]);
-      records.push(before[row]);
-    } else {
-      changed += 1;
-      if (changed > CHANGED_FIRST + row / 2) return undefined;
-      // Mostly it is as long as it was. If that isn't so, it is no JSON up to there.
-      let item = isEndOfRow(bytes, end) ? parsedRow(bytes, at, end) : undefined;
-      if (item === undefined) {
-        end = endOfObject(bytes, at);
-        item = end < 0 ? undefined : parsedRow(bytes, at, end);
-      }
-      if (item === undefined) return undefined;
-      items.push(item);
-      records.push(undefined);
-    }
-    places.push(at, end);
-    at = afterSpace(bytes, end);
-    if (bytes[at] !== COMMA) break;
-    at = afterSpace(bytes, at + 1);
-    if (at > stepEnd) yield;
-    while (at > stepEnd) stepEnd += STEP_BYTES;
-    if (bytes[at] !== OPEN_OBJECT) return undefined;
-  }
-  if (bytes[at] !== CLOSE_LIST) return undefined;
-  const body = bodyAround(bytes, start, at, items);
-  return body === undefined ? undefined : { bytes, body, rows: { name: start.name, items, places } };
-}
-
-function rowsOf({ bytes, body }: Read): KnownRows | null {
-  const start = listStart(bytes);
-  const items = start === null || start.name === null ? body : (body as Record<string, unknown>)[start.name];
-  if (start === null || !Array.isArray(items)) return null;
-  const places: number[] = [];
-  let at = start.at;
-  for (let row = 0; row < items.length; row += 1) {
-    at = afterSpace(bytes, at);
-    const end = bytes[at] === OPEN_OBJECT ? endOfObject(bytes, at) : -1;
-    if (end < 0) return null;
-    places.push(at, end);
-    at = afterSpace(bytes, end) + 1;
-  }
-  return { name: start.name, items, places };
-}
-
-/** Finds the list that a body is, or that its first member is: its name, and the place behind its bracket. */
-function listStart(bytes: Buffer): { readonly name: string | null; readonly at: number } | null {
-  const at = bytes.indexOf(OPEN_LIST) + 1;
-  if (at === 0 || at > MAX_BEFORE_ROWS) return null;
-  const found = BEFORE_ROWS.exec(bytes.toString('latin1', 0, at));
-  return found === null ? null : { name: found[1] ?? null, at };
-}
-
-function afterSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (isSpace(bytes[at] ?? 0)) at += 1;
-  return at;
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9;
-}
-
-function isEndOfRow(bytes: Buffer, at: number): boolean {
-  return bytes[at - 1] === CLOSE_OBJECT && (bytes[at] === COMMA || bytes[at] === CLOSE_LIST);
-}
-
-/** Returns the end of an object by its brackets; -1 if it has none. */
-function endOfObject(bytes: Buffer, from: number): number {
-  let depth = 0;
-  for (let at = from; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      for (at += 1; at < bytes.length && bytes[at] !== QUOTE; at += 1) if (bytes[at] === BACKSLASH) at += 1;
-    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth += 1;
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-  }
-  return -1;
-}
-
-/** Parses an object; undefined if it is no JSON, or too long or too deep for a row. */
-function parsedRow(bytes: Buffer, from: number, to: number): unknown {
-  if (to - from > STEP_BYTES) return undefined;
-  try {
-    const row = parseExactly(bytes.toString('utf8', from, to));
-    return isDeep(row, MAX_NESTING - 2) ? undefined : row;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
-}
-
-/** Parses all but the rows; throws SyntaxError. */
-function bodyAround(
-  bytes: Buffer,
-  { name, at: from }: { readonly name: string | null; readonly at: number },
-  to: number,
-  items: readonly unknown[],
-): unknown {
-  if (bytes.length - to > STEP_BYTES) return undefined;
-  const after = bytes.toString('utf8', to);
-  const body = parseExactly(bytes.toString('latin1', 0, from) + after);
-  if (name === null) return items;
-  // The last member of a name counts.
-  if (after.includes(`"${name}"`) || after.includes('\\') || isDeep(body)) return undefined;
-  (body as Record<string, unknown>)[name] = items;
-  return body;
 }

@@ -14,9 +14,10 @@ import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent,
 import type { OutgoingProxy } from '../config/config.ts';
 import { Failure } from '../shared/errors.ts';
 import type { Transport } from './attempt.ts';
-import { type Read, ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
+import { ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
 import { type Answer, type Call, isElsewhere } from './call.ts';
-import { health } from './endpoints.ts';
+import { countries, health } from './endpoints.ts';
+import type { Read } from './known-rows.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
 
@@ -66,7 +67,7 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
   const prefix = pathname === '/' ? '' : pathname;
   /**
    * The last answers of the service by target, as bytes and as read. It mostly sends the same bytes to all that ask for the
-   * same thing, or the same rows: then they are not read again, and what was parsed is shared. Nobody is given anything here
+   * same thing, or the same countries: then they are not read again, and what was parsed is shared. Nobody is given anything here
    * that the service has not just sent under their own key. Bytes that are kept stand alone in their memory.
    */
   const bodies = new LRUCache<string, Read>({
@@ -105,7 +106,7 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     sending.onStatus?.(status);
     if (status === 200) {
       const last = bodies.get(call.target);
-      const found = await read(body, sending.caller, last);
+      const found = await read(body, sending.caller, last, call.route === countries.route);
       if (found !== last && call.route !== health.route && mayTellOfFailure(found.body)) {
         const told = (await failedAnswers()).toldFailure(found.body, call, sending);
         if (told !== null) throw told;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsedByRows, type Read } from '../../src/service/bodies.ts';
-import { taken } from '../../src/shared/async/turns.ts';
+import { parsedByRows, type Read } from '../../src/service/known-rows.ts';
 import { parseExactly } from '../../src/shared/exact-json.ts';
 
 const row = (at: number, more: object = {}) => ({
@@ -18,7 +17,7 @@ const META = { serial: 1, total: 40 };
 const bytesOf = (body: unknown, space?: number) =>
   Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, null, space));
 const readOf = (bytes: Buffer): Read => ({ bytes, body: parseExactly(bytes.toString()) });
-const again = (last: Read, bytes: Buffer) => taken(parsedByRows(last, bytes));
+const again = (last: Read, bytes: Buffer) => parsedByRows(last, bytes);
 
 const changed = (...at: readonly number[]) =>
   ROWS.map((each, i) => (at.includes(i) ? { ...each, value: 12_345.5, note: 'longer than it was' } : each));

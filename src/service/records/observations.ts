@@ -20,7 +20,6 @@ import {
   numberIn,
   objectIn,
   type Place,
-  recordsOfRows,
   textIn,
   timeTextIn,
   UnreadItem,
@@ -129,17 +128,9 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const blanks: ReturnType<typeof blankIn>[] = [];
   const faults: ReturnType<typeof faultOf>[] = [];
   const unknown: NonNullable<ReturnType<typeof unknownIn>>[] = [];
-  // Most rows are those of the last body, and sound for good. Row e, cold, runs 18 % less source.
-  const known = recordsOfRows(sent) as (ObservationRecord | undefined)[];
-  const fresh: ObservationRecord[] = [];
   let index = -1;
   for (const row of sent) {
     index += 1;
-    const before = known[index];
-    if (before !== undefined) {
-      rows.push({ ...before, fetchedAtMs: receivedAt });
-      continue;
-    }
     const isRow = isObject(row);
     if (isRow && holdsNoFigure(row)) {
       blanks.push(blankIn(row, index));
@@ -161,13 +152,10 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       const fields = parsed?.data ?? (row as z.infer<typeof observation>);
       const { country_code, country_name, metric_name } = fields;
       const code = country_code.toUpperCase();
-      const found = recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt);
-      known[index] = found;
-      rows.push(found);
-      fresh.push(found);
+      rows.push(recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt));
     }
   }
-  hasUnreadable ||= !areReadable(fresh);
+  hasUnreadable ||= !areReadable(rows);
   return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
 }
 
