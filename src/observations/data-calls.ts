@@ -160,10 +160,11 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     const { mode, rectangle, years } = asked;
     const named = years && widened(years);
     const asking = (most?: number) => ask({ mode, rectangle, limit: most, named }, sending);
+    // A guess that is refused may be wrong, unless the service says that it is for `limit`.
     const isForLimit = (refusal: Refusal) =>
-      named === null ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
+      named === null && !sending.isGuess ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
     const reply = await asking(limit);
-    if (!reply.isRefused || sending.isGuess || !isForLimit(reply)) return reply;
+    if (!reply.isRefused || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);
     if (highest !== null) {
       const lower = await asking(highest);
