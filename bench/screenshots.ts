@@ -18,6 +18,7 @@ const SIZES = {
   1440: { width: 1440, height: 900 },
   1024: { width: 1024, height: 768 },
   768: { width: 768, height: 1024 },
+  '812x375': { width: 812, height: 375 },
   '667x375': { width: 667, height: 375 },
   390: PHONE,
   /** A laptop's window at 400 % zoom. */
@@ -27,7 +28,7 @@ type Size = keyof typeof SIZES;
 
 /** Sizes that one page takes one after the other: below 700 pixels there is one side only, and a page begins otherwise. */
 const SERIES_OF_SIZES: readonly (readonly Size[])[] = [
-  [1440, 1024, 768],
+  [1440, 1024, 768, '812x375'],
   [390, '667x375', 320],
 ];
 
@@ -86,6 +87,16 @@ const SERIES =
 const TWO_INDICATORS =
   '{ countries { name a: observations(metricKeys: ["gdp_per_capita_current_usd"], fromYear: 2010) { value } b: observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }';
 
+/** Latest figures of several years, one of them old, and a country without any. */
+const RANKING =
+  '{ observations(countryCodes: ["KE", "NG", "ER", "SO", "ZW", "EH"], metricKeys: ["gdp_current_usd"], latest: true, scope: NATIONAL) { value } }';
+const MONTHS =
+  '{ observations(countryCodes: ["KE", "GH"], metricKeys: ["consumer_price_index"], fromYear: 2018) { value } }';
+const BOUNDED =
+  '{ countries(codes: ["KE", "NG", "GH", "ZA", "EG"]) { name observations(metricKeys: ["life_expectancy"], fromYear: 1990) { value estimateLow estimateHigh } } }';
+const EQUAL_ERRORS =
+  '{ a: country(code: "KE") { observation(metricKey: "no such key") { value } } b: country(code: "NG") { observation(metricKey: "no such key") { value } } }';
+
 const MISSPELT = '{ country(code: "KE") { name observation(metricKey: "life_expectancyy") { value year } } }';
 
 const SITUATIONS: Readonly<Record<string, Situation>> = {
@@ -138,6 +149,31 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       await page.getByLabel('Years as columns').check();
       await page.getByRole('button', { name: 'Filter' }).click();
       await page.getByLabel('Filter name').scrollIntoViewIfNeeded();
+    },
+  },
+  ranking: { query: RANKING, side: 'Picture', isWide: true },
+  missing: { query: MONTHS, side: 'Picture', isWide: true },
+  'stands-out': {
+    query: BOUNDED,
+    side: 'Picture',
+    isWide: true,
+    further: (page) => page.locator('.legend .line', { hasText: 'Ghana' }).click(),
+  },
+  tip: {
+    query: BOUNDED,
+    side: 'Picture',
+    isWide: true,
+    further: async (page) => {
+      await page.locator('.frame').first().focus();
+      for (const key of ['Home', 'ArrowRight', 'ArrowDown']) await page.keyboard.press(key);
+    },
+  },
+  'equal-errors': { query: EQUAL_ERRORS, side: 'Errors' },
+  'no-frame': {
+    query: MISSPELT,
+    further: async (page) => {
+      await page.getByRole('button', { name: 'Share' }).click();
+      await page.getByRole('menuitem', { name: 'Copy embed' }).click();
     },
   },
   lessons: { tab: 'CountryCard', pane: 'Lessons', isFirst: true },

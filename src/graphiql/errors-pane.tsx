@@ -6,7 +6,7 @@ import type { GraphError } from './answer.ts';
 import { lastExchange } from './exchange.ts';
 import { useStore } from './store.ts';
 import { Warnings } from './warnings.tsx';
-import { localTime, Words } from './words.tsx';
+import { Words } from './words.tsx';
 
 /** Words of the page itself, for answers that the gateway didn't give. */
 const OWN_CODES: Readonly<Record<string, string>> = {
@@ -42,15 +42,11 @@ export function ErrorsPane() {
       <p>
         <Words text={meaningOf(code)} />
       </p>
-      <Retry error={all[0] as GraphError} />
+      <Retry error={all[0] as GraphError} code={code} />
       <ul>
-        {all.map(({ message, path }) => (
-          <li key={`${path?.join('.')} ${message}`}>
-            {path !== undefined && (
-              <>
-                <code>{path.join('.')}</code>:{' '}
-              </>
-            )}
+        {[...Map.groupBy(all, ({ message }) => message)].map(([message, same]) => (
+          <li key={message}>
+            <Places paths={same.flatMap(({ path }) => (path === undefined ? [] : [path.join('.')]))} />
             <Words text={message} />
           </li>
         ))}
@@ -65,14 +61,42 @@ export function ErrorsPane() {
   );
 }
 
-function Retry({ error: { extensions = {} } }: { readonly error: GraphError }) {
+/** Paths that are written for one message; of more there is the number. */
+const MAX_PATHS = 4;
+
+/** Names the fields that failed alike, once. */
+function Places({ paths }: { readonly paths: readonly string[] }) {
+  if (paths.length === 0) return null;
+  const more = paths.length - MAX_PATHS;
+  return (
+    <>
+      {paths.length > 1 && `${paths.length} fields: `}
+      <code>{paths.slice(0, MAX_PATHS).join(', ')}</code>
+      {more > 0 && ` and ${more} more`}:{' '}
+    </>
+  );
+}
+
+/** Says what helps, in words for this page. */
+function Retry({ error: { extensions = {} }, code }: { readonly error: GraphError; readonly code: string }) {
   const retryAt = text(extensions.retryAt);
   const resetsAt = text(extensions.resetsAt);
+  if (code === 'UNAUTHENTICATED') return <p>Enter your key above, and run it again.</p>;
   if (retryAt !== null) return <Countdown until={retryAt} />;
-  if (resetsAt !== null) return <p>Asking again makes no sense before {localTime(resetsAt)}.</p>;
+  if (resetsAt !== null)
+    return <p>They come back on {instantInUtc(resetsAt)}: before, asking again makes no sense.</p>;
   return (
     <p>{extensions.retryable === true ? 'Asking again may help.' : 'Asking again as it is will not help.'}</p>
   );
+}
+
+/** A time as the service counts it: `1 December at 00:00 UTC`. */
+function instantInUtc(time: string): string {
+  const read = timeIn(time);
+  if (read === null) return time;
+  const at = new Date(read.firstMs);
+  const day = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' });
+  return `${day} at ${at.toISOString().slice(11, 16)} UTC`;
 }
 
 function Countdown({ until }: { readonly until: string }) {

@@ -141,13 +141,17 @@ function useRunWhenOpen(id: string): void {
   }, [wanted, query, shown, id, run]);
 }
 
-/** Shows the picture of an answer, if there is one and nobody has chosen a side. */
+/** Shows the picture of an answer, or the errors of one without data, if nobody has chosen a side. */
 function usePictureFirst(exchange: Exchange | null): void {
   useEffect(() => {
     if (exchange === null || isSideChosen.get() || side.get() !== 'answer') return;
     void picturesIn(exchange).then((pictures) => {
+      if (isSideChosen.get() || side.get() !== 'answer') return;
       const isDrawn = pictures.some(({ kind }) => kind !== 'values');
-      if (isDrawn && !isSideChosen.get() && side.get() === 'answer') side.set('picture');
+      const { data, errors = [] } = exchange.answer;
+      const isFailed = errors.length > 0 && Object.values(data ?? {}).every((value) => value === null);
+      if (isDrawn) side.set('picture');
+      else if (isFailed) side.set('errors');
     });
   }, [exchange]);
 }

@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
       'Builder',
       'History',
       'Reload',
-      'Keys',
+      'Shortcuts',
       'Settings',
     ]);
   });

@@ -45,6 +45,8 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
     await page.context().setOffline(true);
     try {
       await page.getByRole('button', { name: /Execute/ }).click();
+      await page.locator('.side-panel .error').waitFor();
+      await side(page, 'Answer');
       await expect.poll(() => answered(page)).toContain('This device is offline.');
       expect(await answered(page)).not.toMatch(STACK);
       await side(page, 'Errors');
@@ -199,5 +201,34 @@ describe.skipIf(!hasChromium)('Explain', () => {
     await expect
       .poll(() => page.locator('.fault').innerText())
       .toContain('The variables are not a JSON object');
+  });
+});
+
+describe.skipIf(!hasChromium)('a failed run', () => {
+  it('a failed run shows its errors, equal ones once, with words on what helps here', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await page.getByLabel('API key', { exact: true }).fill('');
+    const fields = ['KE', 'NG', 'GH', 'ZA', 'EG', 'TZ'].map(
+      (code) => `${code}: country(code: "${code}") { name }`,
+    );
+    await write(page, `{ ${fields.join(' ')} }`);
+    await run(page);
+    await expect
+      .poll(() => page.getByRole('tab', { name: /^Errors/ }).getAttribute('aria-selected'))
+      .toBe('true');
+    const errors = page.locator('.side-panel .error');
+    expect(await errors.count()).toBe(1);
+    expect(await errors.locator('li').count()).toBe(1);
+    expect(await errors.innerText()).toMatch(
+      /Enter your key above[\s\S]*6 fields: KE, NG, GH, ZA and 2 more: /,
+    );
+    expect(program.requests()).toEqual([]);
+    // A refusal to embed stays within the narrowest page.
+    await page.setViewportSize({ width: 320, height: 500 });
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Copy embed' }).click();
+    await page.locator('.share [role=status]', { hasText: 'publish' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
   });
 });
