@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { createGateway, openSchema } from '../../src/gateway/gateway.ts';
 import type { PluginDefinition } from '../../src/gateway/plugin.ts';
 import type { OperationEvent } from '../../src/graphql/request/run.ts';
-import { plugins as shipped } from '../../src/plugins.ts';
+import { plugins as all } from '../../src/plugins.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
@@ -58,6 +58,8 @@ export interface ProgramOptions {
   readonly clock?: Omit<Clock, 'after'> & Partial<Clock>;
   /** Another service than the sandbox. */
   readonly upstreamUrl?: string;
+  /** In place of all plugins of the program. */
+  readonly shipped?: readonly PluginDefinition[];
   /** Plugins of the test's own, behind those of the program. */
   readonly plugins?: readonly PluginDefinition[];
   /** A schema of the test's own. */
@@ -87,6 +89,7 @@ export async function openProgram({
   env = {},
   clock,
   upstreamUrl,
+  shipped = all,
   plugins: others = [],
   opened,
 }: ProgramOptions = {}) {
