@@ -1,7 +1,8 @@
 /**
  * `npm run structure`: sizes and circles of the source, each beside its bound in
  * `scripts/structure/bounds.json`. Ends with exit code 1 if one is beyond it. `--accept` writes numbers that
- * are better; `--all` prints more than the largest ten; `--places <name>` the places that a number counts.
+ * are better; `--all` prints more than the largest ten; `--places <name>` the places that a number counts;
+ * `--picture` draws the layers, and the plugins beside them, for ARCHITECTURE.md.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { normalize } from 'node:path';
@@ -9,12 +10,13 @@ import { measure } from './structure/measure.ts';
 import { hold } from './structure/ratchet.ts';
 
 const paths = globSync('src/**/*.{ts,tsx}', { exclude: (path) => path.endsWith('node_modules') });
-const { measures, functions, files } = measure(
+const { measures, functions, files, picture } = measure(
   paths.map((path) => ({ path: normalize(path), text: readFileSync(path, 'utf8') })),
 );
 
 const at = process.argv.indexOf('--places');
-if (at === -1) report();
+if (process.argv.includes('--picture')) console.log(picture);
+else if (at === -1) report();
 else showPlaces(process.argv[at + 1] ?? '');
 
 function showPlaces(name: string): void {

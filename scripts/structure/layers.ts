@@ -2,7 +2,7 @@
  * Which files may import which, lazily and as types too, by the paths that imports lead to. A file of a layer may
  * import its own layer and those before it.
  */
-const LAYERS = [
+export const LAYERS = [
   'shared',
   'config',
   'cache',
@@ -43,7 +43,8 @@ const PACKAGES: readonly (readonly [packages: RegExp, files: RegExp])[] = [
   [/^(fastify|@fastify)(\/|$)/, /^src\/(server|cli|plugins)\/|^src\/gateway\/plugin\.ts$/],
 ];
 
-const layerOf = (path: string) =>
+/** The place of a file's layer in the stair, from below; -1 for a file of none. */
+export const layerOf = (path: string) =>
   LAYERS.reduce(
     (found, layer, i) =>
       path.startsWith(`src/${layer}/`) && (found < 0 || layer.length > (LAYERS[found] ?? '').length)

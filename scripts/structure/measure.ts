@@ -5,6 +5,7 @@
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
 import { mayImport } from './layers.ts';
+import { pictureOf } from './picture.ts';
 
 export interface SourceFile {
   /** Path from the root of the project, with `/`. */
@@ -29,6 +30,8 @@ export interface Structure {
   /** Largest first. */
   readonly functions: readonly Sized[];
   readonly files: readonly Sized[];
+  /** The layers, and the plugins beside them. */
+  readonly picture: string;
 }
 
 interface Import {
@@ -111,6 +114,7 @@ export function measure(given: readonly SourceFile[]): Structure {
     },
     functions,
     files: bySize(core),
+    picture: pictureOf(all),
   };
 }
 
