@@ -13,7 +13,7 @@ import { plugins } from '../plugins.ts';
 import { excerpt } from '../shared/errors.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { reasonOf } from './formats.ts';
-import { strangeSettings } from './strange-settings.ts';
+import { remarksOf, strangeSettings } from './strange-settings.ts';
 
 interface Finding {
   /** True if the gateway would run well; null if nothing can be told. */
@@ -56,7 +56,11 @@ async function findingsOf(
   const documents = await documentsFinding(config);
   return [
     { isWell: true, name: 'settings', text: 'all can be read' },
-    ...strangeSettings(env).map((text) => ({ isWell: null, name: 'settings', text })),
+    ...[...strangeSettings(env), ...remarksOf(plugins, config)].map((text) => ({
+      isWell: null,
+      name: 'settings',
+      text,
+    })),
     ...(documents === null ? [] : [documents]),
     ...(await serviceFindings(config, key, now)),
     await storeFinding(config),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type Config, ConfigError, readConfig } from '../config/config.ts';
+import { ConfigError, readConfig } from '../config/config.ts';
 import { remarkOnBudget } from '../config/memory-budget.ts';
 import { plugins } from '../plugins.ts';
 import type { Log } from '../server/log.ts';
@@ -9,7 +9,7 @@ import { CommandError, questionFrom } from './formats.ts';
 import type { query } from './query.ts';
 import { SAMPLE_PAGE, sandboxPages } from './sandbox-pages.ts';
 import type { Program } from './serve.ts';
-import { strangeSettings } from './strange-settings.ts';
+import { remarksOf, strangeSettings } from './strange-settings.ts';
 import { WorkerEnded } from './workers/supervisor.ts';
 
 /**
@@ -216,7 +216,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
   // Over the sandbox, nobody has made a key that would be missed.
-  if (!hasPages) for (const remark of remarksOf(config)) log.warn(remark);
+  if (!hasPages) for (const remark of remarksOf(plugins, config)) log.warn(remark);
   let draining: Promise<number> | undefined;
   // Before there is a program, nothing is under way.
   let drain: Program['drain'] = async () => 0;
@@ -246,11 +246,6 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   if (hasPages)
     console.log(`Public pages: ${new URL(`c/${SAMPLE_PAGE}`, url)}. Yours: country-graph publish FILE`);
   console.log(`Country Graph answers at ${url}`);
-}
-
-/** Lists what plugins have to say to the operator of their settings. */
-function remarksOf(config: Config): readonly string[] {
-  return plugins.flatMap(({ name, remarks }) => remarks?.(config.plugins[name] as never, config) ?? []);
 }
 
 function announceSandbox(name: string, url: string, keys: Readonly<Record<string, string>>): void {

@@ -1,4 +1,5 @@
-import { settingNamesOf } from '../config/config.ts';
+import { type Config, settingNamesOf } from '../config/config.ts';
+import type { PluginDefinition } from '../gateway/plugin.ts';
 import { plugins } from '../plugins.ts';
 
 const settingNames = settingNamesOf(plugins);
@@ -68,4 +69,9 @@ function lettersApart(one: string, other: string): number {
   while (sameEnd < shorter.length - same && shorter.at(-1 - sameEnd) === longer.at(-1 - sameEnd))
     sameEnd += 1;
   return longer.length - same - sameEnd;
+}
+
+/** Lists what plugins have to say to the operator of their settings. */
+export function remarksOf(owners: readonly PluginDefinition[], config: Config): readonly string[] {
+  return owners.flatMap(({ name, remarks }) => remarks?.(config.plugins[name] as never, config) ?? []);
 }
