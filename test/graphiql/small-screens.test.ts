@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { editorIsThere, pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
 
-const { openPage, shared } = scenesOfGraphiql();
+const { open, openPage, shared } = scenesOfGraphiql();
 
 const SIZES = [
   [667, 375],
@@ -220,5 +220,18 @@ describe.skipIf(!hasChromium)('on paper, and in forced colours', () => {
       await page.setViewportSize({ width: 1400, height: 900 });
       await page.getByRole('button', { name: 'Hide Lessons' }).click();
     }
+  });
+});
+
+describe.skipIf(!hasChromium)('a phone that lies', () => {
+  it('a phone that lies has room for a whole picture', async () => {
+    await using scene = await open({ viewport: { width: 812, height: 375 } });
+    await tab(scene.page, 'OverTime');
+    await run(scene.page);
+    await side(scene.page, 'Picture');
+    const svg = scene.page.locator('.frame.lines svg');
+    await svg.waitFor();
+    const panel = await scene.page.locator('.side-panel').boundingBox();
+    expect((await svg.boundingBox())?.height).toBeLessThanOrEqual(panel?.height ?? 0);
   });
 });
