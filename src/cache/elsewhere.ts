@@ -244,7 +244,7 @@ export function near<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   };
 }
 
-/** Characters below which a text is not worth compressing: `npm run bench` prints the savings and the costs. */
+/** Characters below which a string is not worth compressing. */
 const MIN_PACKED_CHARS = 1_000;
 
 /** First character of compressed text; JSON never begins with it. */

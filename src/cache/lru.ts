@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Makes a cache that grows: told `max`, lru-cache allocates for all entries at once (20 ms, 3 MB for 100,000). */
+/** Makes a cache that grows: given `max`, lru-cache allocates for all entries at once. */
 export function createLru<Value extends object | number | true>(maxEntries: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: maxEntries, sizeCalculation: () => 1 });
 }

@@ -93,7 +93,6 @@ const PROXY_SETTINGS = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 /** A setting that is `on` or `off`. */
 export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
-/** Splits a list by commas. */
 export const itemsOf = (list: string) =>
   list
     .split(',')

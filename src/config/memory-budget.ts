@@ -45,15 +45,12 @@ const MOST_MB = 4_096;
 const SHARES = {
   /** Figures and lists, of all workers together. */
   cache: 0.25,
-  /** Whole answers that are kept. */
   answers: 0.06,
-  /** Operations that are kept ready. */
   operations: 0.08,
   names: 0.025,
   askedLately: 0.03,
   /** Answers on their way to slow readers. */
   waiting: 0.16,
-  /** One answer. */
   answer: 0.08,
 };
 

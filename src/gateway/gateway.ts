@@ -139,7 +139,6 @@ export async function createGateway(parts: GatewayParts) {
   await plugins.start(composed);
 
   return {
-    /** The subgraph SDL. */
     get sdl() {
       // Few ask for it, and the program starts sooner without.
       sdl ??= printSdl(schema, subgraph);

@@ -170,7 +170,6 @@ export interface PluginMetric {
   readonly kind: 'counter' | 'gauge';
   readonly name: string;
   readonly help: string;
-  /** Names of labels. */
   readonly labels: readonly string[];
   values(): Iterable<{ readonly labels?: Readonly<Record<string, string>>; readonly value: number }>;
 }

@@ -35,7 +35,6 @@ export const lastExchange = createStore<Exchange | null>(null);
 /** Exchanges by the tab that they were run in. */
 const exchanges = new Map<string, Exchange>();
 
-/** The tab of operations that is shown. */
 export const shownTab = createStore('');
 
 /** Has `lastExchange` be that of a tab, and forgets those of tabs that are closed. */

@@ -84,7 +84,6 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   );
 }
 
-/** The exchange of the tab that is shown. */
 function useFollowedTab(): Exchange | null {
   const ids = useGraphiQL((state) => state.tabs.map(({ id }) => id).join(' '));
   const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');

@@ -1,7 +1,6 @@
 /** The operations that a newcomer finds in the tabs, one lesson each. */
 export const LESSONS: readonly {
   readonly name: string;
-  /** Its subject. */
   readonly about: string;
   readonly query: string;
 }[] = [

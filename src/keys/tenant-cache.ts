@@ -106,7 +106,6 @@ type Entries = ReadonlyMap<string, CacheEntry<unknown>>;
 
 const NOT_ON_THEIR_WAY: Entries = new Map();
 
-/** Writes values to the store. */
 function createWrites({ store, holdMs }: TenantCacheParts) {
   /** Values on their way, by their keys in the store. */
   const writing = new Map<string, CacheEntry<unknown>>();

@@ -4,7 +4,6 @@ import { Flow } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 import type { Account } from './ledger.ts';
 
-/** The table that a tenant stands in. */
 interface TenantTable {
   /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly now: () => number;
@@ -249,7 +248,6 @@ export class Tenants implements TenantTable {
     this.#atHand.clear();
   }
 
-  /** Gives all tenants. */
   *all(): Generator<Tenant, void> {
     yield* this.#known.all();
     yield* this.#others.all();

@@ -231,7 +231,6 @@ const UNTOLD = { isUntold: true };
 interface Choice {
   /** The newest rows of the series that it may choose: if one of them is held, it stays. */
   readonly among: readonly ObservationRecord[];
-  /** All rows of the series. */
   readonly series: readonly ObservationRecord[];
   /** The value to hold else. */
   readonly otherwise: RawRows | typeof UNTOLD;

@@ -51,7 +51,6 @@ export interface GatewayOptions {
 }
 
 export interface CountryGraph {
-  /** The subgraph SDL. */
   readonly sdl: string;
   /** A plugin for a Fastify server of your own: `/graphql` with all of its forms and refusals. */
   readonly plugin: FastifyPluginAsync;

@@ -19,7 +19,6 @@ export interface AttemptWatcher {
   onEnd?(fault?: string): void;
 }
 
-/** An attempt that is over. */
 export type Attempted =
   | { readonly left: true; readonly answer: Answer; readonly error?: undefined }
   | {
@@ -32,7 +31,6 @@ export type Attempted =
 /** Makes attempts; never rejects for a call that fails. */
 export type Transport = (call: Call, sending: Sending) => Promise<Attempted>;
 
-/** Tells watchers of each attempt. */
 export function watchedTransport(
   next: Transport,
   watchers: readonly ((call: Call, sending: Sending) => AttemptWatcher | null)[],

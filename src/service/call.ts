@@ -43,7 +43,6 @@ interface CallParams {
   readonly query?: Readonly<Record<string, string | undefined>>;
 }
 
-/** One concrete call. */
 export interface Call {
   readonly route: string;
   readonly isPublic: boolean;

@@ -379,7 +379,6 @@ interface Received {
 /** One GET, and who waits for it. */
 interface GetRequest {
   readonly origin: string;
-  /** Path and query. */
   readonly path: string;
   readonly headers: Record<string, string>;
   /** One deadline for headers and body, in milliseconds. */

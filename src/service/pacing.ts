@@ -8,16 +8,13 @@ import type { Reservation } from './payer.ts';
 import { Unfunded } from './purse.ts';
 import type { Sending } from './sending.ts';
 
-/** A call that waits for its turn. */
 interface WaitingCall {
   readonly deadlineMs: number;
   readonly wake: () => void;
 }
 
-/** Calls under one key. */
 interface CallQueue {
   inFlight: number;
-  /** Calls that wait for a free place. */
   readonly forPlace: WaitingCall[];
   /** Calls that wait for a minute window; woken together when it begins, the earliest deadline first. */
   readonly forMinute: WaitingCall[];

@@ -73,7 +73,6 @@ export class Pause {
   }
 }
 
-/** The pauses of one key on one route. */
 interface RoutePauses {
   /** After a 403: the key may be good for other routes. */
   readonly refusal: Pause;
@@ -83,7 +82,6 @@ interface RoutePauses {
   failures: number;
 }
 
-/** The pauses of one key. */
 interface KeyPauses {
   /** Of every route, after a 401. */
   readonly all: Pause;

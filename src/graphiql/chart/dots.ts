@@ -45,7 +45,6 @@ export function mappedIn(pictures: readonly Picture[]): Mapped[] {
   });
 }
 
-/** The figures of a year. */
 function inYear(mapped: Mapped, year: number): Mapped {
   const there = mapped.series === null ? mapped : rankingOf(mapped.series, year);
   return { ...mapped, ...there, map: there.map ?? [] };

@@ -11,7 +11,6 @@ export interface MapScale {
   colourOf(value: number): string;
   /** Place of a value between the least and the most: 0 to 1. */
   placeOf(value: number): number;
-  /** The value of a place. */
   valueAt(place: number): number;
 }
 

@@ -12,7 +12,6 @@ const listen = (listener: () => void) => {
 };
 
 interface YearsProps {
-  /** Years in order. */
   readonly years: readonly number[];
   /** Null for the latest figures. */
   readonly year: number | null;

@@ -71,7 +71,6 @@ export function openGivenLists(more: readonly Endpoint[]) {
 
 /** A sum over the fields of an operation. */
 interface FieldSum<Sum> {
-  /** The sum of no fields. */
   readonly nothing: Sum;
   readonly both: (a: Sum, b: Sum) => Sum;
   /** Tells if a selection doesn't count; all do if this is left out. */
@@ -207,7 +206,6 @@ function both(a: Bound, b: Bound): Bound {
   return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
 }
 
-/** A field as it is bounded. */
 interface BoundField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly cost: FieldCost;

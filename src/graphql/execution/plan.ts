@@ -455,7 +455,6 @@ function objectPlan(
   return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, fault };
 }
 
-/** Compiles the maker of a plan's objects. */
 export function compiled(plan: ObjectPlan): ObjectBuilder {
   plan.builder = compileObject(plan.fields.map(builtField));
   return plan.builder;

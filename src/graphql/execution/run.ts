@@ -527,7 +527,6 @@ export class Scheduler {
     });
   }
 
-  /** Goes on with a promise's value, or the error that it was rejected with. */
   wait<Value>(promise: PromiseLike<Value>, goOn: (value: Value | Error) => void): void {
     this.#waiting += 1;
     const settled = (value: Value | Error) => {

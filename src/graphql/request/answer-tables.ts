@@ -28,7 +28,6 @@ interface AnswerField {
   readonly name: string;
   /** Null for a leaf. */
   readonly below: readonly AnswerField[] | null;
-  /** True if it is a list of objects. */
   readonly isList: boolean;
   readonly kind: ColumnKind;
 }

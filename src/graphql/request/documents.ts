@@ -111,7 +111,6 @@ export function bareHash(name: string): string {
   return name.replace(/^sha256:/, '');
 }
 
-/** One operation of a text. */
 export interface AskedText {
   readonly text: string;
   readonly operationName: string | undefined;

@@ -42,7 +42,6 @@ export interface OperationsParts {
   readonly now: () => number;
   /** The same without steps back, to tell how old things are. */
   readonly steadyNow: () => number;
-  /** Called with each operation that is over, and its caller. */
   readonly onOperation: (event: OperationEvent, caller: Caller) => void;
   /** Called with a fault of ours, the place that met it, and the request, if that is known. */
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -391,7 +390,6 @@ export class Execution {
     return explained;
   }
 
-  /** Runs an operation by its plan, and writes the answer. */
   async answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer> {
     const { accepts, requestId } = run;
     const { operation } = planned.prepared;

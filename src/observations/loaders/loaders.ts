@@ -191,7 +191,6 @@ function createDoubts({ listed, figured }: Learned) {
       }
       return isFirst;
     },
-    /** Notes the outcomes of demands. */
     settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void {
       for (let i = 0; state.left > 0 && i < demands.length; i += 1) {
         const { metricKey, countryCode } = demands[i] as Demand;
@@ -386,7 +385,6 @@ function createEndpointLoader(ask: Ask, sending: Sending, order: CallOrder) {
 /** Records of a list by their keys. */
 const indexes = createObjectMemo<ReadonlyMap<string, unknown>>('index');
 
-/** Finds each record of a list by its key. */
 function finding<Value>(
   list: () => PromiseOrValue<readonly Value[]>,
   keyOf: (value: Value) => string,

@@ -188,7 +188,6 @@ function addPair(countryCode: string, metricKey: string): NamedPair {
   return named;
 }
 
-/** The demand for all years of a pair. */
 function wholeFor(mode: Mode, pair: NamedPair): Demand {
   pair[mode] ??= newDemand(mode, pair);
   return pair[mode];
@@ -239,7 +238,6 @@ export function demandKeys(mode: Mode, pairs: readonly Pair[]): string[] {
   return pairs.map((pair) => demandKey(mode, pair));
 }
 
-/** The key of all demands for a pair in a mode. */
 export function demandKey(mode: Mode, { countryCode, metricKey }: Pair): string {
   return wholeFor(mode, namedPair(countryCode, metricKey)).key;
 }

@@ -93,7 +93,6 @@ function createFacts(now: () => number) {
   const untilMs = new Map<string, number>();
   /** The first of these instants. */
   let allUntilMs = Number.POSITIVE_INFINITY;
-  /** Returns all facts as of now. */
   function facts(): Readonly<Facts> {
     const nowMs = now();
     if (nowMs < allUntilMs) return known;
@@ -185,7 +184,6 @@ export function createLearned(now: () => number) {
     get figuredPair() {
       return figuredPair;
     },
-    /** Expected rows of a series. */
     seriesRows,
     /** True if the length of a series is known rather than assumed. */
     knowsSeries(countryCode: string, metricKey: string): boolean {

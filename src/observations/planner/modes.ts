@@ -40,7 +40,6 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
   return taken(covering(pairs, limits, rowsOf));
 }
 
-/** Pairs that are looked at in one step. */
 const STEP_PAIRS = 512;
 
 /** Covers as {@link cover} does; null if it takes more calls than these. One call that can't do is told at once. */

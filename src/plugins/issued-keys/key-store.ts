@@ -121,7 +121,6 @@ export interface KeyStore extends CallCounts {
   readUsage(days: readonly string[]): Promise<readonly UsageRow[]>;
 }
 
-/** Milliseconds of a day. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Milliseconds after which a request that knows enough by itself goes on without the store. */

@@ -102,5 +102,4 @@ export class Usage {
   }
 }
 
-/** Days that usage is kept. */
 export const KEPT_DAYS = 92;

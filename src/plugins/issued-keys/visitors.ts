@@ -28,7 +28,6 @@ export class Visitors {
     this.#secret = secret;
   }
 
-  /** Names a visitor of a key. */
   nameOf({ name }: IssuedKey, address: string): string {
     return createHmac('sha256', this.#secret)
       .update(`visitor ${name} ${visitorOf(address)}`)

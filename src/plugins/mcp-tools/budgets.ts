@@ -8,7 +8,6 @@ const YEAR_MS = 366 * 24 * HOUR_MS;
 
 const MAX_KEYS = 10_000;
 
-/** A budget as clients are told of it. */
 interface ToldBudget {
   readonly limit: number;
   readonly spent: number;

@@ -85,7 +85,6 @@ export function resultOf(answer: ToolAnswer, page: number): CallToolResult {
   );
 }
 
-/** Makes the answer of a tool that is refused. */
 export function refusal(code: FailureCode, message: string, fields: FailureFields = {}): ToolAnswer {
   return { data: null, upstream: openBill(), errors: [{ message, code, ...FAILURES[code], ...fields }] };
 }

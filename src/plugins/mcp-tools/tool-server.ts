@@ -281,7 +281,6 @@ const ANNOTATIONS: Tool['annotations'] = { readOnlyHint: true, idempotentHint: t
 
 const OWN_PAGE = 'page';
 
-/** The operation by which the catalogue is searched. */
 const CATALOGUE_TOOL: OperationTool = {
   name: OWN_TOOLS.search.name,
   description: '',

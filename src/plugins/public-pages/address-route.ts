@@ -174,7 +174,6 @@ interface PageMeans {
   readonly current: () => ReadonlyMap<string, PublicDocument>;
   readonly drawings: Drawings;
   readonly withNeededFields: WithNeededFields;
-  /** Script of the pages. */
   readonly script: string;
 }
 

@@ -100,7 +100,6 @@ class Allowance {
   #calls: number | null = null;
   #atMs = 0;
 
-  /** Returns true if a call may be spent now. */
   mayCall({ burst, msPerCall }: Pace, nowMs: number): boolean {
     const most = Math.max(1, burst);
     const since = this.#calls === null ? most : this.#calls + Math.max(0, nowMs - this.#atMs) / msPerCall;

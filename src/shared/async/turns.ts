@@ -67,7 +67,6 @@ let slicesSinceMs: number | null = null;
 /** Instant at which the first operation of this iteration of the event loop was begun. */
 let beginningsSinceMs: number | null = null;
 
-/** Runs a function in a slice of its own. */
 export function inSlice(job: Job, run: () => void): void {
   const { flow, since = 0, slices = 0 } = job;
   if (flow.waiting === 0) {
