@@ -3,7 +3,7 @@ import { type Answer, type Arrival, isLong } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { operationTypeIn } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
-import { forgetAnswer, keepAnswer, keptAnswer } from './kept-answers.ts';
+import { forgetAnswer, keepAnswer, keptAnswer } from './tab-answers.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
 import { shownOf } from './long-answer.tsx';
 import type { Operation } from './operation.ts';

@@ -1,6 +1,6 @@
 import { type Look, PLAIN } from './chart/plain-look.ts';
 import { shownTab } from './exchange.ts';
-import { kept } from './kept.ts';
+import { kept } from './tab-storage.ts';
 import { createStore, useStore } from './store.ts';
 
 export type { Look };

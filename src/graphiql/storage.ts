@@ -1,5 +1,5 @@
 import { keepKey } from './api-key.ts';
-import { kept } from './kept.ts';
+import { kept } from './tab-storage.ts';
 import { forGood } from './origin-storage.ts';
 
 const PREFIX = 'graphiql:';

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { kept } from './kept.ts';
+import { kept } from './tab-storage.ts';
 import { createStore } from './store.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Tenant } from '../keys/tenant.ts';
 import type { Job } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
-import type { Purse } from './purse.ts';
+import type { Purse } from './call-budget.ts';
 import type { Rights } from './rights.ts';
 
 /** One request of a tenant: calls are made on its behalf. */

@@ -1,7 +1,7 @@
 import type { CallCounts, Count } from '../cache/counts.ts';
 import { Flow } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
-import { type Purse, Unfunded } from './purse.ts';
+import { type Purse, Unfunded } from './call-budget.ts';
 
 /** Milliseconds for which the store needn't be asked again after it has said that there is none, or could not be asked. */
 const REFUSED_MS = 1_000;

@@ -1,6 +1,6 @@
 import { Failure } from '../shared/errors.ts';
 import type { Bill } from './bill.ts';
-import { type Purse, Unfunded } from './purse.ts';
+import { type Purse, Unfunded } from './call-budget.ts';
 
 /** Room for one request: either charged or released, once. */
 export interface Reservation {

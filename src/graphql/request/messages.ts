@@ -13,7 +13,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Tenants } from '../../keys/tenant.ts';
 import type { Caller } from '../../service/caller.ts';
-import type { Purse } from '../../service/purse.ts';
+import type { Purse } from '../../service/call-budget.ts';
 import type { Trace } from '../../service/trace.ts';
 import { Flow, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { excerpt, type Failure } from '../../shared/errors.ts';

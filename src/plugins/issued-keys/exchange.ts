@@ -15,13 +15,13 @@ import {
 import { partOf } from '../../graphql/schema/schema.ts';
 import { looksIssued } from '../../keys/tenant.ts';
 import { unreachable } from '../../service/counted-purse.ts';
-import { joinedPurse } from '../../service/purse.ts';
+import { joinedPurse } from '../../service/call-budget.ts';
 import { notReadable, type Rights } from '../../service/rights.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
-import { KeyPurse } from './key-purse.ts';
+import { KeyPurse } from './key-budget.ts';
 import { type KeyStore, LATE_MS } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
 import { Visitors } from './visitors.ts';

@@ -11,7 +11,7 @@ import {
   msOf,
   Terms,
 } from './key.ts';
-import { countsOf } from './key-purse.ts';
+import { countsOf } from './key-budget.ts';
 import { type KeyStore, MEASURES, type UsageRow } from './key-store.ts';
 import { KEPT_DAYS } from './usage.ts';
 

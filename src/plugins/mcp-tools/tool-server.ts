@@ -6,7 +6,7 @@ import { sha256Of } from '../../graphql/request/documents.ts';
 import { wholeBody } from '../../graphql/request/messages.ts';
 import { plain, wordsIn } from '../../graphql/resolvers/ordering.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
-import { joinedPurse, type Purse } from '../../service/purse.ts';
+import { joinedPurse, type Purse } from '../../service/call-budget.ts';
 import { isObject, type JsonObject } from '../../service/records/envelope.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';

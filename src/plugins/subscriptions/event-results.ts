@@ -14,9 +14,9 @@ import { type Bill, openBill } from '../../service/bill.ts';
 import type { Caller, NotedOperation } from '../../service/caller.ts';
 import { Failure } from '../../shared/errors.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
-import { Inbox, type LiveEvent, mergeBill, noteCalls } from './inbox.ts';
+import { Inbox, type LiveEvent, mergeBill, noteCalls } from './event-queue.ts';
 import type { LiveRequest, ReadOperation } from './reading.ts';
-import { asGraphql, told } from './told-errors.ts';
+import { asGraphql, told } from './live-errors.ts';
 
 /** Changes of events that are resolved at the same time, of all subscriptions together. */
 const MAX_CHANGES = 5_000;

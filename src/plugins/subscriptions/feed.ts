@@ -28,7 +28,7 @@ import {
   noteCalls,
   type ObservationChangesRecord,
   type SourceRuns,
-} from './inbox.ts';
+} from './event-queue.ts';
 
 /** Shares of a month's rest of calls that feeds may take: most of it evenly, some of it at any time. */
 const EVEN_SHARE = 0.09;

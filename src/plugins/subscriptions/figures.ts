@@ -21,7 +21,7 @@ import {
   type ObservationChangeRecord,
   type ObservationChangesRecord,
   type SourceRuns,
-} from './inbox.ts';
+} from './event-queue.ts';
 
 /** Field that every row has anew each time that its source has run, though the figure may be the same. */
 const RETRIEVED = 'retrieved_at';

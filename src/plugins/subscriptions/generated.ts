@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { SourceRef, GraphContext } from '../../graphql/schema/context.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from './inbox.ts';
+import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from './event-queue.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
 export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };

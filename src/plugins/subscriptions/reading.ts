@@ -14,7 +14,7 @@ import { inputRefusal, unknownOnError, unlisted } from '../../graphql/request/do
 import { errorBehaviorOf, isDeepOperation } from '../../graphql/request/messages.ts';
 import type { OperationsParts } from '../../graphql/request/run.ts';
 import { TOO_DEEP } from '../../shared/exact-json.ts';
-import { refused, refusedAs, withCode } from './told-errors.ts';
+import { refused, refusedAs, withCode } from './live-errors.ts';
 
 /** One operation that came by a transport of subscriptions. */
 export type LiveRequest = {

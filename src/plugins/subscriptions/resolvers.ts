@@ -6,7 +6,7 @@ import type { GraphContext } from '../../graphql/schema/context.ts';
 import { readPart, type SchemaPart } from '../../graphql/schema/schema.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Resolvers, ResolversParentTypes } from './generated.ts';
-import type { LiveEvent, LiveSources, ObservationChangesRecord } from './inbox.ts';
+import type { LiveEvent, LiveSources, ObservationChangesRecord } from './event-queue.ts';
 
 /** The context of a subscription that begins. */
 export interface SubscribingContext extends GraphContext {

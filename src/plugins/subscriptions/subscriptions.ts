@@ -14,11 +14,11 @@ import { Flow, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { isDeep, TOO_DEEP } from '../../shared/exact-json.ts';
 import { EventResults, EventWork, type LiveResults, openRunOf } from './event-results.ts';
 import { createFeeds } from './feed.ts';
-import { Inbox, noteCalls } from './inbox.ts';
+import { Inbox, noteCalls } from './event-queue.ts';
 import { SubscriptionPlaces } from './places.ts';
 import { type LiveRequest, lengthOf, type ReadOperation, readOperation } from './reading.ts';
 import type { SubscribingContext } from './resolvers.ts';
-import { asGraphql, refused, told } from './told-errors.ts';
+import { asGraphql, refused, told } from './live-errors.ts';
 
 /** A subscription that has begun, or the errors for which none has. */
 type Opened =

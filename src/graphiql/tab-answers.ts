@@ -1,6 +1,6 @@
 import { withNeededFields } from './chart/needed-fields.ts';
 import type { Exchange } from './exchange.ts';
-import { kept } from './kept.ts';
+import { kept } from './tab-storage.ts';
 
 /** Characters of an answer that is kept: browsers give a page five million in all. */
 const MAX_KEPT = 600_000;
